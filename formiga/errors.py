@@ -1,0 +1,40 @@
+"""What can go wrong because of what we were given. Each message says where, what, and what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+
+class FormigaError(Exception):
+    """Input that formiga cannot work with. The command line prints it as one line and exits with 2."""
+
+
+class WorldError(FormigaError):
+    """A world, in a file or built in Python, that does not describe something that can run."""
+
+
+class RecordingError(FormigaError):
+    """A recording that cannot be written or read."""
+
+
+class MissingExtra(FormigaError):
+    """A feature whose optional library is not installed."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """A place in a file."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def suggest(wrong: str, allowed: Iterable[str]) -> str:
+    """" Did you mean 'reach'?" or nothing, to be put behind a complaint."""
+    close = get_close_matches(wrong, list(allowed), n=1, cutoff=0.6)
+    return f" Did you mean '{close[0]}'?" if close else ""
