@@ -15,14 +15,14 @@ The same checks run for a file and for Python: `Proximity(reach=-1)` raises too.
 from __future__ import annotations
 
 import dataclasses
-import math
+import functools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from formiga.errors import Where, WorldError, suggest
-from formiga.units import SCALES
+from formiga.world.kinds import NAME, Kind
 
 ROLES = {
     "thing": "what stands in the world and does not move by itself",
@@ -34,134 +34,7 @@ ROLES = {
     "setting": "how the world runs; at most one of each",
 }
 
-NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
-_QUANTITY = re.compile(rf"({NUMBER})\s*([a-zA-Z/]*)")
-
-
-@dataclass(frozen=True)
-class Kind:
-    """What an attribute may be: how it is read, written, checked, and described in the schema."""
-
-    base: str                             # "number", "integer", "flag", "text", "choice", "name", "file", "colour"
-    unit: str = ""                        # an SI unit of units.SCALES, for numbers
-    least: float | None = None            # value >= least
-    above: float | None = None            # value > above
-    most: float | None = None             # value <= most
-    options: tuple[str, ...] = ()         # of a choice
-    size: tuple[int, int | None] | None = None  # a list with (at least, at most) so many numbers; None: a single one
-    group: int = 1                        # a list comes in groups of so many (2 for points)
-    doc: str = ""
-
-    # -- text -> value -------------------------------------------------------------------------------------------
-    def parse(self, text: str) -> Any:
-        """The value written as `text`; ValueError with one clear sentence if it is not one."""
-        text = text.strip()
-        if self.size is not None:
-            return self.check(tuple(self._number(part) for part in _split(text)))
-        if self.base in ("number", "integer"):
-            return self.check(self._number(text))
-        if self.base == "flag":
-            if text not in ("true", "false"):
-                raise ValueError(f"'{text}' is neither 'true' nor 'false'")
-            return text == "true"
-        return self.check(text)
-
-    def _number(self, text: str) -> float | int:
-        match = _QUANTITY.fullmatch(text)
-        if not match:
-            raise ValueError(f"'{text}' is not {self.describe()}")
-        digits, unit = match.groups()
-        if self.base == "integer":
-            if unit or not re.fullmatch(r"[-+]?[0-9]+", digits):
-                raise ValueError(f"'{text}' is not a whole number")
-            return int(digits)
-        scales = SCALES[self.unit]
-        if unit and unit not in scales:
-            allowed = f"units allowed here: {', '.join(scales)}" if scales else "it takes a plain number"
-            raise ValueError(f"'{text}' is not {self.describe()}; {allowed}")
-        return float(digits) * (scales[unit] if unit else 1.0)
-
-    # -- value -> text -------------------------------------------------------------------------------------------
-    def format(self, value: Any) -> str:
-        """The text that `parse` reads back as exactly `value` (SI units, all digits)."""
-        if self.size is not None:
-            return " ".join(repr(float(part)) for part in value)
-        if self.base == "flag":
-            return "true" if value else "false"
-        return repr(value) if self.base in ("number", "integer") else str(value)
-
-    # -- the one check, for files and for Python -----------------------------------------------------------------
-    def check(self, value: Any) -> Any:
-        """`value` in its canonical type (float, int, tuple of float ...), or ValueError."""
-        if self.size is not None:
-            return self._check_list(value)
-        if self.base in ("number", "integer"):
-            return self._check_number(value)
-        if self.base == "flag":
-            if not isinstance(value, bool):
-                raise ValueError(f"{value!r} is neither true nor false")
-            return value
-        if not isinstance(value, str):
-            raise ValueError(f"{value!r} is not a text")
-        if self.base == "choice" and value not in self.options:
-            raise ValueError(f"'{value}' is not allowed.{suggest(value, self.options)} It takes: {', '.join(self.options)}")
-        if self.base == "name" and not re.fullmatch(r"[A-Za-z_][\w.-]*", value):
-            raise ValueError(f"'{value}' is not a name (a letter, then letters, digits, '-', '_', '.')")
-        if self.base == "colour" and not re.fullmatch(r"#[0-9a-fA-F]{6}", value):
-            raise ValueError(f"'{value}' is not a colour such as #ff8800")
-        return value
-
-    def _check_number(self, value: Any) -> float | int:
-        if isinstance(value, bool) or not hasattr(value, "__float__"):
-            raise ValueError(f"{value!r} is not {self.describe()}")
-        number = float(value)
-        if not math.isfinite(number):
-            raise ValueError(f"{value} is not a finite number")
-        if self.base == "integer":
-            if number != int(value):
-                raise ValueError(f"{value} is not a whole number")
-            number = int(value)
-        if ((self.least is not None and number < self.least) or (self.above is not None and number <= self.above)
-                or (self.most is not None and number > self.most)):
-            raise ValueError(f"{number:g} is out of range; it must be {self.range()}")
-        return number
-
-    def _check_list(self, value: Any) -> tuple[float, ...]:
-        assert self.size is not None
-        numbers = tuple(self._check_number(part) for part in value)
-        fewest, most = self.size
-        if len(numbers) < fewest or (most is not None and len(numbers) > most):
-            bounds = f"{fewest} or more" if most is None else (f"{fewest}" if fewest == most else f"{fewest} to {most}")
-            raise ValueError(f"{len(numbers)} numbers given; it takes {bounds}")
-        if len(numbers) % self.group:
-            raise ValueError(f"{len(numbers)} numbers given; they come in groups of {self.group}")
-        return numbers
-
-    # -- words ---------------------------------------------------------------------------------------------------
-    def describe(self) -> str:
-        """'a length', 'a number' ..., for messages and documentation."""
-        words = {"m": "a length", "rad": "an angle", "s": "a time", "m/s": "a speed", "rad/s": "a turning rate",
-                 "kg": "a mass", "N": "a force", "": "a number"}
-        if self.base == "number":
-            return words[self.unit] if self.size is None else f"a list of numbers ({self.unit or 'plain'})"
-        return {"integer": "a whole number", "flag": "true or false", "text": "a text", "name": "a name",
-                "file": "a file", "colour": "a colour", "choice": " | ".join(self.options)}[self.base]
-
-    def range(self) -> str:
-        """'above 0 and at most 1', in SI units."""
-        parts = []
-        if self.above is not None:
-            parts.append(f"above {self.above:g}")
-        if self.least is not None:
-            parts.append(f"at least {self.least:g}")
-        if self.most is not None:
-            parts.append(f"at most {self.most:g}")
-        return " and ".join(parts) + (f" {self.unit}" if self.unit else "")
-
-
-def _split(text: str) -> list[str]:
-    """The numbers of a list, each with its unit: '1 2, 3cm' -> ['1', '2', '3cm']."""
-    return re.findall(r"[^\s,]+", text)
+RESERVED = ("world", "include", "param", "defaults")  # the file's own elements; see model.py and reader.py
 
 
 # -- fields: one function for each thing an attribute can be --------------------------------------------------------
@@ -258,15 +131,30 @@ class Element:
 
     def default(self, attribute: str) -> Any:
         """Default of an attribute, or REQUIRED."""
-        return next(f.default for f in dataclasses.fields(self.cls) if f.name == attribute)
+        return self.cls.__dataclass_fields__[attribute].default  # type: ignore[attr-defined]
 
     @property
     def profiles(self) -> dict[str, dict[str, Any]]:
         """Named sets of defaults, such as the s-bot's `tr` and `draft`; the class keeps them in PROFILES."""
         return getattr(self.cls, "PROFILES", {})
 
+    def profile(self, around: str | None = None) -> str | None:
+        """The profile that counts where none is written: that of the robot `around` it, if it has one of that name."""
+        if "profile" not in self.kinds:
+            return None
+        own = self.default("profile")
+        return around if around in self.profiles else None if own is REQUIRED else own
+
+    def defaults(self, profile: str | None = None) -> dict[str, Any]:
+        """What the attributes are if nobody writes them, under a profile. Required ones are not in it."""
+        values = {attribute: self.default(attribute) for attribute in self.kinds}
+        values.update(self.profiles.get(profile or "", {}), **({"profile": profile} if profile else {}))
+        return {attribute: value if value is None else self.kinds[attribute].check(value)
+                for attribute, value in values.items() if value is not REQUIRED}
+
 
 _registry: dict[str, Element] = {}
+_classes: dict[type, Element] = {}
 T = TypeVar("T", bound=type)
 
 
@@ -275,38 +163,60 @@ def element(tag: str, role: str) -> Callable[[T], T]:
     if role not in ROLES:
         raise ValueError(f"no role '{role}'; there are: {', '.join(ROLES)}")
 
+    if tag in RESERVED or not re.fullmatch(NAME, tag):
+        raise WorldError(f"<{tag}> cannot be the tag of an element; choose another name")
+
     def register(cls: T) -> T:
         known = _registry.get(tag)
         if known and (known.cls.__module__, known.cls.__qualname__) != (cls.__module__, cls.__qualname__):
             raise WorldError(f"<{tag}> is taken by {known.cls.__module__}.{known.cls.__qualname__}; choose another tag")
-        kinds = {}
+        kinds = kinds_of(cls)
         for field in dataclasses.fields(cls):
-            if "kind" not in field.metadata:
-                raise TypeError(f"{cls.__name__}.{field.name}: say what it may be (length(...), number(...), text(...))")
-            kinds[field.name] = field.metadata["kind"]
+            if field.name not in kinds:
+                raise TypeError(f"{cls.__name__}.{field.name}: say what it may be (length(...), text(...) ...)")
+        if role == "robot" and (taken := {"name", "count"} & set(kinds)):
+            raise TypeError(f"{cls.__name__}.{min(taken)}: its group has that attribute; choose another name")
+        for profile, values in getattr(cls, "PROFILES", {}).items():
+            if unknown := set(values) - set(kinds):
+                raise TypeError(f"{cls.__name__}.PROFILES[{profile!r}]: no attribute {min(unknown)!r}")
         _check_on_construction(cls, tag, kinds)
-        _registry[tag] = Element(tag, role, cls, kinds)
+        _registry[tag] = _classes[cls] = Element(tag, role, cls, kinds)
         return cls
 
     return register
 
 
 def _check_on_construction(cls: type, tag: str, kinds: dict[str, Kind]) -> None:
-    later = getattr(cls, "__post_init__", None)
+    # The check comes before the class's own __post_init__. Without one, @dataclass wrote an __init__ that calls none.
+    first = "__post_init__" if hasattr(cls, "__post_init__") else "__init__"
+    own = getattr(cls, first)
 
-    def __post_init__(self: Any) -> None:
-        for attribute, kind in kinds.items():
-            value = getattr(self, attribute)
-            if value is None and self.__dataclass_fields__[attribute].default is None:
-                continue  # an attribute that may be absent
-            try:
-                object.__setattr__(self, attribute, kind.check(value))
-            except (ValueError, TypeError) as wrong:
-                raise WorldError(f"<{tag}> {attribute}: {wrong}.") from wrong
-        if later:
-            later(self)
+    @functools.wraps(own)
+    def checked(self: Any, *values: Any, **named: Any) -> None:
+        if first == "__post_init__":
+            check(self, tag, kinds)
+        own(self, *values, **named)
+        if first == "__init__":
+            check(self, tag, kinds)
 
-    cls.__post_init__ = __post_init__  # type: ignore[attr-defined]
+    setattr(cls, first, checked)
+
+
+def kinds_of(cls: type) -> dict[str, Kind]:
+    """The attributes of a dataclass: those fields that say what they may be."""
+    return {field.name: field.metadata["kind"] for field in dataclasses.fields(cls) if "kind" in field.metadata}
+
+
+def check(thing: Any, tag: str, kinds: dict[str, Kind]) -> None:
+    """Bring the fields of a new `thing` into their canonical types, or raise WorldError."""
+    for attribute, kind in kinds.items():
+        value = getattr(thing, attribute)
+        if value is None and thing.__dataclass_fields__[attribute].default is None:
+            continue  # an attribute that may be absent
+        try:
+            object.__setattr__(thing, attribute, kind.check(value))
+        except (ValueError, TypeError) as wrong:
+            raise WorldError(f"<{tag}> {attribute}: {wrong}.") from wrong
 
 
 def registered(role: str | None = None) -> dict[str, Element]:
@@ -316,9 +226,8 @@ def registered(role: str | None = None) -> dict[str, Element]:
 
 def of(thing: object) -> Element:
     """The registered element that `thing` is an instance of."""
-    for known in _registry.values():
-        if type(thing) is known.cls:
-            return known
+    if type(thing) in _classes:
+        return _classes[type(thing)]
     raise WorldError(f"{type(thing).__name__} is not a registered element; put @element(tag, role) on its class")
 
 
@@ -326,7 +235,8 @@ def profiled(cls: type, profile: str, **changes: Any) -> Any:
     """An instance with the defaults of a named profile: `profiled(SBot, "draft", radius=0.06)`."""
     profiles = getattr(cls, "PROFILES", {})
     if profile not in profiles:
-        raise WorldError(f"{cls.__name__} has no profile '{profile}'.{suggest(profile, profiles)} It has: {', '.join(profiles)}")
+        raise WorldError(f"{cls.__name__} has no profile '{profile}'.{suggest(profile, profiles)} "
+                         f"It has: {', '.join(profiles)}")
     return cls(**{"profile": profile, **profiles[profile], **changes})
 
 

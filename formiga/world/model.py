@@ -5,13 +5,33 @@ Lengths in metres, angles in radians, times in seconds; x to the right, y up, z 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate, pairwise
 from typing import Any
 
 from formiga.errors import WorldError
 from formiga.world.elements import (
-    angle, choice, colour, element, flag, integer, length, name, number, numbers, where,
+    angle,
+    check,
+    choice,
+    colour,
+    duration,
+    element,
+    file,
+    flag,
+    integer,
+    kinds_of,
+    length,
+    name,
+    number,
+    numbers,
+    of,
+    text,
+    where,
 )
+from formiga.world.placement import At
 
 
 @element("arena", role="thing")
@@ -136,28 +156,62 @@ class Group:
     """Robots of one kind that share sensors and a controller. In a file: the robot's element, `<sbot count="10">`."""
 
     robot: Any                               # an element of role 'robot'
-    count: int = 1
-    name: str = ""                           # default: the robot's tag
-    place: tuple[Any, ...] = ()              # elements of role 'placement'; default: scatter
+    count: int = integer(None, least=1, most=1_000_000, doc="how many robots; default: one, or one for each <at>")
+    name: str = name("", doc="of the group; default: the robot's tag")
+    place: tuple[Any, ...] = ()              # one element of role 'placement', or several <at>; default: scatter
     sensors: tuple[Any, ...] = ()
     controller: Any = None
     actuators: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        tag = _role("robot", (self.robot,))[0]
+        places = sum(isinstance(rule, At) for rule in self.place)
+        object.__setattr__(self, "count", self.count if self.count is not None else places or 1)
+        object.__setattr__(self, "name", self.name or tag)
+        check(self, tag, kinds_of(Group))
+        for part, role in (("place", "placement"), ("sensors", "sensor"), ("actuators", "actuator")):
+            object.__setattr__(self, part, tuple(getattr(self, part)))
+            _role(role, getattr(self, part))
+        _role("controller", () if self.controller is None else (self.controller,))
+        if len(self.place) > 1 and places < len(self.place):
+            second = next((rule for rule in self.place[1:] if not isinstance(rule, At)), self.place[1])
+            _refuse_second("placement", self.place[0], second, "Only <at> may be given more than once")
+        if places and places != self.count:
+            raise WorldError(f"{where(self.place[0])}{places} <at> for {self.count} <{tag}>; "
+                             "give as many as robots, or leave 'count' out.")
+        _unique("sensor", [sensor for sensor in self.sensors if hasattr(sensor, "name")])
 
 
 @dataclass(frozen=True)
 class World:
     """Everything that is there before the first step."""
 
-    name: str = "world"
-    doc: str = ""                            # one line, for `formiga list worlds`
-    dt: float = 0.1                          # control period, s
-    seconds: float = 60.0                    # how long a run lasts if nobody says otherwise
-    engine: str = "planar"
+    name: str = name("world")
+    doc: str = text("", doc="one line, for `formiga list worlds`")
+    dt: float = duration(0.1, above=0.0, doc="the control period")
+    seconds: float = duration(60.0, above=0.0, doc="how long a run lasts if nobody says otherwise")
+    engine: str = choice("planar", options=("planar", "spatial"), doc="2D, or 3D")
     contact: Contact = field(default_factory=Contact)
     things: tuple[Any, ...] = ()
     groups: tuple[Group, ...] = ()
+    settings: tuple[Any, ...] = ()           # elements of role 'setting' other than <contact>
 
-    @property
+    def __post_init__(self) -> None:
+        check(self, "world", kinds_of(World))
+        for part in ("things", "groups", "settings"):
+            object.__setattr__(self, part, tuple(getattr(self, part)))
+        if not isinstance(self.contact, Contact):
+            raise WorldError(f"the contact of a world is a Contact, not {self.contact!r}.")
+        for group in self.groups:
+            if not isinstance(group, Group):
+                raise WorldError(f"the groups of a world are Groups, not {group!r}.")
+        _role("thing", self.things)
+        only_one([thing for thing in self.things if isinstance(thing, Arena)])
+        _role("setting", self.settings)
+        only_one([self.contact, *self.settings])
+        _unique("group", self.groups)
+
+    @cached_property
     def robots(self) -> int:
         """How many robots there are in all groups."""
         return sum(group.count for group in self.groups)
@@ -167,13 +221,74 @@ class World:
         """The arena, if the world has one."""
         return next((thing for thing in self.things if isinstance(thing, Arena)), None)
 
-    def slices(self) -> list[slice]:
+    @cached_property
+    def slices(self) -> tuple[slice, ...]:
         """For each group, its robots in the arrays of the state."""
-        ends, start = [], 0
-        for group in self.groups:
-            ends.append(slice(start, start + group.count))
-            start += group.count
-        return ends
+        ends = tuple(accumulate((group.count for group in self.groups), initial=0))
+        return tuple(slice(first, last) for first, last in pairwise(ends))
+
+
+# -- what stands where in a file ------------------------------------------------------------------------------------
+IN_WORLD = ("setting", "thing", "robot")
+IN_ROBOT = ("placement", "sensor", "controller", "actuator")
+
+
+@dataclass(frozen=True)
+class Include:
+    """Another world file, whose elements are read as if they stood here."""
+
+    file: str = file(doc="beside the file that names it")
+
+
+@dataclass(frozen=True)
+class Param:
+    """A number or a word that later attributes use as ${name} or in ${name / 2 + 5*cm}."""
+
+    name: str = name(doc="letters, digits and '_'")
+    value: str = text(doc="the default; `--set name=value` replaces it")
+
+
+# -- rules over several elements: each complaint names the line of the second one -----------------------------------
+def _role(role: str, things: Sequence[Any]) -> list[str]:
+    """The tags of `things`, which must all have this role."""
+    for thing in things:
+        if of(thing).role != role:
+            raise WorldError(f"{where(thing)}<{of(thing).tag}> is a {of(thing).role}; a {role} is needed here.")
+    return [of(thing).tag for thing in things]
+
+
+def only_one(things: Sequence[Any], what: str = "") -> None:
+    """Refuse a second element of the same tag; or of the same role, if `what` names it."""
+    seen: dict[str, Any] = {}
+    for thing in things:
+        key = what or of(thing).tag
+        if key in seen:
+            _refuse_second(what, seen[key], thing)
+        seen[key] = thing
+
+
+def _refuse_second(what: str, first: Any, second: Any, reason: str = "") -> None:
+    tag = f"<{of(second).tag}>"
+    other = f"the first is <{of(first).tag}>" if of(first).tag != of(second).tag else "the first is"
+    raise WorldError(f"{where(second)}second {f'{what} {tag}' if what else tag}; {other}{_at(first, second)}."
+                     + (f" {reason}." if reason else ""))
+
+
+def _unique(what: str, things: Sequence[Any]) -> None:
+    seen: dict[str, Any] = {}
+    for thing in things:
+        if thing.name in seen:
+            raise WorldError(f"{where(thing)}second {what} with the name '{thing.name}'; the first is"
+                             f"{_at(seen[thing.name], thing)}. Give each its own name.")
+        seen[thing.name] = thing
+
+
+def _at(first: Any, second: Any) -> str:
+    """' at line 7', or ' at common.xml:7' in another file, or ' before it' in Python."""
+    here, there = getattr(first, "_where", None), getattr(second, "_where", None)
+    if not here or not there:
+        return " before it"
+    return f" at line {here.line}" if here.file == there.file else f" at {here}"
 
 
 __all__ = ["Arena", "Contact", "Cylinder", "Cylinders", "Group", "Lamp", "Polygon", "Rectangle", "Wall", "World",

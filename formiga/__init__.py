@@ -1,0 +1,44 @@
+"""formiga: a multi-robot simulation laboratory.
+
+    import formiga
+
+    world = formiga.read_world("corral")
+    run = formiga.simulate(world, seconds=60, seed=7, worlds=16)
+    print(run.metrics)
+
+The names below are loaded when first used, so `import formiga` is quick and opens nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from formiga.lab import load_elements, read_recording, read_world, simulate, write_world
+    from formiga.loop import Run, Simulation
+    from formiga.world.elements import element
+    from formiga.world.model import World
+
+try:
+    __version__ = version("formiga")
+except PackageNotFoundError:  # run from a checkout that was never installed
+    __version__ = "0.1.0"
+
+_HOMES = {
+    "read_world": "formiga.lab", "write_world": "formiga.lab", "simulate": "formiga.lab", "load_elements": "formiga.lab",
+    "read_recording": "formiga.lab", "Simulation": "formiga.loop", "Run": "formiga.loop",
+    "element": "formiga.world.elements", "World": "formiga.world.model",
+}
+__all__ = ["Run", "Simulation", "World", "element", "load_elements", "read_recording", "read_world", "simulate", "write_world"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'formiga' has no attribute '{name}'; it has: {', '.join(__all__)}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,15 @@
+"""6. Orders -> what the engine takes, and what others can see."""
+
+from __future__ import annotations
+
+from formiga.act.leds import light
+from formiga.act.wheels import command
+from formiga.control import Orders
+from formiga.state import Floats, State
+from formiga.world.model import World
+
+
+def act_all(world: World, state: State, orders: dict[str, Orders]) -> Floats:
+    """Set lights, and return the wheel speeds (W, N, 2) of all robots; who has no orders stands still."""
+    light(world, state, orders)
+    return command(world, state, orders)

@@ -1,0 +1,44 @@
+"""Differential drive: what the motors make of the wheel speeds they are given."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from formiga.control import Orders
+from formiga.errors import WorldError
+from formiga.noise import channel, either, stream
+from formiga.state import Floats, State
+from formiga.world.elements import where
+from formiga.world.model import World
+
+MOTORS = channel("motors")
+
+
+def command(world: World, state: State, orders: dict[str, Orders]) -> Floats:
+    """Rim speeds (W, N, 2): cut at the top speed, with each motor's noise."""
+    wheels = np.zeros((state.worlds, world.robots, 2))
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        if group.name in orders:
+            bad = drive_motors(orders[group.name].wheels, robots.start, group.robot.top_speed, group.robot.motor_noise,
+                               state.key, state.step, wheels)
+            if bad >= 0:
+                raise WorldError(f"{where(group.controller)}the controller of '{group.name}' ordered a wheel speed that is "
+                                 f"not a number, for robot {bad}.")
+    return wheels
+
+
+@njit(cache=True, nogil=True)
+def drive_motors(ordered, first, top, noise, key, step, wheels):
+    """Fill wheels (W, N, 2) for one group. Returns the first robot whose order is not finite, or -1."""
+    for w in range(ordered.shape[0]):
+        for i in range(ordered.shape[1]):
+            for side in range(2):
+                speed = ordered[w, i, side]
+                if not np.isfinite(speed):
+                    return i
+                speed = min(top, max(-top, speed))
+                if noise > 0.0:
+                    speed *= 1.0 + either(stream(key[w], first + i, step[w], MOTORS), side, noise)
+                wheels[w, first + i, side] = speed
+    return -1

@@ -1,0 +1,65 @@
+"""What a controller sees, and what it may order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from formiga.errors import WorldError
+from formiga.noise import Noise
+from formiga.state import Floats, State
+from formiga.world.elements import where
+from formiga.world.model import Group
+
+
+@dataclass(frozen=True)
+class Orders:
+    """What the robots of a group shall do until the next step."""
+
+    wheels: Any            # (W, n, 2) m/s at the rim, left and right; cut at the robot's top speed
+    leds: Any = None       # (W, n, lights, 3) 0..255, or None: leave them as they are
+
+
+@dataclass(frozen=True)
+class View:
+    """One group of robots, as its controller may know it: readings, time, its own memory. No true poses."""
+
+    group: Group
+    readings: dict[str, Any]     # sensor name -> (W, n, ...)
+    _state: State
+    _robots: slice
+    dt: float
+    noise: Noise
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(worlds, robots)."""
+        return self._state.worlds, self.group.count
+
+    @property
+    def time(self) -> Floats:
+        """Seconds since the start, (W, 1): every world has its own clock."""
+        return self._state.step[:, None] * self.dt
+
+    @property
+    def crashed(self) -> Any:
+        """Who touched something in the last step, (W, n): a bumper."""
+        return self._state.crashed[:, self._robots]
+
+    def reading(self, sensor: str) -> Any:
+        """The reading of a sensor by name; a clear error if the robots do not carry it."""
+        if sensor not in self.readings:
+            controller = self.group.controller
+            carried = ", ".join(self.readings) or "none"
+            raise WorldError(f"{where(controller)}the controller of '{self.group.name}' reads '{sensor}', but the robots carry: "
+                             f"{carried}. Add a sensor of that name.")
+        return self.readings[sensor]
+
+    def sensor(self, name: str) -> Any:
+        """The description of a sensor: its angles, its reach."""
+        self.reading(name)
+        return next(sensor for sensor in self.group.sensors if sensor.name == name)
+
+    def memory(self, name: str, first: Any) -> Any:
+        """An array of the controller's own, changed in place; `first` (W, n, ...) is what it starts as."""
+        return self._state.remember(f"{self.group.name}/controller", name, first)

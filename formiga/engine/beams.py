@@ -1,0 +1,35 @@
+"""Beams that are fixed to a robot, in its own frame: x ahead, y to the left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from formiga.state import Floats
+
+
+@dataclass(frozen=True)
+class Beams:
+    """Where each beam starts and points."""
+
+    origin: Floats       # (B, 2) m
+    direction: Floats    # (B, 2) unit vectors
+
+    @cached_property
+    def furthest(self) -> float:
+        """Distance of the outermost sensor from the robot's centre."""
+        return float(np.sqrt((self.origin**2).sum(-1)).max(initial=0.0))
+
+
+@lru_cache(maxsize=256)
+def directions(angles: tuple[float, ...]) -> Floats:
+    """Unit vectors (B, 2) at these angles from the heading."""
+    return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+
+
+def ring(angles: tuple[float, ...], mount: float) -> Beams:
+    """Beams that point outward from a circle of radius `mount`."""
+    direction = directions(angles)
+    return Beams(mount * direction, direction)

@@ -1,0 +1,44 @@
+"""Two wheels move a robot: exact arcs, no masses. [Vicentini & Tuci 2006, section 4]"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from formiga.geometry import arc
+from formiga.noise import channel, either, stream
+
+MOTION = channel("motion")
+
+
+@njit(cache=True, nogil=True)
+def drive_world(w, wheels, dt, frozen, wheel_base, wheel_radius, position_noise, heading_noise, noisy, position, heading,
+                before, turned, alive, crashed, step, key):
+    """Move every robot of world w along its arc. Dead robots stay; crashed ones too if `frozen`."""
+    for i in range(position.shape[1]):
+        x, y = position[w, i, 0], position[w, i, 1]
+        before[w, i, 0], before[w, i, 1] = x, y
+        if not alive[w, i] or (frozen and crashed[w, i]):
+            wheels[w, i, 0] = wheels[w, i, 1] = 0.0
+            continue
+        left, right = wheels[w, i, 0], wheels[w, i, 1]
+        dx, dy, turn = arc(heading[w, i], left, right, wheel_base[i], dt)
+        if noisy:
+            start = stream(key[w], i, step[w], MOTION)
+            factor = 1.0 + either(start, 0, position_noise[i])
+            dx, dy, turn = dx * factor, dy * factor, turn * (1.0 + either(start, 1, heading_noise[i]))
+        position[w, i, 0], position[w, i, 1] = x + dx, y + dy
+        heading[w, i] += turn
+        turned[w, i, 0] += left * dt / wheel_radius[i]
+        turned[w, i, 1] += right * dt / wheel_radius[i]
+
+
+@njit(cache=True, nogil=True)
+def drive_all(wheels, dt, frozen, wheel_base, wheel_radius, position_noise, heading_noise, noisy, position, heading,
+              before, turned, alive, crashed, done, step, key):
+    """`drive_world` for every world that has not ended."""
+    for w in range(position.shape[0]):
+        if done[w]:
+            wheels[w] = 0.0
+        else:
+            drive_world(w, wheels, dt, frozen, wheel_base, wheel_radius, position_noise, heading_noise, noisy, position,
+                        heading, before, turned, alive, crashed, step, key)

@@ -1,0 +1,139 @@
+"""The planar engine: discs on two wheels, walls and cylinders, no masses; thousands of worlds at once.
+
+`build`, `init`, `step` and `cast` are the whole promise. `step` is the table of contents of the physics.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from formiga.engine import fixed as fixed_things
+from formiga.engine.beams import Beams
+from formiga.engine.place import place
+from formiga.engine.planar import cells as cell_lists
+from formiga.engine.planar.beams import cast_all
+from formiga.engine.planar.contact import MINIMAL, NONE, PUBLISHED, STOP, contact_all
+from formiga.engine.planar.drive import drive_all
+from formiga.errors import WorldError
+from formiga.noise import world_key
+from formiga.state import Floats, State
+from formiga.world.elements import where
+from formiga.world.model import World
+
+
+@dataclass
+class Model:
+    """What never changes during a run: the world's description as arrays, one entry per robot."""
+
+    world: World
+    worlds: int
+    first_world: int               # number of the first world in the run, when several threads share it
+    dt: float
+    radius: Floats                 # (N,) of the body
+    safety: Floats                 # (N,) of the collision circle
+    wheel_base: Floats
+    wheel_radius: Floats
+    top_speed: Floats
+    position_noise: Floats
+    heading_noise: Floats
+    fixed: fixed_things.Fixed
+    region: fixed_things.Region
+    contact: int
+    widest: float                  # radius of the largest body
+    widest_safety: float           # radius of the largest collision circle
+    longest: float                 # furthest that anybody can go in one step
+    noisy: bool                    # whether anybody's motion has noise
+    tables: dict[float, fixed_things.Near] = field(default_factory=dict)
+
+    def near(self, radius: float) -> fixed_things.Near:
+        """The table of fixed things for a search radius, made when first asked for."""
+        if radius not in self.tables:
+            self.tables[radius] = fixed_things.near_table(self.fixed, radius)
+        return self.tables[radius]
+
+
+@dataclass
+class Scratch:
+    """Working memory: the cell list, and where everybody was before the step."""
+
+    cells: cell_lists.Cells
+    before: Floats
+
+
+def build(world: World, worlds: int = 1, first_world: int = 0) -> Model:
+    """The constants of `worlds` copies of a world, numbered from `first_world`."""
+    for group in world.groups:
+        for needed in ("radius", "clearance", "wheel_base", "wheel_radius", "top_speed", "motor_noise", "position_noise",
+                       "heading_noise"):
+            if not hasattr(group.robot, needed):
+                raise WorldError(f"{where(group)}the planar engine cannot move <{group.name}>: it has no '{needed}'.")
+
+    def each(name: str) -> Floats:
+        return np.concatenate([np.full(group.count, float(getattr(group.robot, name))) for group in world.groups] or [np.empty(0)])
+
+    fixed = fixed_things.flatten(world)
+    radius, safety = each("radius"), each("radius") + each("clearance")
+    top_speed, position_noise, heading_noise = each("top_speed"), each("position_noise"), each("heading_noise")
+    motor_noise = np.array([group.robot.motor_noise for group in world.groups]).max(initial=0.0)
+    reposition = MINIMAL if world.contact.mode == "minimal" else PUBLISHED
+    return Model(
+        world=world, worlds=worlds, first_world=first_world, dt=world.dt, radius=radius, safety=safety,
+        wheel_base=each("wheel_base"), wheel_radius=each("wheel_radius"), top_speed=top_speed,
+        position_noise=position_noise, heading_noise=heading_noise, fixed=fixed, region=fixed_things.extent(world, fixed),
+        contact={"none": NONE, "stop": STOP, "reposition": reposition}[world.contact.model],
+        widest=float(radius.max(initial=0.0)), widest_safety=float(safety.max(initial=0.0)),
+        longest=float((top_speed * (1.0 + position_noise)).max(initial=0.0) * (1.0 + motor_noise)) * world.dt,
+        noisy=bool(position_noise.any() or heading_noise.any()))
+
+
+def init(model: Model, seed: int = 0) -> State:
+    """Everything that changes, at the start. World 7 is the same alone or among 256."""
+    W, N = model.worlds, model.world.robots
+    keys = np.array([world_key(seed, model.first_world + w) for w in range(W)], np.uint64)
+    position, heading = place(model.world, model.fixed, keys)
+    lights = max((getattr(group.robot, "leds", 0) for group in model.world.groups), default=0)
+    return State(position=position, heading=heading, wheels=np.zeros((W, N, 2)), wheel_angle=np.zeros((W, N, 2)),
+                 leds=np.zeros((W, N, lights, 3), np.uint8), crashed=np.zeros((W, N), np.bool_),
+                 crashes=np.zeros((W, N), np.int64), alive=np.ones((W, N), np.bool_), done=np.zeros(W, np.bool_),
+                 step=np.zeros(W, np.int64), key=keys,
+                 scratch=Scratch(cell_lists.make(W, N, model.region, 2.0 * model.widest_safety), position.copy()))
+
+
+def step(model: Model, state: State, wheels: Floats) -> None:
+    """Advance every world that has not ended by `model.dt`, with wheel speeds (W, N, 2) in m/s at the rim."""
+    _motors(model, state, wheels)
+    _drive(model, state)
+    _contacts(model, state)
+
+
+def _motors(model: Model, state: State, wheels: Floats) -> None:
+    state.wheels[...] = wheels  # no inertia: a wheel turns as it is told
+
+
+def _drive(model: Model, state: State) -> None:
+    drive_all(state.wheels, model.dt, model.contact == STOP, model.wheel_base, model.wheel_radius, model.position_noise,
+              model.heading_noise, model.noisy, state.position, state.heading, state.scratch.before, state.wheel_angle,
+              state.alive, state.crashed, state.done, state.step, state.key)
+
+
+def _contacts(model: Model, state: State) -> None:
+    contact = model.world.contact
+    near = model.near(model.widest_safety + max(model.widest_safety, model.longest))
+    contact_all(model.contact, model.longest, contact.crash_limit, contact.at_limit == "end", state.position,
+                state.scratch.before, model.radius, model.safety, model.widest_safety, model.fixed.segments,
+                model.fixed.discs, near, state.scratch.cells, state.alive, state.crashed, state.crashes, state.done,
+                state.step)
+
+
+def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) -> Floats:
+    """Distances (W, n, B) from the sensors of some robots along their beams; infinity where nothing is within reach."""
+    out = np.empty((model.worlds, robots.stop - robots.start, len(beams.origin)))
+    far = beams.furthest + reach
+    cast_all(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.segments,
+             model.fixed.discs, model.near(far), state.scratch.cells, beams.origin, beams.direction, far, reach, out)
+    return out
+
+
+__all__ = ["Model", "build", "cast", "init", "step"]

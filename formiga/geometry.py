@@ -1,0 +1,107 @@
+"""Plane geometry in scalars, compiled: the few relations between points, segments and discs that all kernels share."""
+
+from __future__ import annotations
+
+from math import cos, sin, sqrt
+
+from numba import njit
+
+TINY = 1e-300  # makes sin(h)/h one at h = 0 and changes no other h
+
+
+@njit(cache=True, nogil=True)
+def cross(ax, ay, bx, by):
+    """The z of a x b: positive if b lies counter-clockwise of a."""
+    return ax * by - ay * bx
+
+
+@njit(cache=True, nogil=True)
+def lattice_index(v, count):
+    """Which of `count` unit cells holds v; outside, the nearest one. Not-a-number goes to the first: no crash."""
+    return int(min(count - 1.0, v)) if v > 0.0 else 0
+
+
+@njit(cache=True, nogil=True)
+def nearest_on_segment(px, py, ax, ay, bx, by):
+    """The point of segment ab that is nearest to p."""
+    ex, ey = bx - ax, by - ay
+    square = ex * ex + ey * ey
+    if square == 0.0:  # a and b are the same point
+        return ax, ay
+    along = ((px - ax) * ex + (py - ay) * ey) / square
+    along = min(1.0, max(0.0, along))
+    return ax + along * ex, ay + along * ey
+
+
+@njit(cache=True, nogil=True)
+def segments_cross(px, py, qx, qy, ax, ay, bx, by):
+    """Whether pq and ab share a point; touching counts."""
+    d1 = cross(bx - ax, by - ay, px - ax, py - ay)
+    d2 = cross(bx - ax, by - ay, qx - ax, qy - ay)
+    d3 = cross(qx - px, qy - py, ax - px, ay - py)
+    d4 = cross(qx - px, qy - py, bx - px, by - py)
+    return d1 * d2 <= 0.0 and d3 * d4 <= 0.0 and not (d1 == 0.0 and d2 == 0.0)
+
+
+@njit(cache=True, nogil=True)
+def passes_disc(px, py, dx, dy, cx, cy, radius):
+    """Whether the way from p to p + d comes nearer than `radius` to c, and nearer than it began."""
+    gx, gy = px - cx, py - cy
+    a, b = dx * dx + dy * dy, gx * dx + gy * dy
+    if b >= 0.0:  # going away, or not moving
+        return False
+    t = min(1.0, -b / a)
+    gx, gy = gx + t * dx, gy + t * dy
+    return gx * gx + gy * gy < radius * radius
+
+
+@njit(cache=True, nogil=True)
+def enters_disc(px, py, dx, dy, cx, cy, radius):
+    """Smallest t in [0, 1] at which p + t d is `radius` from c, coming from outside; 2 if there is none."""
+    gx, gy = px - cx, py - cy
+    a = dx * dx + dy * dy
+    b = gx * dx + gy * dy
+    c = gx * gx + gy * gy - radius * radius
+    if c <= 0.0 or b >= 0.0 or a == 0.0:  # inside already, going away, or not moving
+        return 2.0
+    square = b * b - a * c
+    if square < 0.0:
+        return 2.0
+    t = c / (sqrt(square) - b)
+    return t if t <= 1.0 else 2.0
+
+
+@njit(cache=True, nogil=True)
+def enters_capsule(px, py, dx, dy, ax, ay, bx, by, radius):
+    """Smallest t in [0, 1] at which p + t d is `radius` from segment ab, coming from outside; 2 if there is none."""
+    best = min(enters_disc(px, py, dx, dy, ax, ay, radius), enters_disc(px, py, dx, dy, bx, by, radius))
+    ex, ey = bx - ax, by - ay
+    size = sqrt(ex * ex + ey * ey)
+    if size == 0.0:
+        return best
+    ux, uy = ex / size, ey / size
+    height, closing = cross(ux, uy, px - ax, py - ay), cross(ux, uy, dx, dy)  # signed distance to the line, its change
+    if height < 0.0:
+        height, closing = -height, -closing
+    if height > radius and closing < 0.0:
+        t = (height - radius) / -closing
+        along = (px + t * dx - ax) * ux + (py + t * dy - ay) * uy
+        if t <= 1.0 and 0.0 <= along <= size:
+            best = min(best, t)
+    return best
+
+
+@njit(cache=True, nogil=True)
+def arc(heading, left, right, base, dt):
+    """Displacement and turn after `dt` with both wheel speeds (m/s, at the rim) held.
+
+        turn = (right - left) dt / base
+        chord = v dt sinc(turn/2), v = (left + right)/2, at heading + turn/2
+                                                    [Vicentini & Tuci 2006, eq. 4]
+    The paper rotates about the centre of curvature, whose distance is infinite when the wheels agree. The chord is
+    the same arc and needs no special case.
+    """
+    turn = (right - left) * dt / base
+    half = 0.5 * turn
+    chord = 0.5 * (left + right) * dt * (sin(half + TINY) / (half + TINY))
+    return chord * cos(heading + half), chord * sin(heading + half), turn

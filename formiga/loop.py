@@ -1,0 +1,164 @@
+"""7. The step itself: sense, control, act, engine. The one file to read first."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from formiga import act, control, sense
+from formiga.engine import engine as find_engine
+from formiga.errors import WorldError
+from formiga.state import State
+from formiga.world.model import World
+
+Recorder = Callable[[list["Simulation"]], None]  # called with all shards after every step that they took together
+
+
+class Simulation:
+    """Some copies of a world, all at the same time. `step()` is one control period of each."""
+
+    def __init__(self, world: World, seed: int = 0, worlds: int = 1, engine: str | None = None, first_world: int = 0) -> None:
+        if worlds < 1:
+            raise WorldError(f"{worlds} worlds cannot run; there must be at least 1.")
+        if not 0 <= seed < 2**63:
+            raise WorldError(f"seed {seed} is out of range; it must be from 0 to 2^63 - 1.")
+        self.world, self.seed = world, seed
+        self.engine = find_engine(engine or world.engine)
+        self.model = self.engine.build(world, worlds, first_world)
+        self.state: State = self.engine.init(self.model, seed)
+        self._readings: sense.Readings | None = None
+
+    @property
+    def readings(self) -> sense.Readings:
+        """What the sensors say now: group -> sensor -> array (worlds, robots, ...)."""
+        if self._readings is None:
+            self._readings = sense.read_all(self.world, self.engine, self.model, self.state)
+        return self._readings
+
+    def step(self, wheels: dict[str, Any] | None = None) -> None:
+        """One control period. `wheels`: speeds (worlds, robots, 2) for groups that are driven from outside."""
+        readings = self.readings                                          # everybody looks ...
+        orders = control.decide_all(self.world, self.state, readings)     # ... before anybody moves
+        if wheels:
+            orders |= self._from_outside(wheels)
+        self.engine.step(self.model, self.state, act.act_all(self.world, self.state, orders))
+        self._readings = None
+
+    def reset(self, mask: Any = None, seed: int | None = None) -> None:
+        """Start all worlds again, or those that a boolean mask (worlds,) names; with a new seed if one is given."""
+        chosen = np.ones(self.state.worlds, np.bool_) if mask is None else np.asarray(mask, np.bool_)
+        self.state.restart(chosen, self.engine.init(self.model, self.seed if seed is None else seed))
+        self._readings = None
+
+    def look_again(self) -> None:
+        """Forget the readings: to be called after the state was changed by hand."""
+        self._readings = None
+
+    def _from_outside(self, wheels: dict[str, Any]) -> dict[str, control.Orders]:
+        groups = {group.name: group for group in self.world.groups}
+        for name in wheels:
+            if name not in groups:
+                raise WorldError(f"there is no group '{name}'; there are: {', '.join(groups)}.")
+        return {name: control.as_orders(groups[name], self.state.worlds, given) for name, given in wheels.items()}
+
+
+@dataclass
+class Run:
+    """What came out of a run."""
+
+    world: World
+    seed: int
+    state: State                       # at the end, all worlds
+    seconds: float                     # simulated
+    elapsed: float                     # on the clock
+    interrupted: bool = False
+    recording: Any = None              # path of the file, if one was written
+    metrics: dict[str, float] = field(default_factory=dict)
+
+
+def simulate(world: World, seconds: float | None = None, seed: int = 0, worlds: int = 1, engine: str | None = None, *,
+             threads: int | None = None, record: Recorder | None = None, progress: Callable[[float], None] | None = None,
+             stop: Callable[[], bool] = lambda: False) -> Run:
+    """Run `worlds` copies of a world. Threads share out whole worlds, so they change the speed and not one bit.
+
+    record is called after every step; progress with the share that is done; stop says whether to end early, and is
+    asked between blocks of steps, so nothing is ever left half done.
+    """
+    seconds = world.seconds if seconds is None else seconds
+    if not (np.isfinite(seconds) and seconds > 0.0):
+        raise WorldError(f"{seconds:g} s cannot be simulated; the time must be above 0.")
+    steps = max(1, round(seconds / world.dt))
+    shards = _shards(world, seed, worlds, engine, threads)
+    began, taken, interrupted = time.perf_counter(), 0, False
+    if record:
+        record(shards)  # the start
+    with ThreadPoolExecutor(len(shards)) as pool:
+        block = 1
+        while taken < steps and not interrupted:
+            count = 1 if record else min(block, steps - taken)
+            clock = time.perf_counter()
+            if len(shards) == 1:
+                _advance(shards[0], count)
+            else:
+                list(pool.map(_advance, shards, [count] * len(shards)))
+            taken += count
+            spent = time.perf_counter() - clock
+            block = max(1, min(4096, int(block * 0.1 / max(spent, 1e-6)), 2 * block))  # about a tenth of a second
+            if record:
+                record(shards)
+            if progress:
+                progress(taken / steps)
+            interrupted = stop() and taken < steps
+            if all(shard.state.done.all() for shard in shards):
+                break
+    elapsed = time.perf_counter() - began
+    state = _together([shard.state for shard in shards])
+    run = Run(world, seed, state, taken * world.dt, elapsed, interrupted)
+    run.metrics = measure(run)
+    return run
+
+
+def _shards(world: World, seed: int, worlds: int, engine: str | None, threads: int | None) -> list[Simulation]:
+    """The worlds in as many parts as there are threads; each world keeps its number, and with it its noise."""
+    if worlds < 1:
+        raise WorldError(f"{worlds} worlds cannot run; there must be at least 1.")
+    parts = max(1, min(threads or os.cpu_count() or 1, worlds))
+    edges = [worlds * part // parts for part in range(parts + 1)]
+    return [Simulation(world, seed, last - first, engine, first) for first, last in zip(edges, edges[1:], strict=False)]
+
+
+def _advance(shard: Simulation, steps: int) -> None:
+    for _ in range(steps):
+        shard.step()
+
+
+def _together(states: list[State]) -> State:
+    """The states of all shards as one."""
+    if len(states) == 1:
+        return states[0]
+    names = [name for name in State.__dataclass_fields__ if name not in ("memory", "scratch")]
+    memory = {key: np.concatenate([state.memory[key] for state in states]) for key in states[0].memory}
+    return State(**{name: np.concatenate([getattr(state, name) for state in states]) for name in names}, memory=memory)
+
+
+def measure(run: Run) -> dict[str, float]:
+    """The figures of a run's summary."""
+    state = run.state
+    robot_steps = int(state.step.sum()) * run.world.robots
+    crashes = int(state.crashes.sum())
+    return {
+        "simulated_seconds": run.seconds,
+        "elapsed_seconds": run.elapsed,
+        "real_time_factor": run.seconds / max(run.elapsed, 1e-9),
+        "robot_steps": robot_steps,
+        "robot_steps_per_s": robot_steps / max(run.elapsed, 1e-9),
+        "crashes": crashes,
+        "contact_rate": crashes / max(robot_steps, 1),
+        "worlds_ended": int(state.done.sum()),
+    }

@@ -1,0 +1,50 @@
+"""A range scanner: distances over a field of view, on the same beams as everything else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formiga.engine.beams import Beams, ring
+from formiga.state import Floats
+from formiga.units import DEG
+from formiga.world.elements import angle, element, integer, length, name
+
+if TYPE_CHECKING:
+    from formiga.sense import Scene
+
+
+@element("scanner", role="sensor")
+@dataclass(frozen=True)
+class Scanner:
+    """Distances in a fan, from the right-most beam to the left-most; `reach` where nothing is nearer."""
+
+    beams: int = integer(181, least=1, most=4096)
+    field: float = angle(180.0 * DEG, least=0.0, most=360.0 * DEG, doc="of view, centred on `heading`; 360 deg is a full ring")
+    heading: float = angle(0.0, doc="of the fan's middle, from the robot's heading")
+    mount: float = length(0.0, least=0.0, doc="sensor from the robot's centre")
+    reach: float = length(4.0, above=0.0)
+    noise: float = length(0.0, least=0.0, doc="standard deviation of the Gaussian error")
+    name: str = name("scanner")
+
+    @cached_property
+    def angles(self) -> tuple[float, ...]:
+        """Of the beams, from the robot's heading."""
+        full = self.field >= 360.0 * DEG * (1 - 1e-9)  # then the last beam would repeat the first
+        fan = np.linspace(-0.5 * self.field, 0.5 * self.field, self.beams, endpoint=not full) if self.beams > 1 else np.zeros(1)
+        return tuple(self.heading + fan)
+
+    @cached_property
+    def fan(self) -> Beams:
+        """The beams in the robot's frame."""
+        return ring(self.angles, self.mount)
+
+    def read(self, scene: Scene) -> Floats:
+        """Distances (W, n, beams) in metres."""
+        distance = np.minimum(scene.cast(self.fan, self.reach), self.reach)
+        if self.noise > 0.0:
+            distance = np.clip(distance + scene.noise.normal(self.noise, self.beams), 0.0, self.reach)
+        return distance

@@ -1,0 +1,52 @@
+"""2. What is true now: arrays with the world first. A single run is a batch of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class State:
+    """Everything that changes, and only that. W worlds, N robots (all groups, one after another)."""
+
+    position: Floats               # (W, N, 2) m
+    heading: Floats                # (W, N) rad, counter-clockwise from x; not wrapped
+    wheels: Floats                 # (W, N, 2) m/s at the rim, left and right, as they really turned in the last step
+    wheel_angle: Floats            # (W, N, 2) rad turned since the start, left and right
+    leds: NDArray[np.uint8]        # (W, N, L, 3) red green blue; L of the robot with most lights
+    crashed: NDArray[np.bool_]     # (W, N) touched something in the last step
+    crashes: NDArray[np.int64]     # (W, N) steps with a crash since the start
+    alive: NDArray[np.bool_]       # (W, N) false: over the crash limit, stays where it is for good
+    done: NDArray[np.bool_]        # (W,) this world has ended and stays still until it is reset
+    step: NDArray[np.int64]        # (W,) steps taken
+    key: NDArray[np.uint64]        # (W,) what the world's noise is hashed from
+    memory: dict[tuple[str, str], Any] = field(default_factory=dict)  # (owner, name) -> (W, n, ...)
+    scratch: Any = None            # the engine's own; can be rebuilt from the rest at any time
+
+    @property
+    def worlds(self) -> int:
+        """How many worlds run together."""
+        return self.position.shape[0]
+
+    def remember(self, owner: str, name: str, first: Any) -> Any:
+        """An array that belongs to a sensor or a controller; `first` is what it starts as in a world that starts.
+
+        The caller changes it in place.
+        """
+        known = self.memory.setdefault((owner, name), np.array(first))
+        starting = self.step == 0
+        if starting.any():
+            known[starting] = np.asarray(first)[starting]
+        return known
+
+    def restart(self, mask: NDArray[np.bool_], fresh: State) -> None:
+        """Take the masked worlds from a state that has just begun."""
+        for name in ("position", "heading", "wheels", "wheel_angle", "leds", "crashed", "crashes", "alive", "done", "step",
+                     "key"):
+            getattr(self, name)[mask] = getattr(fresh, name)[mask]

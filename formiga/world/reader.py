@@ -1,0 +1,239 @@
+"""World files: XML -> World. Every complaint is one WorldError that begins with file and line.
+
+    world = read("corral.xml", {"side": 2.0})
+
+What may stand where comes from the registry (`elements.py`) and from `model.py`; this file knows only the four
+elements of the format itself: <world>, <include>, <param>, <defaults>. It reads from top to bottom, so a param or a
+default counts for what follows it. An attribute is, in this order: as written, as in <defaults>, as in the profile,
+as in the element's class.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from formiga.errors import WorldError, suggest
+from formiga.world import placement, robots  # noqa: F401  they register their elements
+from formiga.world.elements import RESERVED, Element, kinds_of, locate, registered
+from formiga.world.kinds import Kind
+from formiga.world.model import IN_ROBOT, IN_WORLD, Contact, Group, Include, Param, World, only_one
+from formiga.world.nodes import LARGEST_FILE, Node, load, parse
+from formiga.world.params import Params
+
+MOST_INCLUDES = 1_000
+
+
+def read(path: str | os.PathLike[str], parameters: Mapping[str, str | float] | None = None) -> World:
+    """The world in a file; `parameters` replace the values of its `<param>` elements."""
+    file = os.fspath(path)
+    return _Reader(parameters).world(file, load(file, f"{file}: "), None)
+
+
+def read_text(text: str, file: str = "<text>", parameters: Mapping[str, str | float] | None = None) -> World:
+    """The world written in `text`; `file` is what its complaints and its relative paths go by."""
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as wrong:
+        raise WorldError(f"{file}:{text.count(chr(10), 0, wrong.start) + 1}: "
+                         f"character {text[wrong.start]!r} cannot stand in a world file.") from wrong
+    if len(data) > LARGEST_FILE:
+        raise WorldError(f"{file}:1: larger than {LARGEST_FILE >> 20} MB.")
+    return _Reader(parameters).world(file, data, "utf-8")
+
+
+# -- nodes -> world -------------------------------------------------------------------------------------------------
+class _Reader:
+    """What has been read so far, from top to bottom."""
+
+    def __init__(self, parameters: Mapping[str, str | float] | None) -> None:
+        self.params = Params(parameters)
+        self.known = registered()
+        self.defaults: dict[str, dict[str, Any]] = {}
+        self.unwritten: dict[tuple[str, str | None], dict[str, Any]] = {}  # by tag and profile
+        self.settings: list[Any] = []
+        self.things: list[Any] = []
+        self.groups: list[tuple[Node, dict[str, Any]]] = []  # their names are given when all are known
+        self.includes = 0
+        self.bytes = 0
+
+    def world(self, file: str, data: bytes, encoding: str | None) -> World:
+        root = self.root(file, data, encoding)
+        own = self.attributes(root, kinds_of(World))
+        self.children(root, [file])
+        try:
+            self.params.check_overrides()
+        except ValueError as wrong:
+            raise root.wrong(f"{wrong}.") from wrong
+        only_one(self.settings)
+        contact = next((setting for setting in self.settings if isinstance(setting, Contact)), Contact())
+        return _located(root, World(
+            **own, contact=contact, things=tuple(self.things), groups=tuple(self.named_groups()),
+            settings=tuple(setting for setting in self.settings if setting is not contact)))
+
+    def root(self, file: str, data: bytes, encoding: str | None) -> Node:
+        self.bytes += len(data)
+        return parse(file, data, encoding)
+
+    def children(self, root: Node, files: list[str]) -> None:
+        """The elements of a <world>; `files` are those that are open, the innermost last."""
+        for node in root.children:
+            if node.tag == "include":
+                self.include(node, files)
+            elif node.tag == "param":
+                self.param(node)
+            elif node.tag == "defaults":
+                self.remember_defaults(node)
+            else:
+                element = self.element(node, root, IN_WORLD, ("include", "param", "defaults"))
+                if element.role == "robot":
+                    self.group(node, element)
+                else:
+                    (self.things if element.role == "thing" else self.settings).append(self.build(node, element))
+
+    # -- the format's own elements -------------------------------------------------------------------------------
+    def include(self, node: Node, files: list[str]) -> None:
+        self.leaf(node)
+        own = self.attributes(node, kinds_of(Include))
+        _complete(node, own, kinds_of(Include))
+        file = os.path.join(os.path.dirname(node.where.file), own["file"])
+        if os.path.realpath(file) in map(os.path.realpath, files):
+            raise node.wrong(f"<include> goes in a circle: {' -> '.join([*files, file])}.")
+        self.includes += 1
+        data = load(file, f"{node.where}: <include> {file}: ")
+        if self.includes > MOST_INCLUDES or self.bytes + len(data) > LARGEST_FILE:
+            raise node.wrong(f"more than {MOST_INCLUDES} includes, or more than {LARGEST_FILE >> 20} MB in all.")
+        self.children(self.root(file, data, None), [*files, file])
+
+    def param(self, node: Node) -> None:
+        self.leaf(node)
+        own = self.attributes(node, kinds_of(Param))
+        _complete(node, own, kinds_of(Param))
+        try:
+            self.params.define(own["name"], own["value"], node.where)
+        except ValueError as wrong:
+            raise node.wrong(f"<param> {wrong}.") from wrong
+
+    def remember_defaults(self, node: Node) -> None:
+        self.attributes(node, {})
+        for child in node.children:
+            element = self.element(child, node, (*IN_WORLD, *IN_ROBOT))
+            self.leaf(child)
+            self.defaults.setdefault(child.tag, {}).update(self.attributes(child, _kinds(element)))
+
+    # -- registered elements -------------------------------------------------------------------------------------
+    def element(self, node: Node, parent: Node, roles: tuple[str, ...], own: Iterable[str] = ()) -> Element:
+        """The registered element of a node, if it may stand in `parent`."""
+        known = self.known.get(node.tag)
+        if known and known.role in roles:
+            return known
+        allowed = [*own, *(tag for tag, other in self.known.items() if other.role in roles)]
+        here = f"Allowed here: {', '.join(f'<{tag}>' for tag in allowed)}."
+        if known or node.tag in RESERVED:
+            raise node.wrong(f"<{node.tag}> cannot stand in <{parent.tag}>. {_belongs(known)}{here}")
+        meant = re.sub("'(.*)'", r"<\1>", suggest(node.tag, allowed))
+        raise node.wrong(f"<{node.tag}> is unknown.{meant} {here} "
+                         "If it is your own, pass its file with --with FILE.py.")
+
+    def leaf(self, node: Node) -> None:
+        if node.children:
+            child = node.children[0]
+            raise child.wrong(f"<{child.tag}> cannot stand in <{node.tag}>; <{node.tag}> has attributes only.")
+
+    def attributes(self, node: Node, kinds: Mapping[str, Kind]) -> dict[str, Any]:
+        """The attributes that are written, as values."""
+        values = {}
+        for name, text in node.attributes.items():
+            if name not in kinds:
+                accepts = f"It accepts: {', '.join(kinds)}" if kinds else "It has none"
+                raise node.wrong(f"<{node.tag}> has no attribute '{name}'.{suggest(name, kinds)} {accepts}.")
+            filled, source = text, ""
+            try:
+                if "${" in text:
+                    filled = self.params.expand(text)
+                    source = f" (written: {text[:60]})"
+                values[name] = kinds[name].parse(filled)
+            except ValueError as wrong:
+                raise node.wrong(f"<{node.tag}> {name}: {wrong}{source}.") from wrong
+            if kinds[name].base == "file" and node.tag != "include":
+                values[name] = _existing(node, name, values[name])
+        return values
+
+    def given(self, node: Node, element: Element) -> dict[str, Any]:
+        """What is written at the node or in <defaults>."""
+        return self.defaults.get(node.tag, {}) | self.attributes(node, _kinds(element))
+
+    def build(self, node: Node, element: Element, around: str | None = None) -> Any:
+        """A thing, setting, placement, sensor ...; `around` is the profile of its robot."""
+        self.leaf(node)
+        return self.make(node, element, self.given(node, element), around)
+
+    def make(self, node: Node, element: Element, given: dict[str, Any], around: str | None = None) -> Any:
+        profile = given.get("profile", element.profile(around))
+        if (node.tag, profile) not in self.unwritten:
+            self.unwritten[node.tag, profile] = element.defaults(profile)
+        values = self.unwritten[node.tag, profile] | given
+        _complete(node, values, element.kinds)
+        try:
+            return _located(node, element.cls(**values))
+        except WorldError as wrong:
+            raise node.wrong(str(wrong)) from wrong
+        except (ValueError, TypeError, ArithmeticError, LookupError, OSError) as wrong:  # from a class of the user's
+            raise node.wrong(f"<{node.tag}>: {wrong}.") from wrong
+
+    def group(self, node: Node, element: Element) -> None:
+        """A robot's element: the robot, how many of it, where, and what they carry."""
+        given = self.given(node, element)
+        values = {name: given.pop(name) for name in kinds_of(Group) if name in given}
+        robot = self.make(node, element, given)
+        parts: dict[str, list[Any]] = {role: [] for role in IN_ROBOT}
+        for child in node.children:
+            known = self.element(child, node, IN_ROBOT)
+            parts[known.role].append(self.build(child, known, getattr(robot, "profile", None)))
+        only_one(parts["controller"], "controller")
+        self.groups.append((node, {
+            **values, "robot": robot, "place": parts["placement"], "sensors": parts["sensor"],
+            "controller": next(iter(parts["controller"]), None), "actuators": parts["actuator"]}))
+
+    def named_groups(self) -> Iterator[Group]:
+        """The groups; those without a name take their tag, and a number if it is taken."""
+        taken = {values["name"] for _, values in self.groups if "name" in values}
+        for node, values in self.groups:
+            if "name" not in values:
+                number = 1
+                while (name := node.tag if number == 1 else f"{node.tag}{number}") in taken:
+                    number += 1
+                taken.add(name)
+                values = {**values, "name": name}
+            yield _located(node, Group(**values))
+
+
+def _kinds(element: Element) -> dict[str, Kind]:
+    """Attributes of an element in a file; a robot's element has those of its group too."""
+    return {**kinds_of(Group), **element.kinds} if element.role == "robot" else element.kinds
+
+
+def _complete(node: Node, values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
+    if missing := [name for name in kinds if name not in values]:
+        words = [f"'{name}' ({', '.join(filter(None, (kinds[name].describe(), kinds[name].doc)))})" for name in missing]
+        raise node.wrong(f"<{node.tag}> needs {' and '.join(words)}.")
+
+
+def _existing(node: Node, name: str, value: str) -> str:
+    path = os.path.abspath(os.path.join(os.path.dirname(node.where.file), value))
+    if not os.path.isfile(path):
+        raise node.wrong(f"<{node.tag}> {name}: no file '{value}' beside {node.where.file}.")
+    return path
+
+
+def _belongs(element: Element | None) -> str:
+    if element is None:
+        return ""
+    return "It belongs in a robot's element. " if element.role in IN_ROBOT else "It belongs in <world>. "
+
+
+def _located(node: Node, thing: Any) -> Any:
+    locate(thing, node.where)
+    return thing

@@ -1,0 +1,79 @@
+"""World -> XML. What `to_text` writes, `reader.read_text` reads back as an equal world, digit for digit.
+
+It is the description that survives, not the typing: params, arithmetic, includes and <defaults> are written as what
+they gave, comments are gone, numbers are in SI units, and files are the full paths that the reader made of them.
+Only attributes that differ from what the reader would assume are written.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from lxml import etree
+
+from formiga.errors import WorldError
+from formiga.world.elements import kinds_of, of, where
+from formiga.world.kinds import Kind
+from formiga.world.model import Contact, Group, World
+from formiga.world.placement import At
+
+
+def to_text(world: World) -> str:
+    """The world as an XML document."""
+    root = etree.Element("world")
+    _attributes(root, world, kinds_of(World), {name: getattr(World, name) for name in kinds_of(World)})
+    if world.contact != Contact():
+        _element(root, world.contact)
+    for thing in (*world.settings, *world.things):
+        _element(root, thing)
+    for group in world.groups:
+        _group(root, group)
+    return etree.tostring(root, pretty_print=True, encoding="unicode")
+
+
+def write(world: World, path: str | os.PathLike[str]) -> None:
+    """Write the world into a file: all of it or, if something fails, nothing."""
+    text, file = to_text(world), os.fspath(path)
+    beside = f"{file}.{os.getpid()}.tmp"
+    try:
+        try:
+            with open(beside, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            os.replace(beside, file)
+        finally:
+            if os.path.exists(beside):
+                os.remove(beside)
+    except (OSError, ValueError) as wrong:
+        raise WorldError(f"{file}: cannot be written ({getattr(wrong, 'strerror', None) or wrong}).") from wrong
+
+
+def _group(root: Any, group: Group) -> None:
+    node = _element(root, group.robot)
+    places = sum(isinstance(rule, At) for rule in group.place)
+    _attributes(node, group, kinds_of(Group), {"name": of(group.robot).tag, "count": places or 1})
+    for part in (*group.place, *group.sensors, group.controller, *group.actuators):
+        if part is not None:
+            _element(node, part, getattr(group.robot, "profile", None))
+
+
+def _element(parent: Any, thing: Any, around: str | None = None) -> Any:
+    """`around`: the profile of the robot that the element stands in, which it takes if none is written."""
+    element = of(thing)
+    node = etree.SubElement(parent, element.tag)
+    defaults = element.defaults(thing.profile if "profile" in element.kinds else None)
+    defaults["profile"] = element.profile(around)
+    _attributes(node, thing, element.kinds, defaults)
+    return node
+
+
+def _attributes(node: Any, thing: Any, kinds: Mapping[str, Kind], defaults: Mapping[str, Any]) -> None:
+    for name, kind in kinds.items():
+        value, default = getattr(thing, name), defaults.get(name)
+        if value is None:
+            if default is not None:
+                raise WorldError(f"{where(thing)}<{node.tag}> {name}: None cannot be written where the profile has "
+                                 f"{kind.format(default)}.")
+        elif default is None or kind.format(value) != kind.format(default):
+            node.set(name, kind.format(value).replace("${", "$${"))
