@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import cos, sin, sqrt
 
+import numpy as np
 from numba import njit
 
 TINY = 1e-300  # makes sin(h)/h one at h = 0 and changes no other h
@@ -31,6 +32,19 @@ def nearest_on_segment(px, py, ax, ay, bx, by):
     along = ((px - ax) * ex + (py - ay) * ey) / square
     along = min(1.0, max(0.0, along))
     return ax + along * ex, ay + along * ey
+
+
+@njit(cache=True, nogil=True)
+def crossing(gx, gy, ux, uy, ex, ey):
+    """Where the line along u from the origin meets the line along e from g: (fraction of u, fraction of e).
+
+        den = u x e;  along u: (g x e) / den;  along e: (g x u) / den     [Swarmod draft, Fig. 15; reconstructed]
+    Infinite if they are parallel: no single crossing.
+    """
+    den = ux * ey - uy * ex
+    if den == 0.0:
+        return np.inf, np.inf
+    return (gx * ey - gy * ex) / den, (gx * uy - gy * ux) / den
 
 
 @njit(cache=True, nogil=True)

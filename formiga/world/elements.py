@@ -180,7 +180,13 @@ def element(tag: str, role: str) -> Callable[[T], T]:
             if unknown := set(values) - set(kinds):
                 raise TypeError(f"{cls.__name__}.PROFILES[{profile!r}]: no attribute {min(unknown)!r}")
         _check_on_construction(cls, tag, kinds)
-        _registry[tag] = _classes[cls] = Element(tag, role, cls, kinds)
+        known = Element(tag, role, cls, kinds)
+        try:
+            for profile in (None, *known.profiles):
+                known.defaults(profile)
+        except ValueError as wrong:
+            raise TypeError(f"{cls.__name__} has a default that it would not accept: {wrong}") from wrong
+        _registry[tag] = _classes[cls] = known
         return cls
 
     return register

@@ -245,7 +245,7 @@ class Param:
     """A number or a word that later attributes use as ${name} or in ${name / 2 + 5*cm}."""
 
     name: str = name(doc="letters, digits and '_'")
-    value: str = text(doc="the default; `--set name=value` replaces it")
+    value: str = text(doc="the default; a run may replace it")
 
 
 # -- rules over several elements: each complaint names the line of the second one -----------------------------------
@@ -253,7 +253,8 @@ def _role(role: str, things: Sequence[Any]) -> list[str]:
     """The tags of `things`, which must all have this role."""
     for thing in things:
         if of(thing).role != role:
-            raise WorldError(f"{where(thing)}<{of(thing).tag}> is a {of(thing).role}; a {role} is needed here.")
+            raise WorldError(f"{where(thing)}<{of(thing).tag}> has the role '{of(thing).role}'; "
+                             f"here stands what has the role '{role}'.")
     return [of(thing).tag for thing in things]
 
 

@@ -217,7 +217,8 @@ def _kinds(element: Element) -> dict[str, Kind]:
 
 def _complete(node: Node, values: Mapping[str, Any], kinds: Mapping[str, Kind]) -> None:
     if missing := [name for name in kinds if name not in values]:
-        words = [f"'{name}' ({', '.join(filter(None, (kinds[name].describe(), kinds[name].doc)))})" for name in missing]
+        words = [f"'{name}' ({'; '.join(filter(None, (kind.describe(), kind.range(), kind.doc)))})"
+                 for name, kind in kinds.items() if name in missing]
         raise node.wrong(f"<{node.tag}> needs {' and '.join(words)}.")
 
 

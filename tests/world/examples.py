@@ -39,6 +39,10 @@ class Mind:
     weights: tuple[float, ...] | None = numbers(None, fewest=0)
     note: str = text("")
 
+    def __post_init__(self) -> None:
+        if self.note == "boom":
+            raise ValueError("no booms")
+
 
 @element("example_horn", role="actuator")
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from formiga.world.model import World
 from formiga.world.reader import read, read_text
 from tests.world.test_schema import GOOD, TEXTS
 
-ENOUGH = settings(max_examples=4000, deadline=None)
+ENOUGH = settings(max_examples=400, deadline=None)
 
 
 def read_or_refuse(text: str) -> None:

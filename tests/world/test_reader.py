@@ -1,12 +1,13 @@
 """World files are read as they are meant, and refused with one sentence that names the line."""
 
+import dataclasses
 import os
 from math import pi
 
 import pytest
 
 from formiga.errors import Where, WorldError
-from formiga.world.elements import profiled
+from formiga.world.elements import element, length, profiled, registered
 from formiga.world.model import Arena, Contact, Cylinder, Group, World
 from formiga.world.nodes import LARGEST_FILE
 from formiga.world.placement import At, Scatter
@@ -243,8 +244,8 @@ def test_rules_over_several_elements_name_the_line(text, message):
     ("<defaults><sbot raduis='1'/></defaults>", "a.xml:2: <sbot> has no attribute 'raduis'. Did you mean 'radius'?"),
     ("<contact crsh_limit='3'/>", "a.xml:2: <contact> has no attribute 'crsh_limit'. Did you mean 'crash_limit'? "
                                   "It accepts: model, mode, crash_limit, at_limit."),
-    ("<cylinder x='0' y='0'/>", "a.xml:2: <cylinder> needs 'radius' (a length)."),
-    ("<arena/>", "a.xml:2: <arena> needs 'width' (a length, along x) and 'depth' (a length, along y)."),
+    ("<cylinder x='0' y='0'/>", "a.xml:2: <cylinder> needs 'radius' (a length; above 0 m)."),
+    ("<arena/>", "a.xml:2: <arena> needs 'width' (a length; above 0 m; along x) and 'depth' (a len"),
     ("<lamp x='20kg' y='0'/>", "a.xml:2: <lamp> x: '20kg' is not a length; it takes a number, or one with a unit (m"),
     ("<lamp x='nan' y='0'/>", "a.xml:2: <lamp> x: 'nan' is not a length"),
     ("<lamp x='inf' y='0'/>", "a.xml:2: <lamp> x: 'inf' is not a length"),
@@ -271,6 +272,7 @@ def test_rules_over_several_elements_name_the_line(text, message):
     ("<![CDATA[x]]>", "a.xml:2: stray text 'x' in <world>"),
     ("<sbot>\n<example_eye reach='1' table='no.csv'/></sbot>",
      "a.xml:3: <example_eye> table: no file 'no.csv' beside a.xml."),
+    ("<sbot><example_mind note='boom'/></sbot>", "a.xml:2: <example_mind>: no booms."),
     ("<a:lamp xmlns:a='urn:a'/>", "a.xml:2: <{urn:a}lamp> is unknown."),
 ])
 def test_a_mistake_is_one_sentence_with_its_line(text, message):
@@ -401,19 +403,29 @@ def test_a_group_without_a_name_takes_its_robots_tag():
     (lambda: World(doc="\0"), "cannot stand in a world file"),
     (lambda: World(engine="flat"), "<world> engine: 'flat' is not allowed"),
     (lambda: World(contact=3), "the contact of a world is a Contact, not 3."),
-    (lambda: World(things=(SBot(),)), "<sbot> is a robot; a thing is needed here."),
+    (lambda: World(things=(SBot(),)), "<sbot> has the role 'robot'; here stands what has the role 'thing'."),
     (lambda: World(things=(Arena(1, 1), Arena(1, 1))), "second <arena>; the first is before it."),
     (lambda: World(groups=(SBot(),)), "the groups of a world are Groups"),
     (lambda: World(groups=(Group(SBot()), Group(SBot()))), "second group with the name 'sbot'"),
     (lambda: World(things=(3,)), "int is not a registered element"),
-    (lambda: Group(At(0, 0)), "<at> is a placement; a robot is needed here."),
+    (lambda: Group(At(0, 0)), "<at> has the role 'placement'; here stands what has the role 'robot'."),
     (lambda: Group(SBot(), 0), "<sbot> count: 0 is out of range"),
     (lambda: Group(SBot(), 2.5), "<sbot> count: 2.5 is not a whole number"),
     (lambda: Group(SBot(), 3, place=(At(0, 0),)), "1 <at> for 3 <sbot>"),
-    (lambda: Group(SBot(), controller=Horn()), "<example_horn> is a actuator; a controller is needed here."),
+    (lambda: Group(SBot(), controller=Horn()), "<example_horn> has the role 'actuator'; here stands"),
     (lambda: Group(SBot(), sensors=(Eye(1), Eye(2))), "second sensor with the name 'eye'"),
 ])
 def test_a_world_built_in_python_obeys_the_same_rules(build, part):
     with pytest.raises(WorldError) as caught:
         build()
     assert part in str(caught.value)
+
+
+def test_an_element_whose_own_defaults_are_wrong_cannot_be_registered():
+    for field in (length(-1.0, above=0.0), 1.0):
+        broken = dataclasses.make_dataclass("Broken", [("size", float, field)], frozen=True)
+        with pytest.raises(TypeError, match="Broken"):
+            element("example_broken", role="thing")(broken)
+    with pytest.raises(WorldError, match="<param> cannot be the tag"):
+        element("param", role="thing")
+    assert "example_broken" not in registered()

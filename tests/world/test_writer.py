@@ -16,7 +16,7 @@ from tests.world import examples
 
 
 @given(examples.worlds())
-@settings(max_examples=4000, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 def test_any_world_survives_writing_and_reading(world):
     assert read_text(to_text(world)) == world
 

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from formiga.engine.planar.cells import fill_world
-from formiga.geometry import lattice_index, nearest_on_segment
+from formiga.geometry import crossing, lattice_index, nearest_on_segment
 
 
 @njit(cache=True, nogil=True)
@@ -82,7 +82,7 @@ def meet_disc(w, row, dx, dy, r, origin, direction, reach, out):
     """Shorten the beams that meet a disc at (dx, dy) in the robot's frame.
 
         along = d . u, across = d x u;  t = along - sqrt(r^2 - across^2)
-    The digested original goes through angles, [Swarmod draft, section IV]; this is the same distance.
+    The draft goes through the angle between beam and centre; this is the same distance. [Swarmod draft, section IV]
     """
     for b in range(origin.shape[0]):
         gx, gy = dx - origin[b, 0], dy - origin[b, 1]
@@ -101,19 +101,9 @@ def meet_disc(w, row, dx, dy, r, origin, direction, reach, out):
 
 @njit(cache=True, nogil=True)
 def meet_segment(w, row, ax, ay, ex, ey, origin, direction, reach, out):
-    """Shorten the beams that meet the segment from a to a + e in the robot's frame.
-
-        den = u x e;  t = (a x e) / den along the beam,  (a x u) / den along the segment, a from the sensor
-                                                        [Swarmod draft, Fig. 15; reconstructed]
-    """
+    """Shorten the beams that meet the segment from a to a + e in the robot's frame."""
     for b in range(origin.shape[0]):
-        ux, uy = direction[b, 0], direction[b, 1]
-        den = ux * ey - uy * ex
-        if den == 0.0:  # parallel: no single crossing
-            continue
-        gx, gy = ax - origin[b, 0], ay - origin[b, 1]
-        t = (gx * ey - gy * ex) / den
-        along_wall = (gx * uy - gy * ux) / den
+        t, along_wall = crossing(ax - origin[b, 0], ay - origin[b, 1], direction[b, 0], direction[b, 1], ex, ey)
         if 0.0 <= t <= reach and t < out[w, row, b] and 0.0 <= along_wall <= 1.0:
             out[w, row, b] = t
 

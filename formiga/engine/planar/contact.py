@@ -83,10 +83,12 @@ def clip_fixed(x0, y0, x1, y1, r, rs, segments, discs, near):
             gap = sqrt((qx - x1) ** 2 + (qy - y1) ** 2)
             if gap - way >= r:
                 continue
-            if (segments_cross(x0, y0, x1, y1, ax, ay, bx, by)
+            if (gap < NOTHING or segments_cross(x0, y0, x1, y1, ax, ay, bx, by)
                     or (gap >= rs and (passes_disc(x0, y0, dx, dy, ax, ay, body) or passes_disc(x0, y0, dx, dy, bx, by, body)))):
-                t = enters_capsule(x0, y0, dx, dy, ax, ay, bx, by, rs)
-                best = min(best, t if t <= 1.0 else 0.0)  # inside the clearance already: do not go at all
+                qx, qy = nearest_on_segment(x0, y0, ax, ay, bx, by)
+                if (qx - x0) ** 2 + (qy - y0) ** 2 <= rs * rs:
+                    return 0.0  # inside the clearance already: do not go at all
+                best = min(best, enters_capsule(x0, y0, dx, dy, ax, ay, bx, by, rs))
         else:
             cx, cy, keep = discs[k - S, 0], discs[k - S, 1], discs[k - S, 2]
             gap = sqrt((cx - x1) ** 2 + (cy - y1) ** 2) - keep
@@ -94,8 +96,9 @@ def clip_fixed(x0, y0, x1, y1, r, rs, segments, discs, near):
             if gap - way >= r or (gap < rs and own_side):
                 continue
             if passes_disc(x0, y0, dx, dy, cx, cy, keep + body):
-                t = enters_disc(x0, y0, dx, dy, cx, cy, keep + rs)
-                best = min(best, t if t <= 1.0 else 0.0)
+                if (x0 - cx) ** 2 + (y0 - cy) ** 2 <= (keep + rs) ** 2:
+                    return 0.0
+                best = min(best, enters_disc(x0, y0, dx, dy, cx, cy, keep + rs))
     return best
 
 
@@ -402,8 +405,11 @@ def part(w, i, j, position, radius, safety, alive, segments, discs, near):
 
 @njit(cache=True, nogil=True)
 def contact_all(model, longest, limit, end_at_limit, position, before, radius, safety, widest, segments, discs, near,
-                cells, alive, crashed, crashes, done, step):
-    """Sweep, detect and answer the contacts of every world that has not ended, count crashes, and tick its clock."""
+                cells, alive, crashed, crashes, done, step, rounds):
+    """Sweep, detect and answer the contacts of every world that has not ended, count crashes, and tick its clock.
+
+    rounds (W,): how many rounds `resolve` needed.
+    """
     N = position.shape[1]
     hit, swept = np.empty(N, np.bool_), np.empty(N, np.bool_)
     for w in range(position.shape[0]):
@@ -416,8 +422,9 @@ def contact_all(model, longest, limit, end_at_limit, position, before, radius, s
         swept[:] = False
         sweep_world(w, position, before, radius, safety, longest, segments, discs, near, cells, swept)
         fill_world(w, position, cells)
+        rounds[w] = 0
         if detect_world(w, position, safety, widest, segments, discs, near, cells, hit) > 0 and model != STOP:
-            resolve_world(w, model, position, radius, safety, widest, alive, segments, discs, near, cells, hit)
+            rounds[w] = resolve_world(w, model, position, radius, safety, widest, alive, segments, discs, near, cells, hit)
         living = 0
         for i in range(N):
             crashed[w, i] = (hit[i] or swept[i]) and alive[w, i]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -56,10 +57,11 @@ class Model:
 
 @dataclass
 class Scratch:
-    """Working memory: the cell list, and where everybody was before the step."""
+    """Working memory: the cell list, where everybody was before the step, and how hard the last contacts were."""
 
     cells: cell_lists.Cells
-    before: Floats
+    before: Floats             # (W, N, 2)
+    rounds: Any                # (W,) rounds of re-positioning in the last step; contact.ROUNDS: not all resolved
 
 
 def build(world: World, worlds: int = 1, first_world: int = 0) -> Model:
@@ -98,7 +100,8 @@ def init(model: Model, seed: int = 0) -> State:
                  leds=np.zeros((W, N, lights, 3), np.uint8), crashed=np.zeros((W, N), np.bool_),
                  crashes=np.zeros((W, N), np.int64), alive=np.ones((W, N), np.bool_), done=np.zeros(W, np.bool_),
                  step=np.zeros(W, np.int64), key=keys,
-                 scratch=Scratch(cell_lists.make(W, N, model.region, 2.0 * model.widest_safety), position.copy()))
+                 scratch=Scratch(cell_lists.make(W, N, model.region, 2.0 * model.widest_safety), position.copy(),
+                                 np.zeros(W, np.int64)))
 
 
 def step(model: Model, state: State, wheels: Floats) -> None:
@@ -124,7 +127,7 @@ def _contacts(model: Model, state: State) -> None:
     contact_all(model.contact, model.longest, contact.crash_limit, contact.at_limit == "end", state.position,
                 state.scratch.before, model.radius, model.safety, model.widest_safety, model.fixed.segments,
                 model.fixed.discs, near, state.scratch.cells, state.alive, state.crashed, state.crashes, state.done,
-                state.step)
+                state.step, state.scratch.rounds)
 
 
 def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) -> Floats:
