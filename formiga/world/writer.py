@@ -7,13 +7,15 @@ Only attributes that differ from what the reader would assume are written.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
 from lxml import etree
 
+from os import PathLike
+
 from formiga.errors import WorldError
+from formiga.files import write_whole
 from formiga.world.elements import kinds_of, of, where
 from formiga.world.kinds import Kind
 from formiga.world.model import Contact, Group, World
@@ -33,20 +35,9 @@ def to_text(world: World) -> str:
     return etree.tostring(root, pretty_print=True, encoding="unicode")
 
 
-def write(world: World, path: str | os.PathLike[str]) -> None:
+def write(world: World, path: str | PathLike[str]) -> None:
     """Write the world into a file: all of it or, if something fails, nothing."""
-    text, file = to_text(world), os.fspath(path)
-    beside = f"{file}.{os.getpid()}.tmp"
-    try:
-        try:
-            with open(beside, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            os.replace(beside, file)
-        finally:
-            if os.path.exists(beside):
-                os.remove(beside)
-    except (OSError, ValueError) as wrong:
-        raise WorldError(f"{file}: cannot be written ({getattr(wrong, 'strerror', None) or wrong}).") from wrong
+    write_whole(path, to_text(world), WorldError)
 
 
 def _group(root: Any, group: Group) -> None:

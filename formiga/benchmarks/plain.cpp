@@ -1,0 +1,677 @@
+// The two speed scenarios in plain C++: what a person would write who needs only these two, and needs them fast.
+//
+// One thread, float64, no libraries. The same world, the same starting poses, the same sensor, controller, drive and
+// contact model as formiga's planar engine, so after any number of steps both have the same poses up to rounding;
+// `agrees` in the bench and tests/benchmarks/test_plain_cpp.py say so. Being special it may do what the engine may not:
+// all robots are alike, the number of beams is known to the compiler, beams leave a ring along its radius, and a robot
+// is read and decided in one go, with its readings on the stack.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace {
+
+using std::max;
+using std::min;
+using std::sqrt;
+using std::vector;
+
+constexpr int ROUNDS = 500, PUBLISHED_ROUNDS = 30;
+constexpr double TOUCH = 1e-8, SPARE = 1e-6, NOTHING = 1e-9;
+constexpr double INFINITE = std::numeric_limits<double>::infinity();
+
+struct Scene {  // field by field as in cpp.py
+    int64_t worlds, robots, beams, segments, discs, table_size, channel;
+    double dt, radius, clearance, wheel_base, wheel_radius, top_speed, mount, reach;
+    double gain, offset, share, noise;    // the sensor
+    double threshold, behind, slow, bias; // the controller
+    double x0, y0, x1, y1;                // the arena
+    const double *position, *heading, *segment, *disc, *direction, *table, *weight;
+    const uint64_t *key;
+};
+
+struct Point { double x, y; };
+struct Segment { double ax, ay, bx, by; };
+struct Disc { double x, y, r; };
+
+// -- noise: SplitMix64's finaliser over (key, robot, step, channel) ---------------------------------------------------
+constexpr uint64_t GOLDEN = 0x9E3779B97F4A7C15ull;
+
+inline uint64_t mix(uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+}
+inline uint64_t fold(uint64_t key, uint64_t coordinate) { return mix(key ^ mix(coordinate + GOLDEN)) + GOLDEN; }
+inline double unit(uint64_t start, uint64_t index) {
+    return double(mix(start + GOLDEN * (index + 1)) >> 11) * (1.0 / 9007199254740992.0);
+}
+
+// -- geometry ---------------------------------------------------------------------------------------------------------
+inline int lattice_index(double v, int count) { return v > 0.0 ? int(min(count - 1.0, v)) : 0; }
+
+inline Point nearest(double px, double py, const Segment &s) {
+    double ex = s.bx - s.ax, ey = s.by - s.ay, square = ex * ex + ey * ey;
+    if (square == 0.0) return {s.ax, s.ay};
+    double along = min(1.0, max(0.0, ((px - s.ax) * ex + (py - s.ay) * ey) / square));
+    return {s.ax + along * ex, s.ay + along * ey};
+}
+
+inline double cross(double ax, double ay, double bx, double by) { return ax * by - ay * bx; }
+
+inline bool segments_cross(double px, double py, double qx, double qy, const Segment &s) {
+    double d1 = cross(s.bx - s.ax, s.by - s.ay, px - s.ax, py - s.ay);
+    double d2 = cross(s.bx - s.ax, s.by - s.ay, qx - s.ax, qy - s.ay);
+    double d3 = cross(qx - px, qy - py, s.ax - px, s.ay - py);
+    double d4 = cross(qx - px, qy - py, s.bx - px, s.by - py);
+    return d1 * d2 <= 0.0 && d3 * d4 <= 0.0 && !(d1 == 0.0 && d2 == 0.0);
+}
+
+inline bool passes_disc(double px, double py, double dx, double dy, double cx, double cy, double radius) {
+    double gx = px - cx, gy = py - cy, b = gx * dx + gy * dy;
+    if (b >= 0.0) return false;
+    double t = min(1.0, -b / (dx * dx + dy * dy));
+    gx += t * dx, gy += t * dy;
+    return gx * gx + gy * gy < radius * radius;
+}
+
+inline double enters_disc(double px, double py, double dx, double dy, double cx, double cy, double radius) {
+    double gx = px - cx, gy = py - cy;
+    double a = dx * dx + dy * dy, b = gx * dx + gy * dy, c = gx * gx + gy * gy - radius * radius;
+    if (c <= 0.0 || b >= 0.0 || a == 0.0) return 2.0;
+    double square = b * b - a * c;
+    if (square < 0.0) return 2.0;
+    double t = c / (sqrt(square) - b);
+    return t <= 1.0 ? t : 2.0;
+}
+
+double enters_capsule(double px, double py, double dx, double dy, const Segment &s, double radius) {
+    double best = min(enters_disc(px, py, dx, dy, s.ax, s.ay, radius), enters_disc(px, py, dx, dy, s.bx, s.by, radius));
+    double ex = s.bx - s.ax, ey = s.by - s.ay, size = sqrt(ex * ex + ey * ey);
+    if (size == 0.0) return best;
+    double ux = ex / size, uy = ey / size;
+    double height = cross(ux, uy, px - s.ax, py - s.ay), closing = cross(ux, uy, dx, dy);
+    if (height < 0.0) height = -height, closing = -closing;
+    if (height > radius && closing < 0.0) {
+        double t = (height - radius) / -closing, along = (px + t * dx - s.ax) * ux + (py + t * dy - s.ay) * uy;
+        if (t <= 1.0 && 0.0 <= along && along <= size) best = min(best, t);
+    }
+    return best;
+}
+
+// -- what stands still: for each cell of a lattice, the things within `radius` of any of its points -----------------------
+struct Fixed {
+    vector<Segment> segments;
+    vector<Disc> discs;
+};
+
+struct Near {
+    double x0 = 0.0, y0 = 0.0, inverse = 1.0;
+    int columns = 1, rows = 1;
+    vector<int> start, items;  // item k < S is segment k, else disc k - S
+
+    Near(const Fixed &fixed, double radius) {
+        int S = int(fixed.segments.size()), count = S + int(fixed.discs.size());
+        vector<Segment> box(count);
+        Segment all{INFINITE, INFINITE, -INFINITE, -INFINITE};
+        for (int k = 0; k < count; k++) {
+            if (k < S) {
+                const Segment &s = fixed.segments[k];
+                box[k] = {min(s.ax, s.bx), min(s.ay, s.by), max(s.ax, s.bx), max(s.ay, s.by)};
+            } else {
+                const Disc &d = fixed.discs[k - S];
+                box[k] = {d.x - d.r, d.y - d.r, d.x + d.r, d.y + d.r};
+            }
+            all = {min(all.ax, box[k].ax), min(all.ay, box[k].ay), max(all.bx, box[k].bx), max(all.by, box[k].by)};
+        }
+        double size = 1.0;
+        if (count) {
+            x0 = all.ax - radius, y0 = all.ay - radius;
+            double width = all.bx + radius - x0, depth = all.by + radius - y0;
+            size = max({radius, width / 1024, depth / 1024});
+            columns = max(1, int(std::ceil(width / size))), rows = max(1, int(std::ceil(depth / size)));
+        }
+        inverse = 1.0 / size;
+        vector<vector<int>> lists(size_t(columns) * rows);
+        for (int k = 0; k < count; k++) {
+            int c0 = lattice_index((box[k].ax - radius - x0) * inverse, columns), c1 = lattice_index((box[k].bx + radius - x0) * inverse, columns);
+            int r0 = lattice_index((box[k].ay - radius - y0) * inverse, rows), r1 = lattice_index((box[k].by + radius - y0) * inverse, rows);
+            for (int r = r0; r <= r1; r++)
+                for (int c = c0; c <= c1; c++) {
+                    double mx = x0 + (c + 0.5) * size, my = y0 + (r + 0.5) * size, r_ = 0.0;
+                    Point q = k < S ? nearest(mx, my, fixed.segments[k]) : Point{fixed.discs[k - S].x, fixed.discs[k - S].y};
+                    if (k >= S) r_ = fixed.discs[k - S].r;
+                    if (std::hypot(mx - q.x, my - q.y) - r_ <= radius + size * sqrt(0.5) * (1.0 + 1e-9)) lists[size_t(r) * columns + c].push_back(k);
+                }
+        }
+        start.push_back(0);
+        for (auto &list : lists) {
+            items.insert(items.end(), list.begin(), list.end());
+            start.push_back(int(items.size()));
+        }
+    }
+    int cell(double x, double y) const {
+        return lattice_index((y - y0) * inverse, rows) * columns + lattice_index((x - x0) * inverse, columns);
+    }
+};
+
+// -- who is where: one lattice per world, filled by a counting sort --------------------------------------------------------
+struct Lattice { double x0, y0, size, inverse; int columns, rows; };
+
+struct Box { int c0, c1, r0, r1; };
+
+inline Box around(const Lattice &l, double x, double y, double range) {
+    return {lattice_index((x - range - l.x0) * l.inverse, l.columns), lattice_index((x + range - l.x0) * l.inverse, l.columns),
+            lattice_index((y - range - l.y0) * l.inverse, l.rows), lattice_index((y + range - l.y0) * l.inverse, l.rows)};
+}
+
+struct Cells {
+    vector<int> start, order, of;
+    vector<double> x, y;
+    bool fresh = false;
+
+    void fill(const Lattice &l, const vector<double> &px, const vector<double> &py) {
+        if (fresh) return;
+        fresh = true;
+        int N = int(px.size()), count = l.columns * l.rows;
+        std::fill(start.begin(), start.end(), 0);
+        for (int i = 0; i < N; i++) {
+            of[i] = lattice_index((py[i] - l.y0) * l.inverse, l.rows) * l.columns + lattice_index((px[i] - l.x0) * l.inverse, l.columns);
+            start[of[i] + 1]++;
+        }
+        for (int c = 0; c < count; c++) start[c + 1] += start[c];
+        for (int i = 0; i < N; i++) {
+            int n = start[of[i]]++;
+            order[n] = i, x[n] = px[i], y[n] = py[i];
+        }
+        for (int c = count; c > 0; c--) start[c] = start[c - 1];
+        start[0] = 0;
+    }
+};
+
+struct World {
+    vector<double> x, y, heading, left, right, left_angle, right_angle, before_x, before_y;
+    vector<uint8_t> crashed;
+    vector<int64_t> crashes;
+    Cells cells;
+    uint64_t key;
+    int64_t step = 0;
+};
+
+// -- the simulation ---------------------------------------------------------------------------------------------------
+struct Plain {
+    Scene scene;
+    Fixed fixed;
+    double rs, far;  // radius of the collision circle; no point of a beam is further from the centre
+    Near seen, met;  // tables of fixed things, for sensing and for contacts
+    Lattice lattice;
+    vector<World> worlds;
+    vector<int> active, later, found, listed;  // working memory of `resolve`
+    vector<double> strayed, share;
+    vector<Point> target;
+    vector<uint8_t> hit, swept;
+
+    static Fixed fixed_of(const Scene &s) {
+        auto *segment = reinterpret_cast<const Segment *>(s.segment);
+        auto *disc = reinterpret_cast<const Disc *>(s.disc);
+        return {{segment, segment + s.segments}, {disc, disc + s.discs}};
+    }
+
+    explicit Plain(const Scene &s)
+        : scene(s), fixed(fixed_of(s)), rs(s.radius + s.clearance), far(s.mount + s.reach), seen(fixed, far),
+          met(fixed, rs + max(rs, s.top_speed * s.dt)), worlds(s.worlds) {
+        int N = int(s.robots);
+        double width = s.x1 - s.x0, depth = s.y1 - s.y0;
+        double size = max({2.0 * rs, sqrt(0.5 * width * depth / max(1, N)), width / 4096, depth / 4096});
+        lattice = {s.x0, s.y0, size, 1.0 / size, max(1, int(std::ceil(width / size))), max(1, int(std::ceil(depth / size)))};
+        for (int w = 0; w < s.worlds; w++) {
+            World &world = worlds[w];
+            world.key = s.key[w];
+            for (auto *v : {&world.x, &world.y, &world.heading, &world.left, &world.right, &world.left_angle,
+                            &world.right_angle, &world.before_x, &world.before_y, &world.cells.x, &world.cells.y})
+                v->assign(N, 0.0);
+            world.crashed.assign(N, 0), world.crashes.assign(N, 0);
+            world.cells.order.assign(N, 0), world.cells.of.assign(N, 0);
+            world.cells.start.assign(size_t(lattice.columns) * lattice.rows + 1, 0);
+            for (int i = 0; i < N; i++) {
+                world.x[i] = s.position[2 * (int64_t(w) * N + i)], world.y[i] = s.position[2 * (int64_t(w) * N + i) + 1];
+                world.heading[i] = s.heading[int64_t(w) * N + i];
+            }
+        }
+        for (auto *v : {&active, &later, &found, &listed}) v->assign(N, 0);
+        strayed.assign(N, 0.0), share.assign(N, 1.0), target.assign(N, {0.0, 0.0}), hit.assign(N, 0), swept.assign(N, 0);
+    }
+
+    // -- sense: distances of one robot along its B beams ----------------------------------------------------------------
+    template <int B>
+    void cast(const World &world, int i, const double *ux, const double *uy, double *out) const {
+        const Scene &s = scene;
+        double x = world.x[i], y = world.y[i], c = 1.0, sn = 0.0;
+        bool turned = false;
+        auto turn = [&] {
+            if (!turned) c = std::cos(world.heading[i]), sn = std::sin(world.heading[i]), turned = true;
+        };
+        for (int b = 0; b < B; b++) out[b] = INFINITE;
+        int S = int(fixed.segments.size()), cell = seen.cell(x, y);
+        for (int n = seen.start[cell]; n < seen.start[cell + 1]; n++) {
+            int k = seen.items[n];
+            if (k >= S) {
+                const Disc &d = fixed.discs[k - S];
+                double dx = d.x - x, dy = d.y - y;
+                if (dx * dx + dy * dy > (far + d.r) * (far + d.r)) continue;
+                turn();
+                meet_disc<B>(c * dx + sn * dy, c * dy - sn * dx, d.r, ux, uy, out);
+                continue;
+            }
+            const Segment &g = fixed.segments[k];
+            Point q = nearest(x, y, g);
+            if ((q.x - x) * (q.x - x) + (q.y - y) * (q.y - y) > far * far) continue;
+            turn();
+            double gx = g.ax - x, gy = g.ay - y, ex = g.bx - g.ax, ey = g.by - g.ay;
+            meet_segment<B>(c * gx + sn * gy, c * gy - sn * gx, c * ex + sn * ey, c * ey - sn * ex, ux, uy, out);
+        }
+        double range = far + s.radius;
+        Box box = around(lattice, x, y, range);
+        const Cells &cells = world.cells;
+        for (int r = box.r0; r <= box.r1; r++)
+            for (int n = cells.start[r * lattice.columns + box.c0]; n < cells.start[r * lattice.columns + box.c1 + 1]; n++) {
+                double dx = cells.x[n] - x, dy = cells.y[n] - y;
+                if (dx * dx + dy * dy > range * range || cells.order[n] == i) continue;
+                turn();
+                meet_disc<B>(c * dx + sn * dy, c * dy - sn * dx, s.radius, ux, uy, out);
+            }
+    }
+
+    template <int B>
+    void meet_disc(double dx, double dy, double r, const double *ux, const double *uy, double *out) const {
+        for (int b = 0; b < B; b++) {  // no branches: the compiler makes vectors of it
+            double across = dx * uy[b] - dy * ux[b], along = dx * ux[b] + dy * uy[b] - scene.mount;
+            double square = r * r - across * across, half = sqrt(max(0.0, square));
+            double t = max(0.0, along - half);
+            bool meets = (square >= 0.0) & (along + half >= 0.0) & (t <= scene.reach) & (t < out[b]);
+            out[b] = meets ? t : out[b];
+        }
+    }
+
+    template <int B>
+    void meet_segment(double ax, double ay, double ex, double ey, const double *ux, const double *uy, double *out) const {
+        for (int b = 0; b < B; b++) {
+            double den = ux[b] * ey - uy[b] * ex, gx = ax - scene.mount * ux[b], gy = ay - scene.mount * uy[b];
+            double inverse = 1.0 / den, t = (gx * ey - gy * ex) * inverse, along = (gx * uy[b] - gy * ux[b]) * inverse;
+            bool meets = (den != 0.0) & (t >= 0.0) & (t <= scene.reach) & (t < out[b]) & (along >= 0.0) & (along <= 1.0);
+            out[b] = meets ? t : out[b];
+        }
+    }
+
+    // -- the two ways to read and decide: distances of one robot -> its wheel speeds ----------------------------------------
+    template <int B>
+    void turn_away(World &world, int i, const double *ux, const double *uy, const double *distance) const {
+        double x = 0.0, y = 0.0;
+        for (int b = 0; b < B; b++) {
+            double r = distance[b] <= scene.reach ? min(1.0, scene.gain / (distance[b] + scene.offset)) : 0.0;
+            x += r * ux[b], y += r * uy[b];
+        }
+        x /= B, y /= B;
+        double size = sqrt(x * x + y * y);
+        world.left[i] = world.right[i] = scene.top_speed;
+        if (size >= scene.threshold && x >= scene.behind * size) (y > 0.0 ? world.right[i] : world.left[i]) = scene.slow;
+    }
+
+    template <int B>
+    void braitenberg(World &world, int i, const double *, const double *uy, const double *distance) const {
+        const Scene &s = scene;
+        double value[B];
+        bool anything = false;
+        double per_entry = double(s.table_size - 1) / s.reach;
+        for (int b = 0; b < B; b++) {
+            bool sees = distance[b] <= s.reach;
+            anything |= sees;
+            value[b] = sees ? s.table[int(distance[b] * per_entry + 0.5)] : 0.0;
+        }
+        double left = 0.0, right = 0.0;
+        if (anything) {
+            double heard[B];
+            for (int b = 0; b < B; b++) {  // a blind sensor gets a share of its seeing neighbours' mean
+                bool before = b > 0 && distance[b - 1] <= s.reach, after = b + 1 < B && distance[b + 1] <= s.reach;
+                heard[b] = value[b];
+                if (!(distance[b] <= s.reach) && (before || after))
+                    heard[b] = s.share * ((before ? value[b - 1] : 0.0) + (after ? value[b + 1] : 0.0)) / (before + after);
+            }
+            uint64_t start = fold(fold(fold(world.key, i), world.step), s.channel);
+            for (int b = 0; b < B; b++) {
+                if (heard[b] == 0.0) continue;
+                double r = max(0.0, heard[b] * (1.0 + s.noise * (2.0 * unit(start, 3 * b + 1) - 1.0)));
+                if (uy[b] > 1e-9) right += s.weight[b] * r;
+                else if (uy[b] < -1e-9) left += s.weight[b] * r;
+            }
+        }
+        left -= s.bias * max(left, right);
+        world.left[i] = s.top_speed * min(1.0, max(-1.0, 1.0 - left));
+        world.right[i] = s.top_speed * min(1.0, max(-1.0, 1.0 - right));
+    }
+
+    // -- drive: exact arcs ------------------------------------------------------------------------------------------------
+    void drive(World &world) const {
+        const Scene &s = scene;
+        for (int i = 0; i < int(s.robots); i++) {
+            double left = world.left[i], right = world.right[i];
+            double turn = (right - left) * s.dt / s.wheel_base, half = 0.5 * turn;
+            double chord = 0.5 * (left + right) * s.dt * (half == 0.0 ? 1.0 : std::sin(half) / half);
+            world.before_x[i] = world.x[i], world.before_y[i] = world.y[i];
+            world.x[i] += chord * std::cos(world.heading[i] + half), world.y[i] += chord * std::sin(world.heading[i] + half);
+            world.heading[i] += turn;
+            world.left_angle[i] += left * s.dt / s.wheel_radius, world.right_angle[i] += right * s.dt / s.wheel_radius;
+        }
+        world.cells.fresh = false;
+    }
+
+    // -- contacts -----------------------------------------------------------------------------------------------------------
+    struct Overlap { double depth, ux, uy; };
+
+    Overlap overlap(double x, double y, int k) const {
+        int S = int(fixed.segments.size());
+        Point q = k < S ? nearest(x, y, fixed.segments[k]) : Point{fixed.discs[k - S].x, fixed.discs[k - S].y};
+        double keep = k < S ? rs : rs + fixed.discs[k - S].r, dx = q.x - x, dy = q.y - y, square = dx * dx + dy * dy;
+        if (square >= keep * keep) return {-1.0, 0.0, 0.0};
+        double distance = sqrt(square);
+        if (distance >= 1e-12) return {keep - distance, dx / distance, dy / distance};
+        if (k >= S) return {keep, 1.0, 0.0};
+        const Segment &g = fixed.segments[k];
+        double ex = g.bx - g.ax, ey = g.by - g.ay, size = max(1e-300, sqrt(ex * ex + ey * ey));
+        return {keep, -ey / size, ex / size};
+    }
+
+    double clip(double x0, double y0, double x1, double y1) const {
+        double r = scene.radius, dx = x1 - x0, dy = y1 - y0, way = sqrt(dx * dx + dy * dy), body = r - 2.0 * TOUCH, best = 1.0;
+        int S = int(fixed.segments.size()), cell = met.cell(x1, y1);
+        for (int n = met.start[cell]; n < met.start[cell + 1]; n++) {
+            int k = met.items[n];
+            if (k < S) {
+                const Segment &g = fixed.segments[k];
+                Point q = nearest(x1, y1, g);
+                double square = (q.x - x1) * (q.x - x1) + (q.y - y1) * (q.y - y1);
+                if (square >= (r + way) * (r + way)) continue;
+                if (segments_cross(x0, y0, x1, y1, g)
+                    || (square >= rs * rs && (passes_disc(x0, y0, dx, dy, g.ax, g.ay, body) || passes_disc(x0, y0, dx, dy, g.bx, g.by, body)))) {
+                    double t = enters_capsule(x0, y0, dx, dy, g, rs);
+                    best = min(best, t <= 1.0 ? t : 0.0);
+                }
+            } else {
+                const Disc &d = fixed.discs[k - S];
+                double square = (d.x - x1) * (d.x - x1) + (d.y - y1) * (d.y - y1);
+                bool own_side = (x1 - d.x) * (x0 - d.x) + (y1 - d.y) * (y0 - d.y) > 0.0;
+                if (square >= (d.r + r + way) * (d.r + r + way) || (square < (d.r + rs) * (d.r + rs) && own_side)) continue;
+                if (passes_disc(x0, y0, dx, dy, d.x, d.y, d.r + body)) {
+                    double t = enters_disc(x0, y0, dx, dy, d.x, d.y, d.r + rs);
+                    best = min(best, t <= 1.0 ? t : 0.0);
+                }
+            }
+        }
+        return best;
+    }
+
+    Point go(double x0, double y0, double x1, double y1) const {
+        double t = clip(x0, y0, x1, y1), x = x0 + t * (x1 - x0), y = y0 + t * (y1 - y0);
+        for (int push = 0; push < 8; push++) {
+            int cell = met.cell(x, y);
+            Overlap deepest{TOUCH, 0.0, 0.0};
+            for (int n = met.start[cell]; n < met.start[cell + 1]; n++) {
+                Overlap o = overlap(x, y, met.items[n]);
+                if (o.depth > deepest.depth) deepest = o;
+            }
+            if (deepest.depth == TOUCH) break;
+            double nx = x - deepest.depth * deepest.ux, ny = y - deepest.depth * deepest.uy;
+            if (clip(x, y, nx, ny) < 1.0) break;
+            x = nx, y = ny;
+        }
+        return {x, y};
+    }
+
+    void sweep(World &world) {
+        const Scene &s = scene;
+        int N = int(s.robots);
+        double longest = s.top_speed * s.dt;
+        if (longest <= min(s.clearance, s.radius)) return;
+        if (fixed.segments.size() + fixed.discs.size())
+            for (int i = 0; i < N; i++) {
+                double x0 = world.before_x[i], y0 = world.before_y[i], t = clip(x0, y0, world.x[i], world.y[i]);
+                if (t < 1.0) {
+                    swept[i] = 1;
+                    world.x[i] = x0 + t * (world.x[i] - x0), world.y[i] = y0 + t * (world.y[i] - y0);
+                    world.cells.fresh = false;
+                }
+            }
+        Cells &cells = world.cells;
+        cells.fill(lattice, world.x, world.y);
+        double range = 2.0 * s.radius + 2.0 * longest, keep = 2.0 * rs;
+        bool clipped = false;
+        for (int n = 0; n < N; n++) {
+            int i = cells.order[n];
+            double x = cells.x[n], y = cells.y[n];
+            Box box = around(lattice, x, y, range);
+            int own = lattice_index((y - lattice.y0) * lattice.inverse, lattice.rows);
+            for (int r = own; r <= box.r1; r++)
+                for (int m = r == own ? n + 1 : cells.start[r * lattice.columns + box.c0]; m < cells.start[r * lattice.columns + box.c1 + 1]; m++) {
+                    double gx = cells.x[m] - x, gy = cells.y[m] - y, square = gx * gx + gy * gy;
+                    if (square > range * range) continue;
+                    int j = cells.order[m];
+                    double px = world.before_x[j] - world.before_x[i], py = world.before_y[j] - world.before_y[i];
+                    if (square < keep * keep && gx * px + gy * py > 0.0) continue;
+                    double dx = gx - px, dy = gy - py;
+                    if (passes_disc(px, py, dx, dy, 0.0, 0.0, 2.0 * s.radius - 2.0 * TOUCH)) {
+                        double t = enters_disc(px, py, dx, dy, 0.0, 0.0, keep);
+                        t = t <= 1.0 ? t : 0.0;
+                        share[i] = min(share[i], t), share[j] = min(share[j], t), clipped = true;
+                    }
+                }
+        }
+        if (!clipped) return;
+        for (int i = 0; i < N; i++)
+            if (share[i] < 1.0) {
+                swept[i] = 1;
+                world.x[i] = world.before_x[i] + share[i] * (world.x[i] - world.before_x[i]);
+                world.y[i] = world.before_y[i] + share[i] * (world.y[i] - world.before_y[i]);
+                share[i] = 1.0;
+            }
+        cells.fresh = false;
+    }
+
+    int detect(const World &world) {
+        int N = int(scene.robots), S = int(fixed.segments.size()), count = 0;
+        const Cells &cells = world.cells;
+        double range = 2.0 * rs, keep = 2.0 * rs - TOUCH;
+        for (int n = 0; n < N; n++) {
+            double x = cells.x[n], y = cells.y[n];
+            int i = cells.order[n];
+            if (!hit[i]) {
+                int cell = met.cell(x, y);
+                for (int m = met.start[cell]; m < met.start[cell + 1]; m++) {
+                    int k = met.items[m];
+                    Point q = k < S ? nearest(x, y, fixed.segments[k]) : Point{fixed.discs[k - S].x, fixed.discs[k - S].y};
+                    double away = (k < S ? rs : rs + fixed.discs[k - S].r) - TOUCH;
+                    if ((q.x - x) * (q.x - x) + (q.y - y) * (q.y - y) < away * away) {
+                        hit[i] = 1, count++;
+                        break;
+                    }
+                }
+            }
+            Box box = around(lattice, x, y, range);
+            int own = lattice_index((y - lattice.y0) * lattice.inverse, lattice.rows);
+            for (int r = own; r <= box.r1; r++)
+                for (int m = r == own ? n + 1 : cells.start[r * lattice.columns + box.c0]; m < cells.start[r * lattice.columns + box.c1 + 1]; m++) {
+                    double dx = cells.x[m] - x, dy = cells.y[m] - y;
+                    if (dx * dx + dy * dy >= keep * keep) continue;
+                    int j = cells.order[m];
+                    count += !hit[i] + !hit[j];
+                    hit[i] = hit[j] = 1;
+                }
+        }
+        return count;
+    }
+
+    int neighbours(const World &world, int i, double drift) {
+        double x = world.x[i], y = world.y[i], keep = 2.0 * rs - TOUCH;
+        Box box = around(lattice, x, y, 2.0 * rs + drift);
+        const Cells &cells = world.cells;
+        int count = 0;
+        for (int r = box.r0; r <= box.r1; r++)
+            for (int n = cells.start[r * lattice.columns + box.c0]; n < cells.start[r * lattice.columns + box.c1 + 1]; n++) {
+                int j = cells.order[n];
+                double dx = world.x[j] - x, dy = world.y[j] - y;
+                if (j != i && dx * dx + dy * dy < keep * keep) found[count++] = j;
+            }
+        return count;
+    }
+
+    Point escape(const World &world, int i, double drift) {
+        double x = world.x[i], y = world.y[i], vx = 0.0, vy = 0.0, deepest = 0.0;
+        int count = neighbours(world, i, drift);
+        for (int n = 0; n < count; n++) {
+            int j = found[n];
+            double dx = world.x[j] - x, dy = world.y[j] - y, distance = sqrt(dx * dx + dy * dy), depth = 2.0 * rs - distance;
+            deepest = max(deepest, 0.5 * depth);
+            if (distance > 0.0) vx += dx / distance * depth, vy += dy / distance * depth;
+            else vx += i < j ? depth : -depth;
+        }
+        int cell = met.cell(x, y);
+        for (int n = met.start[cell]; n < met.start[cell + 1]; n++) {
+            Overlap o = overlap(x, y, met.items[n]);
+            if (o.depth > 0.0) vx += o.ux * o.depth, vy += o.uy * o.depth, deepest = max(deepest, o.depth);
+        }
+        double size = sqrt(vx * vx + vy * vy);
+        if (size < NOTHING) return {x, y};
+        double way = min(rs, 1.01 * deepest) / size;
+        return go(x, y, x - way * vx, y - way * vy);
+    }
+
+    double part(World &world, int i, int j) const {
+        double dx = world.x[j] - world.x[i], dy = world.y[j] - world.y[i], distance = sqrt(dx * dx + dy * dy);
+        double half = i == j ? 0.0 : max(0.0, 0.5 * (2.0 * rs - distance) + SPARE);
+        double ux = distance > 0.0 ? dx / distance : (i < j ? 1.0 : -1.0), uy = distance > 0.0 ? dy / distance : 0.0, way = 0.0;
+        for (int side = 0; side < (i == j ? 1 : 2); side++) {
+            int k = side ? j : i;
+            double x = world.x[k], y = world.y[k], sign = side ? 1.0 : -1.0;
+            Point p = go(x, y, x + sign * half * ux, y + sign * half * uy);
+            world.x[k] = p.x, world.y[k] = p.y;
+            way = max(way, sqrt((p.x - x) * (p.x - x) + (p.y - y) * (p.y - y)));
+        }
+        return way;
+    }
+
+    bool touches(double x, double y) const {
+        int cell = met.cell(x, y);
+        for (int n = met.start[cell]; n < met.start[cell + 1]; n++)
+            if (overlap(x, y, met.items[n]).depth > TOUCH) return true;
+        return false;
+    }
+
+    void resolve(World &world) {
+        int N = int(scene.robots), many = 0;
+        std::fill(listed.begin(), listed.end(), 0), std::fill(strayed.begin(), strayed.end(), 0.0);
+        for (int i = 0; i < N; i++)
+            if (hit[i]) active[many++] = i;
+        double drift = 0.0;
+        for (int turn = 1; turn <= ROUNDS && many > 0; turn++) {
+            if (drift > 0.5 * lattice.size) {
+                world.cells.fresh = false;
+                world.cells.fill(lattice, world.x, world.y);
+                std::fill(strayed.begin(), strayed.end(), 0.0);
+                drift = 0.0;
+            }
+            if (turn <= PUBLISHED_ROUNDS) {
+                for (int a = 0; a < many; a++) target[a] = escape(world, active[a], drift);
+                for (int a = 0; a < many; a++) {
+                    int i = active[a];
+                    strayed[i] += std::hypot(target[a].x - world.x[i], target[a].y - world.y[i]);
+                    drift = max(drift, strayed[i]);
+                    world.x[i] = target[a].x, world.y[i] = target[a].y;
+                }
+            } else {
+                for (int a = 0; a < many; a++) listed[active[a]] = -turn;
+                for (int a = 0; a < many; a++) {
+                    int i = active[a], count = neighbours(world, i, drift);
+                    for (int n = 0; n < count; n++) {
+                        int j = found[n];
+                        double way = part(world, i, j);
+                        strayed[i] += way, strayed[j] += way;
+                        drift = max({drift, strayed[i], strayed[j]});
+                        if (listed[j] != -turn) listed[j] = -turn, active[many++] = j;
+                    }
+                    if (count == 0) strayed[i] += part(world, i, i), drift = max(drift, strayed[i]);
+                }
+            }
+            int more = 0;
+            for (int a = 0; a < many; a++) {
+                int i = active[a], count = neighbours(world, i, drift);
+                for (int n = 0; n < count; n++) {
+                    int j = found[n];
+                    if (listed[j] != turn) listed[j] = turn, later[more++] = j;
+                    hit[j] = 1;
+                }
+                if (listed[i] != turn && (count > 0 || touches(world.x[i], world.y[i]))) listed[i] = turn, later[more++] = i;
+            }
+            active.swap(later);
+            many = more;
+        }
+        world.cells.fresh = false;
+    }
+
+    void contacts(World &world) {
+        std::fill(hit.begin(), hit.end(), 0), std::fill(swept.begin(), swept.end(), 0);
+        sweep(world);
+        world.cells.fill(lattice, world.x, world.y);
+        if (detect(world) > 0) resolve(world);
+        for (int i = 0; i < int(scene.robots); i++) {
+            world.crashed[i] = hit[i] | swept[i];
+            world.crashes[i] += world.crashed[i];
+        }
+    }
+
+    // -- one control period of every world ------------------------------------------------------------------------------------
+    template <int B, class Decide>
+    void step(Decide decide) {
+        double ux[B], uy[B], distance[B];
+        for (int b = 0; b < B; b++) ux[b] = scene.direction[2 * b], uy[b] = scene.direction[2 * b + 1];
+        for (World &world : worlds) {
+            world.cells.fill(lattice, world.x, world.y);
+            for (int i = 0; i < int(scene.robots); i++) {
+                cast<B>(world, i, ux, uy, distance);
+                decide(world, i, ux, uy, distance);
+            }
+            drive(world);
+            contacts(world);
+            world.step++;
+        }
+    }
+
+    void steps(int64_t count) {
+        for (; count > 0; count--) {
+            if (scene.table_size)
+                step<15>([this](auto &&...a) { braitenberg<15>(a...); });
+            else
+                step<24>([this](auto &&...a) { turn_away<24>(a...); });
+        }
+    }
+};
+
+}  // namespace
+
+extern "C" {
+
+Plain *plain_make(const Scene *scene) { return new Plain(*scene); }
+void plain_free(Plain *plain) { delete plain; }
+void plain_steps(Plain *plain, int64_t count) { plain->steps(count); }
+
+// position (worlds, robots, 2), heading (worlds, robots), crashes (worlds, robots)
+void plain_read(const Plain *plain, double *position, double *heading, int64_t *crashes) {
+    for (const World &world : plain->worlds)
+        for (size_t i = 0; i < world.x.size(); i++) {
+            *position++ = world.x[i], *position++ = world.y[i];
+            *heading++ = world.heading[i], *crashes++ = world.crashes[i];
+        }
+}
+
+}

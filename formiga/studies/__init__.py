@@ -1,0 +1,22 @@
+"""The outermost ring: one folder per published system. Only the command line imports one."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+from formiga.errors import FormigaError, suggest
+
+STUDIES = {
+    "swarmod": "S1, a 2D s-bot simulator: geometry, infra-red table, kinematics, re-positioning [Vicentini & Tuci 2006]",
+}
+
+
+def run(name: str, full: bool = False, jobs: int = 1, json_path: str | None = None, out_dir: str | None = None) -> int:
+    """Reproduce a published system: print it row by row, write JSON and figures. 0: all met, 1: something missed."""
+    if name not in STUDIES:
+        raise FormigaError(f"there is no study '{name}'.{suggest(name, STUDIES)} There are: {', '.join(STUDIES)}.")
+    from formiga.studies import harness
+
+    study = import_module(f"formiga.studies.{name}.study")
+    return harness.run(name, study, full, jobs, json_path, Path(out_dir) if out_dir else None)

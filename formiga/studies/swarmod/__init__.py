@@ -1,0 +1,1 @@
+"""S1: Swarmod, a 2D s-bot simulator. [Vicentini & Tuci, TR/IRIDIA/2006-005]"""

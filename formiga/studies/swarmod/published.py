@@ -1,0 +1,31 @@
+"""The numbers that the report ("TR", TR/IRIDIA/2006-005) and the unsigned draft before it print, and nothing else."""
+
+from formiga.studies.harness import Published
+
+FIG15 = "Swarmod draft, Fig. 15"
+
+FRACTIONS_ALONG_BEAM = Published(
+    where=f"{FIG15}, column r1, two decimals as cut off by the figure",
+    values=dict(enumerate((0.34, 0.40, 0.60, 1.58, -3.00, -0.76, -0.47, -0.37, -0.34, -0.35, -0.42, -0.60, -1.58, 1.87, 0.63))),
+)
+FRACTIONS_ALONG_WALL = Published(
+    where=f"{FIG15}, column r2, two decimals as cut off by the figure",
+    values=dict(enumerate((0.60, 0.70, 0.88, 1.56, -1.38, 0.11, 0.35, 0.46, 0.54, 0.62, 0.72, 0.88, 1.56, -0.63, 0.21))),
+)
+BEAM_DISTANCES = Published(
+    where=f"{FIG15}, column 'distance' (cm)",
+    values={"IR0": 5.220, "IR1": 6.087, "IR2": 9.07, "IR14": 9.542},
+    tolerance=0.005,
+    note="The figure omits the wall's coordinates; ours are recovered from its two ratio columns.",
+)
+HITS = Published(where=f"{FIG15}, column 'hit'", values={"sensors": [0, 1, 2, 14]})
+
+COEFFICIENTS = Published(
+    where="TR eq. 3; reading against cm, exponents 0..7 (the TR prints 2..8, the draft 1..7)",
+    values={"c0": 35.76, "c1": -16.01, "c2": 6.15, "c3": -0.8072, "c4": -0.0632, "c5": 0.0261, "c6": -0.0026, "c7": 0.0001},
+)
+TABLE_SIZE = Published(where="TR section 3.1: 0 to 15 cm with a precision of 1 mm", values={"entries": 151})
+
+BLIND_SHARE = Published(where="TR section 3.1: 30 % of the adjacent reading", values={"tr": 0.30})
+IR_NOISE = Published(where="TR table 1: IR noise 15 %", values={"tr": 0.15})
+AMBIENT = Published(where="draft: uniform in 0..4 reading units, added to every sensor", values={"low": 0.0, "high": 4.0})
