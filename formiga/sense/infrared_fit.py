@@ -5,7 +5,7 @@ and dropped: no polynomial of degree 7 that rounds to the printed digits stays s
 of degree 8 that do round to them, take the calmest:
 
     minimise the total variation of p'
-    subject to  |c - printed| <= 4.5e-5 (the draft's four decimals), |c8| <= 4.5e-5,
+    subject to  |c - printed| <= 4.5e-5 (four decimals), |c8| <= 4.5e-5,
                 p' <= -0.1 on 0..15 cm, |p - printed| <= 0.2 on 0..6 cm, p(15) = 2, the mean of the ambient noise.
 
 It is a linear program. This is a reconstruction, not a published table.
@@ -19,12 +19,10 @@ from scipy.optimize import linprog
 from formiga.sense.infrared_table import PRINTED
 from formiga.state import Floats
 
-DRAFT = (35.7606, -16.0115, 6.1513, *PRINTED[3:])  # the draft's four decimals where the report has two
-
 
 def fit(points: int = 301) -> Floats:
     """Coefficients c0..c8 of method B."""
-    printed = np.array([*DRAFT, 0.0])
+    printed = np.array([*PRINTED, 0.0])
     d = np.linspace(0.0, 15.0, points)
     power = np.arange(9)
     value = d[:, None] ** power

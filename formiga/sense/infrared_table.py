@@ -2,7 +2,7 @@
 
 The printed polynomial carries no information beyond about 5 cm: its rounding alone allows readings in the thousands at
 15 cm, and evaluated as printed it gives 2546 there. Both tables below are RECONSTRUCTIONS that agree with what was
-printed where it means something. `benchmarks/` has nothing to do with it; `formiga.sense.infrared_fit` derives method B again.
+printed where it means something; `formiga.sense.infrared_fit` derives method B again.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 from formiga.errors import WorldError
 from formiga.state import Floats
 
-# As printed, exponents 0..7: reading against centimetres. The report prints exponents 2..8, which makes it negative
-# from 3 cm on; the draft has 1..7. [TR eq. 3; draft, section IV]
-PRINTED = (35.76, -16.01, 6.15, -0.8072, -0.0632, 0.0261, -0.0026, 0.0001)
-PRINTED_DIGITS = (2, 2, 2, 4, 4, 4, 4, 4)
+# As printed, exponents 0..7: reading against centimetres. Digits of the draft, section IV; its fifth coefficient is lost
+# and taken from the report, eq. 3, which prints the first three with two decimals. The report also prints exponents
+# 2..8, which makes the reading negative from 3 cm on; the draft's are 1..7.
+PRINTED = (35.7606, -16.0115, 6.1513, -0.8072, -0.0632, 0.0261, -0.0026, 0.0001)
 
 # Method B: degree 8, every coefficient rounds to the printed one; see `infrared_fit`.
 METHOD_B = (35.760555, -16.011545, 6.151255, -0.807245, -0.063245, 0.026055, -0.00260269679, 0.00011400292, -1.89981966e-6)

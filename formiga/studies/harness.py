@@ -13,17 +13,18 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 from formiga.errors import FormigaError
 from formiga.files import write_whole
 
-# Where the number on the left comes from. They are never mixed in one table.
+# Where the number on the left comes from, and what its column is called. They are never mixed in one table.
 ORIGINS = {
-    "published": "Published numbers",
-    "reconstructed": "Reconstructed: not readable in the texts; derived, and told in the manual",
-    "law": "Laws and promises: no number is published; the left column is what must hold",
+    "published": ("Published numbers", "paper"),
+    "reconstructed": ("Reconstructed: not readable in the texts, but derived; the manual tells how", "expected"),
+    "law": ("Laws and promises: nothing is published, but it must hold", "must be"),
 }
 
 
@@ -82,6 +83,8 @@ def compare(claim: str, published: Published, ours: dict[str, float], origin: st
 def run(name: str, study: ModuleType, full: bool, jobs: int, json_path: str | None, out: Path | None) -> int:
     """Run a study and show it; 1 if a row was missed."""
     console = Console()
+    if not console.is_terminal:
+        console.width = 132  # a file or a pipe has no width of its own
     if out:
         try:
             out.mkdir(parents=True, exist_ok=True)
@@ -111,14 +114,15 @@ def show(console: Console, name: str, rows: Iterable[Row], seconds: float) -> No
     """The tables, one for each origin of numbers."""
     rows = list(rows)
     colours = {"met": "green", "missed": "bold red", "reported": "cyan"}
-    for origin, title in ORIGINS.items():
-        table = Table(title=title, title_justify="left")
-        for column in ("claim", "paper", "ours", "difference", "tolerance", "verdict"):
-            table.add_column(column, overflow="fold")
+    for origin, (title, left) in ORIGINS.items():
+        table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+        table.add_column("claim")
+        for column in (left, "ours", "difference", "tolerance", "verdict"):
+            table.add_column(column, justify="left" if column == "verdict" else "right", no_wrap=True)
         for row in rows:
             if row.origin == origin:
-                table.add_row(row.claim, shown(row.published), shown(row.ours), difference(row), f"{row.tolerance:g}",
-                              f"[{colours[row.verdict]}]{row.verdict}[/]")
+                table.add_row(row.claim, shown(row.published), shown(row.ours), difference(row),
+                              f"{row.tolerance:g}" if difference(row) else "", f"[{colours[row.verdict]}]{row.verdict}[/]")
         if table.row_count:
             console.print(table)
     for row in rows:

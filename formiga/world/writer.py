@@ -8,11 +8,10 @@ Only attributes that differ from what the reader would assume are written.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from typing import Any
 
 from lxml import etree
-
-from os import PathLike
 
 from formiga.errors import WorldError
 from formiga.files import write_whole

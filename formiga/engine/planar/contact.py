@@ -18,9 +18,7 @@ import numpy as np
 from numba import njit
 
 from formiga.engine.planar.cells import fill_world
-from formiga.geometry import (
-    enters_capsule, enters_disc, lattice_index, nearest_on_segment, passes_disc, segments_cross,
-)
+from formiga.geometry import enters_capsule, enters_disc, lattice_index, nearest_on_segment, passes_disc, segments_cross
 
 ROUNDS = 500           # then we stop, whatever is left
 PUBLISHED_ROUNDS = 30  # rounds of the published, synchronous rule; then pairs move apart one after another

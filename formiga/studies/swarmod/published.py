@@ -20,9 +20,14 @@ BEAM_DISTANCES = Published(
 )
 HITS = Published(where=f"{FIG15}, column 'hit'", values={"sensors": [0, 1, 2, 14]})
 
-COEFFICIENTS = Published(
-    where="TR eq. 3; reading against cm, exponents 0..7 (the TR prints 2..8, the draft 1..7)",
-    values={"c0": 35.76, "c1": -16.01, "c2": 6.15, "c3": -0.8072, "c4": -0.0632, "c5": 0.0261, "c6": -0.0026, "c7": 0.0001},
+REPORT_COEFFICIENTS = Published(
+    where="TR eq. 3; reading against cm, taken as exponents 0..7 (the TR prints 2..8)",
+    values={"c0": "35.76", "c1": "-16.01", "c2": "6.15", "c3": "-0.8072", "c4": "-0.0632", "c5": "0.0261", "c6": "-0.0026",
+            "c7": "0.0001"},
+)
+DRAFT_COEFFICIENTS = Published(
+    where="Swarmod draft, section IV; exponents 1..7 and o(d^8); the fifth is lost in the text",
+    values={"c0": "35.7606", "c1": "-16.0115", "c2": "6.1513", "c3": "-0.8072", "c5": "0.0261", "c6": "-0.0026", "c7": "0.0001"},
 )
 TABLE_SIZE = Published(where="TR section 3.1: 0 to 15 cm with a precision of 1 mm", values={"entries": 151})
 

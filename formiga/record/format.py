@@ -1,0 +1,129 @@
+"""What a recording is: a Parquet table, one row for each step, world and robot, and one JSON text about the run.
+
+The text is in the file's key-value metadata, under `formiga`. It has all that is needed to run the same again: the world
+as XML, the contents of files that the world names, the seed, the engine, and the versions that computed it. No code.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+import os
+import platform
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from formiga.errors import RecordingError
+from formiga.world.elements import of
+from formiga.world.model import Group, World
+from formiga.world.nodes import LARGEST_FILE
+from formiga.world.writer import to_text
+
+FORMAT = 1
+KEY = b"formiga"
+ENDINGS = ("complete", "interrupted", "failed")
+EMBEDDED = re.compile(r"[0-9]{1,6}/[^/\\\0]{1,255}")  # names of files inside a recording: '0/table.csv'
+
+INDICES = {"step": pa.int32(), "time": pa.float64(), "world": pa.int32(), "robot": pa.int32()}
+MEASURED = {  # x, y in m, heading in rad; left, right are speeds of the wheels' rims in m/s
+    "x": pa.float64(), "y": pa.float64(), "heading": pa.float64(), "left": pa.float64(), "right": pa.float64(),
+    "crashed": pa.bool_(), "alive": pa.bool_(),
+}
+COLUMNS = pa.schema([pa.field(name, kind, nullable=False) for name, kind in (INDICES | MEASURED).items()])
+DTYPES = {name: np.dtype(kind.to_pandas_dtype()) for name, kind in MEASURED.items()}
+BYTES_PER_ROW = 62  # in memory
+ROWS = 1 << 17      # of a row group, at most: about 8 MB in memory
+
+
+def measured(state: Any) -> dict[str, Any]:
+    """The columns of a state, each (worlds, robots)."""
+    return {"x": state.position[..., 0], "y": state.position[..., 1], "heading": state.heading,
+            "left": state.wheels[..., 0], "right": state.wheels[..., 1], "crashed": state.crashed, "alive": state.alive}
+
+
+def steps_recorded(last: int, every: int) -> range | list[int]:
+    """Every so many steps, and the last one."""
+    regular = range(0, last + 1, every)
+    return regular if last % every == 0 else [*regular, last]
+
+
+def describe(world: World, seed: int, worlds: int, engine: str, every: int) -> dict[str, Any]:
+    """All about a run that is known before it starts."""
+    packed, files = embed(world)
+    text = to_text(packed)
+    if len(text.encode()) > LARGEST_FILE:
+        raise RecordingError(f"the world is larger than {LARGEST_FILE >> 20} MB as XML; it could not be read back.")
+    return {
+        "format": FORMAT, "world": text, "files": files, "seed": seed, "worlds": worlds, "engine": engine, "dt": world.dt,
+        "every": every, "versions": versions(), "platform": platform.platform(),
+        "groups": [{"name": group.name, "robot": of(group.robot).tag, "count": group.count,
+                    "radius": getattr(group.robot, "radius", None)} for group in world.groups],
+    }
+
+
+def versions() -> dict[str, str]:
+    """What computed the run. The same versions on the same kind of processor give the same bits."""
+    found = {"python": platform.python_version()}
+    for package in ("formiga", "numpy", "numba"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # run from a checkout that was never installed
+            found[package] = "unknown"
+    return found
+
+
+# -- files that a world names -----------------------------------------------------------------------------------------
+def named_files(things: Iterable[Any]) -> Iterator[tuple[Any, str, str]]:
+    """(element, attribute, path) of every file that the elements name."""
+    for thing in things:
+        for attribute, kind in of(thing).kinds.items():
+            if kind.base == "file" and getattr(thing, attribute) is not None:
+                yield thing, attribute, getattr(thing, attribute)
+
+
+def elements_of(world: World) -> Iterator[Any]:
+    """Every element of a world."""
+    yield from (world.contact, *world.settings, *world.things)
+    for group in world.groups:
+        yield from (group.robot, *group.place, *group.sensors, *group.actuators)
+        if group.controller is not None:
+            yield group.controller
+
+
+def embed(world: World) -> tuple[World, dict[str, str]]:
+    """The world with its files renamed to '0/table.csv' ..., and their contents (base64) under these names."""
+    files: dict[str, str] = {}
+
+    def packed(thing: Any) -> Any:
+        for _, attribute, path in named_files([thing]):
+            name = f"{len(files)}/{os.path.basename(path)}"
+            files[name] = base64.b64encode(_contents(path)).decode()
+            thing = copy.copy(thing)
+            object.__setattr__(thing, attribute, name)  # not replace(): a class of the user's may open its file
+        return thing
+
+    def packed_group(group: Group) -> Group:
+        return replace(group, robot=packed(group.robot), place=tuple(map(packed, group.place)),
+                       sensors=tuple(map(packed, group.sensors)), actuators=tuple(map(packed, group.actuators)),
+                       controller=None if group.controller is None else packed(group.controller))
+
+    return replace(world, things=tuple(map(packed, world.things)), settings=tuple(map(packed, world.settings)),
+                   groups=tuple(map(packed_group, world.groups))), files
+
+
+def _contents(path: str) -> bytes:
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(LARGEST_FILE + 1)
+    except (OSError, ValueError) as wrong:
+        raise RecordingError(f"{path}: the world names it, but it cannot be read for the recording "
+                             f"({getattr(wrong, 'strerror', None) or wrong}).") from wrong
+    if len(data) > LARGEST_FILE:
+        raise RecordingError(f"{path}: larger than {LARGEST_FILE >> 20} MB; a recording does not take it.")
+    return data

@@ -1,0 +1,180 @@
+"""State -> a Parquet file. A file that has its final name is always whole.
+
+    with Recorder("run.parquet", world, seed=7) as record:
+        loop.simulate(world, 60.0, seed=7, record=record)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from formiga.errors import RecordingError
+from formiga.loop import Simulation
+from formiga.record.format import COLUMNS, DTYPES, KEY, ROWS, describe, measured
+from formiga.world.model import World
+
+LAST_STEP = 2**31 - 1  # that the column can hold
+
+
+class Recorder:
+    """Records a run: called with its shards at the start and after every step, in the order of their worlds.
+
+    It writes into a hidden file beside `path`, which takes the name when the block ends. After Ctrl-C, SIGTERM or an
+    error the file has what was done until then, and says so; if not even the start was recorded, there is no file.
+    Rows wait in memory, at most ROWS of them or those of one step. Every `every`th step is recorded, and the last one.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], world: World, seed: int = 0, worlds: int = 1,
+                 engine_name: str | None = None, every: int = 1) -> None:
+        if every < 1:
+            raise RecordingError(f"every {every} steps cannot be recorded; it must be at least 1.")
+        self.path = Path(path)
+        self.ending = "complete"           # may be set to "interrupted" before the block ends
+        self._meta = describe(world, seed, worlds, engine_name or world.engine, every)
+        self._every, self._dt = every, world.dt
+        self._shape = (worlds, world.robots)
+        self._step = -1                    # of the last call
+        self._shards: Sequence[Simulation] = ()
+        room = max(1, ROWS // max(1, worlds * world.robots))
+        self._steps: list[int] = []        # waiting in these arrays
+        self._waiting = {name: np.empty((room, *self._shape), dtype) for name, dtype in DTYPES.items()}
+        self._recorded = -1                # last step that is recorded
+        self._busy = False                 # writing: a signal has to wait
+        self._late: int | None = None      # the signal that waits
+        self._signals: dict[int, Any] = {} # what they did before
+
+    def __enter__(self) -> Recorder:
+        self._beside = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
+        if self.path.is_dir():
+            raise RecordingError(f"{self.path}: is a folder; a recording is one file.")
+        try:
+            self._file = open(self._beside, "wb")  # noqa: SIM115  closed in __exit__
+            self._writer = pq.ParquetWriter(
+                self._file, COLUMNS, compression="zstd", write_page_checksum=True, write_statistics=["step", "time", "world"],
+                use_dictionary=["step", "time", "world", "robot"],
+                use_byte_stream_split=[name for name, dtype in DTYPES.items() if dtype == np.float64])
+        except (OSError, ValueError) as wrong:
+            self._abandon()
+            raise self._error(wrong) from wrong
+        self._catch_signals()
+        return self
+
+    def __call__(self, shards: Sequence[Simulation]) -> None:
+        """Take one step of all worlds."""
+        self._step, self._shards = self._step + 1, shards
+        if self._step % self._every == 0:
+            self._take()
+
+    def _take(self) -> None:
+        if self._step > LAST_STEP:
+            raise RecordingError(f"{self.path}: a recording has at most {LAST_STEP} steps.")
+        row, first = len(self._steps), 0
+        for shard in self._shards:
+            last = first + shard.state.worlds
+            for name, values in measured(shard.state).items():
+                self._waiting[name][row, first:last] = values
+            first = last
+        self._steps.append(self._step)  # counted when all of it is there: an interruption leaves no half step
+        if len(self._steps) == len(self._waiting["x"]):
+            self._write()
+
+    def _write(self) -> None:
+        steps, self._steps = np.array(self._steps, np.int32), []
+        worlds, robots = self._shape
+        size = worlds * robots
+        columns = {
+            "step": np.repeat(steps, size), "time": np.repeat(steps * self._dt, size),
+            "world": np.tile(np.repeat(np.arange(worlds, dtype=np.int32), robots), len(steps)),
+            "robot": np.tile(np.arange(robots, dtype=np.int32), worlds * len(steps)),
+            **{name: values[:len(steps)].reshape(-1) for name, values in self._waiting.items()},
+        }
+        self._busy = True
+        try:
+            self._writer.write_table(pa.table(columns, schema=COLUMNS), row_group_size=ROWS)
+        except OSError as wrong:
+            self._abandon()
+            raise self._error(wrong) from wrong
+        self._recorded = int(steps[-1])
+        self._busy = False  # stays true after an exception: then nobody knows what is in the file
+        if self._late is not None:
+            _stop(self._late)
+
+    # -- the end ------------------------------------------------------------------------------------------------------
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is not None:
+            self.ending = "failed" if issubclass(kind, Exception) else "interrupted"
+        try:
+            if self._file.closed:  # by a write that failed
+                return
+            if self._busy:
+                self._abandon()
+                return
+            self._late = None
+            self._finish(midway=kind is not None)
+        except BaseException as wrong:
+            self._abandon()
+            if isinstance(wrong, OSError | ValueError):
+                raise self._error(wrong) from wrong
+            raise
+        finally:
+            for number, before in self._signals.items():
+                signal.signal(number, before)
+
+    def _finish(self, midway: bool) -> None:
+        if self._step >= 0 and self._step % self._every and not midway:
+            self._take()
+        if self._steps:
+            self._write()
+        self._busy = True
+        if self._recorded < 0:
+            self._abandon()
+            return
+        self._writer.add_key_value_metadata({
+            KEY: json.dumps({**self._meta, "last_step": self._recorded, "ending": self.ending})})
+        self._writer.close()
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        os.replace(self._beside, self.path)
+
+    def _abandon(self) -> None:
+        """Leave nothing behind."""
+        if hasattr(self, "_writer"):
+            self._writer.is_open = False  # or it would try to write again when it is collected
+        if hasattr(self, "_file"):
+            with suppress(OSError, ValueError):
+                self._file.close()
+            with suppress(OSError):
+                self._beside.unlink(missing_ok=True)
+
+    def _error(self, wrong: Exception) -> RecordingError:
+        return RecordingError(f"{self.path}: cannot be written ({getattr(wrong, 'strerror', None) or wrong}).")
+
+    # -- signals: what they do when nobody else has said so, but never in the middle of a write ------------------------
+    def _catch_signals(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+                self._signals[number] = signal.signal(number, self._signalled)
+
+    def _signalled(self, number: int, frame: FrameType | None) -> None:
+        if not self._busy:
+            _stop(number)
+        self._late = number
+
+
+def _stop(number: int) -> None:
+    raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
