@@ -5,24 +5,25 @@ from __future__ import annotations
 from math import cos, sin, sqrt
 
 import numpy as np
-from numba import njit
+
+from formiga.kernels import kernel
 
 TINY = 1e-300  # makes sin(h)/h one at h = 0 and changes no other h
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def cross(ax, ay, bx, by):
     """The z of a x b: positive if b lies counter-clockwise of a."""
     return ax * by - ay * bx
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def lattice_index(v, count):
     """Which of `count` unit cells holds v; outside, the nearest one. Not-a-number goes to the first: no crash."""
     return int(min(count - 1.0, v)) if v > 0.0 else 0
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def nearest_on_segment(px, py, ax, ay, bx, by):
     """The point of segment ab that is nearest to p."""
     ex, ey = bx - ax, by - ay
@@ -34,7 +35,7 @@ def nearest_on_segment(px, py, ax, ay, bx, by):
     return ax + along * ex, ay + along * ey
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def crossing(gx, gy, ux, uy, ex, ey):
     """Where the line along u from the origin meets the line along e from g: (fraction of u, fraction of e).
 
@@ -47,7 +48,7 @@ def crossing(gx, gy, ux, uy, ex, ey):
     return (gx * ey - gy * ex) / den, (gx * uy - gy * ux) / den
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def segments_cross(px, py, qx, qy, ax, ay, bx, by):
     """Whether pq and ab share a point; touching counts."""
     d1 = cross(bx - ax, by - ay, px - ax, py - ay)
@@ -57,7 +58,7 @@ def segments_cross(px, py, qx, qy, ax, ay, bx, by):
     return d1 * d2 <= 0.0 and d3 * d4 <= 0.0 and not (d1 == 0.0 and d2 == 0.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def passes_disc(px, py, dx, dy, cx, cy, radius):
     """Whether the way from p to p + d comes nearer than `radius` to c, and nearer than it began."""
     gx, gy = px - cx, py - cy
@@ -69,7 +70,7 @@ def passes_disc(px, py, dx, dy, cx, cy, radius):
     return gx * gx + gy * gy < radius * radius
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def enters_disc(px, py, dx, dy, cx, cy, radius):
     """Smallest t in [0, 1] at which p + t d is `radius` from c, coming from outside; 2 if there is none."""
     gx, gy = px - cx, py - cy
@@ -85,7 +86,7 @@ def enters_disc(px, py, dx, dy, cx, cy, radius):
     return t if t <= 1.0 else 2.0
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def enters_capsule(px, py, dx, dy, ax, ay, bx, by, radius):
     """Smallest t in [0, 1] at which p + t d is `radius` from segment ab, coming from outside; 2 if there is none."""
     best = min(enters_disc(px, py, dx, dy, ax, ay, radius), enters_disc(px, py, dx, dy, bx, by, radius))
@@ -105,7 +106,7 @@ def enters_capsule(px, py, dx, dy, ax, ay, bx, by, radius):
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def arc(heading, left, right, base, dt):
     """Displacement and turn after `dt` with both wheel speeds (m/s, at the rim) held.
 

@@ -12,14 +12,15 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-from numba import njit
+
+from formiga.kernels import kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _M1, _M2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 
 
-@njit("uint64(uint64)", cache=True, nogil=True)
+@kernel("uint64(uint64)")
 def mix(z):
     """SplitMix64's finaliser: a bijection of 64 bits in which every input bit moves about half of the output's."""
     z = (z ^ (z >> _S30)) * _M1
@@ -27,31 +28,31 @@ def mix(z):
     return z ^ (z >> _S31)
 
 
-@njit("uint64(uint64, int64)", cache=True, nogil=True)
+@kernel("uint64(uint64, int64)")
 def fold(key, coordinate):
     """A new key from an old one and one more coordinate."""
     return mix(key ^ mix(np.uint64(coordinate) + GOLDEN)) + GOLDEN
 
 
-@njit("uint64(int64, int64)", cache=True, nogil=True)
+@kernel("uint64(int64, int64)")
 def world_key(seed, world):
     """The key of one world of a run."""
     return fold(fold(GOLDEN, seed), world)
 
 
-@njit("uint64(uint64, int64, int64, int64)", cache=True, nogil=True)
+@kernel("uint64(uint64, int64, int64, int64)")
 def stream(key, robot, step, channel):
     """Where the numbers of one robot, step and channel begin."""
     return fold(fold(fold(key, robot), step), channel)
 
 
-@njit("float64(uint64, int64)", cache=True, nogil=True)
+@kernel("float64(uint64, int64)")
 def unit(start, index):
     """Number `index` of a stream, uniform in [0, 1)."""
     return (mix(start + GOLDEN * np.uint64(index + 1)) >> _S11) * (1.0 / 9007199254740992.0)
 
 
-@njit("float64(uint64, int64, float64)", cache=True, nogil=True)
+@kernel("float64(uint64, int64, float64)")
 def either(start, index, half):
     """Number `index` of a stream, uniform in [-half, half)."""
     return half * (2.0 * unit(start, index) - 1.0)
@@ -62,7 +63,7 @@ def channel(*names: str) -> int:
     return crc32("/".join(names).encode())
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _fill(keys, steps, first, channel, out):
     for w in range(out.shape[0]):
         for i in range(out.shape[1]):
@@ -71,7 +72,7 @@ def _fill(keys, steps, first, channel, out):
                 out[w, i, k] = unit(start, k)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _fill_normal(keys, steps, first, channel, sigma, out):
     for w in range(out.shape[0]):
         for i in range(out.shape[1]):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from formiga.control import Orders
 from formiga.errors import WorldError
+from formiga.kernels import kernel
 from formiga.noise import channel, either, stream
 from formiga.state import Floats, State
 from formiga.world.elements import where
@@ -28,7 +28,7 @@ def command(world: World, state: State, orders: dict[str, Orders]) -> Floats:
     return wheels
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def drive_motors(ordered, first, top, noise, key, step, wheels):
     """Fill wheels (W, N, 2) for one group. Returns the first robot whose order is not finite, or -1."""
     for w in range(ordered.shape[0]):

@@ -23,11 +23,12 @@ from formiga.loop import Simulation
 from formiga.noise import channel
 
 SOURCE = Path(__file__).with_name("plain.cpp")
+# -fno-math-errno and -fno-trapping-math change no result; they let the compiler make vectors of the loops over beams.
 FLAGS = ("-O3", "-march=native", "-std=c++17", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC")
 
 _WHOLE = ("worlds", "robots", "beams", "segments", "discs", "table_size", "channel")
-_REAL = ("dt", "radius", "clearance", "wheel_base", "wheel_radius", "top_speed", "mount", "reach", "gain", "offset", "share",
-         "noise", "threshold", "behind", "slow", "bias", "x0", "y0", "x1", "y1")
+_REAL = ("dt", "radius", "clearance", "wheel_base", "wheel_radius", "top_speed", "mount", "reach", "gain", "offset",
+         "share", "noise", "threshold", "behind", "slow", "bias", "x0", "y0", "x1", "y1")
 _ARRAY = ("position", "heading", "segment", "disc", "direction", "table", "weight")
 
 
@@ -97,12 +98,13 @@ class Plain:
         group = simulation.world.groups[0]
         sensor, robot, mind = group.sensors[0], group.robot, group.controller
         ahead = sensor.beams.direction
-        whole = {"worlds": state.worlds, "robots": group.count, "beams": len(ahead), "segments": len(model.fixed.segments),
-                 "discs": len(model.fixed.discs), "table_size": len(sensor.values),
+        whole = {"worlds": state.worlds, "robots": group.count, "beams": len(ahead), "table_size": len(sensor.values),
+                 "segments": len(model.fixed.segments), "discs": len(model.fixed.discs),
                  "channel": channel(f"{group.name}/{sensor.name}")}
+        body = ("radius", "clearance", "wheel_base", "wheel_radius", "top_speed")
+        eyes = ("mount", "reach", "gain", "offset", "share")
         real = {"dt": model.dt, "noise": sensor.noise[-1], **model.region._asdict(),
-                **{name: getattr(robot, name) for name in ("radius", "clearance", "wheel_base", "wheel_radius", "top_speed")},
-                **{name: getattr(sensor, name) for name in ("mount", "reach", "gain", "offset", "share")}}
+                **{name: getattr(robot, name) for name in body}, **{name: getattr(sensor, name) for name in eyes}}
         weight = np.zeros(len(ahead))
         if isinstance(mind, TurnAway):
             real |= {"threshold": mind.threshold, "behind": cos(mind.ahead), "slow": mind.back * robot.top_speed}
@@ -112,7 +114,8 @@ class Plain:
         arrays = {"position": state.position, "heading": state.heading, "segment": model.fixed.segments,
                   "disc": model.fixed.discs, "direction": ahead, "table": sensor.values, "weight": weight}
         # The scene points into these, so they live as long as the twin.
-        self._kept = {name: np.ascontiguousarray(array, np.float64) for name, array in arrays.items()} | {"key": state.key.copy()}
+        self._kept: dict[str, Any] = {name: np.ascontiguousarray(array, np.float64) for name, array in arrays.items()}
+        self._kept["key"] = state.key.copy()
         pointers = {name: array.ctypes.data_as(POINTER(c_uint64 if name == "key" else c_double))
                     for name, array in self._kept.items()}
         self._shape = state.heading.shape

@@ -394,10 +394,12 @@ struct Plain {
                 Point q = nearest(x1, y1, g);
                 double square = (q.x - x1) * (q.x - x1) + (q.y - y1) * (q.y - y1);
                 if (square >= (r + way) * (r + way)) continue;
-                if (segments_cross(x0, y0, x1, y1, g)
-                    || (square >= rs * rs && (passes_disc(x0, y0, dx, dy, g.ax, g.ay, body) || passes_disc(x0, y0, dx, dy, g.bx, g.by, body)))) {
-                    double t = enters_capsule(x0, y0, dx, dy, g, rs);
-                    best = min(best, t <= 1.0 ? t : 0.0);
+                if (square < NOTHING * NOTHING || segments_cross(x0, y0, x1, y1, g)
+                    || (square >= rs * rs && (passes_disc(x0, y0, dx, dy, g.ax, g.ay, body)
+                                              || passes_disc(x0, y0, dx, dy, g.bx, g.by, body)))) {
+                    q = nearest(x0, y0, g);
+                    if ((q.x - x0) * (q.x - x0) + (q.y - y0) * (q.y - y0) <= rs * rs) return 0.0;
+                    best = min(best, enters_capsule(x0, y0, dx, dy, g, rs));
                 }
             } else {
                 const Disc &d = fixed.discs[k - S];
@@ -405,8 +407,8 @@ struct Plain {
                 bool own_side = (x1 - d.x) * (x0 - d.x) + (y1 - d.y) * (y0 - d.y) > 0.0;
                 if (square >= (d.r + r + way) * (d.r + r + way) || (square < (d.r + rs) * (d.r + rs) && own_side)) continue;
                 if (passes_disc(x0, y0, dx, dy, d.x, d.y, d.r + body)) {
-                    double t = enters_disc(x0, y0, dx, dy, d.x, d.y, d.r + rs);
-                    best = min(best, t <= 1.0 ? t : 0.0);
+                    if ((x0 - d.x) * (x0 - d.x) + (y0 - d.y) * (y0 - d.y) <= (d.r + rs) * (d.r + rs)) return 0.0;
+                    best = min(best, enters_disc(x0, y0, dx, dy, d.x, d.y, d.r + rs));
                 }
             }
         }

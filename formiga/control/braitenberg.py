@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from formiga.control.view import View
 from formiga.engine.beams import directions
+from formiga.kernels import kernel
 from formiga.state import Floats
 from formiga.world.elements import element, name, number
 
@@ -37,7 +37,7 @@ class Braitenberg:
         return wheels
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def inhibit(readings, weight, side, bias, speed, wheels):
     """The rule, robot by robot; readings (W, n, B) -> wheels (W, n, 2)."""
     for w in range(readings.shape[0]):

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from math import cos
 
 import numpy as np
-from numba import njit
 
 from formiga.control.view import View
 from formiga.engine.beams import directions
+from formiga.kernels import kernel
 from formiga.state import Floats
 from formiga.units import DEG
 from formiga.world.elements import angle, element, name, number
@@ -34,7 +34,7 @@ class TurnAway:
         return wheels
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def turn(readings, direction, threshold, behind, fast, slow, wheels):
     """The rule, robot by robot; readings (W, n, B) -> wheels (W, n, 2)."""
     for w in range(readings.shape[0]):

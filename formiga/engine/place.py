@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from math import ceil, cos, pi, sin, sqrt
+from math import ceil, pi, sqrt
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from formiga.engine.fixed import Fixed, Near, Region, extent, gap_to_fixed, near_table
+from formiga.engine.fixed import Fixed, Region, extent, gap_to_fixed, near_table, throw
 from formiga.errors import WorldError
-from formiga.geometry import lattice_index
+from formiga.kernels import kernel
 from formiga.noise import channel, stream, unit
 from formiga.world.elements import where
 from formiga.world.model import Group, World
 from formiga.world.placement import At, Connected, Grid, Scatter
 
-TRIES = 2000       # darts for one robot before we say that it does not fit
 PLACE, HEADING = channel("place"), channel("heading")
 
 
@@ -57,7 +55,7 @@ def _refuse_robots_in_walls(world: World, fixed: Fixed, group: Group, places: An
         return
     near = near_table(fixed, group.robot.radius)
     for number, (x, y) in enumerate(places):
-        if gap_to_fixed(x, y, fixed.segments, fixed.discs, near) < group.robot.radius:
+        if gap_to_fixed(x, y, fixed.shapes, near) < group.robot.radius:
             at = group.place[number] if isinstance(group.place[0], At) else group.place[0]
             raise WorldError(f"{where(at)}robot {number} of '{group.name}' at ({x:g}, {y:g}) stands in a wall or an obstacle; "
                              f"its radius is {group.robot.radius:g} m.")
@@ -69,8 +67,8 @@ def _throw_group(world: World, fixed: Fixed, group: Group, robots: slice, rule: 
     near = near_table(fixed, float(safety[robots].max() + rule.gap))
     connected = isinstance(rule, Connected)
     reach = rule.reach if isinstance(rule, Connected) else 0.0
-    failed, placed = _throw(keys, robots.start, robots.stop, radius, safety, rule.gap, reach, connected, region,
-                            fixed.segments, fixed.discs, near, position)
+    failed, placed = throw(keys, PLACE, robots.start, robots.stop, radius, safety, rule.gap, reach, region, fixed.shapes, near,
+                           position)
     if failed >= 0:
         side = "and lower 'gap'" if connected else "or lower 'count'"
         raise WorldError(f"{where(rule) or where(group)}{group.count} robots of radius {group.robot.radius:g} m do not fit in "
@@ -85,61 +83,10 @@ def _region(world: World, group: Group, rule: Scatter | Connected) -> Region:
     if world.arena is None:
         raise WorldError(f"{where(rule) or where(group)}'{group.name}' has nowhere to go: give the world an <arena>, or "
                          "the placement a 'width' and a 'depth'.")
-    return extent(world, Fixed(np.empty((0, 4)), np.empty((0, 3))))
+    return extent(world, Fixed(np.empty((0, 5))))
 
 
-@njit(cache=True)
-def _throw(keys, first, last, radius, safety, gap, reach, connected, region, segments, discs, near: Near, position):
-    """Throw darts for robots first..last of every world. Returns (world that failed or -1, robots placed there)."""
-    width, depth = region.x1 - region.x0, region.y1 - region.y0
-    side = 2.0 * safety[:last].max() + gap  # nobody further away can be in the way
-    columns, rows = max(1, min(2048, int(width / side))), max(1, min(2048, int(depth / side)))
-    head = np.empty(columns * rows, np.int64)  # linked lists of the robots in each cell
-    after = np.empty(last, np.int64)
-    for w in range(keys.shape[0]):
-        head[:] = -1
-        for i in range(last):
-            found = i < first  # earlier groups stand already
-            x = position[w, i, 0]
-            y = position[w, i, 1]
-            start = stream(keys[w], i, 0, PLACE)
-            for k in range(0 if found else TRIES):
-                if connected and i > first:  # next to somebody
-                    j = first + int(unit(start, 3 * k) * (i - first))
-                    distance = radius[i] + radius[j] + gap + unit(start, 3 * k + 1) * (reach - gap)
-                    bearing = 2.0 * pi * unit(start, 3 * k + 2)
-                    x, y = position[w, j, 0] + distance * cos(bearing), position[w, j, 1] + distance * sin(bearing)
-                    if not (region.x0 <= x <= region.x1 and region.y0 <= y <= region.y1):
-                        continue
-                else:
-                    x, y = region.x0 + unit(start, 3 * k) * width, region.y0 + unit(start, 3 * k + 1) * depth
-                if gap_to_fixed(x, y, segments, discs, near) <= safety[i] + (0.0 if connected else gap):
-                    continue
-                c = lattice_index((x - region.x0) / width * columns, columns)
-                r = lattice_index((y - region.y0) / depth * rows, rows)
-                found = True
-                for rr in range(max(0, r - 1), min(rows, r + 2)):
-                    for cc in range(max(0, c - 1), min(columns, c + 2)):
-                        j = head[rr * columns + cc]
-                        while j >= 0 and found:
-                            keep = safety[i] + safety[j] + gap
-                            if connected:
-                                keep = max(safety[i] + safety[j], radius[i] + radius[j] + gap)
-                            found = (position[w, j, 0] - x) ** 2 + (position[w, j, 1] - y) ** 2 > keep * keep
-                            j = after[j]
-                if found:
-                    break
-            if not found:
-                return w, i - first
-            position[w, i, 0], position[w, i, 1] = x, y
-            c = lattice_index((x - region.x0) / width * columns, columns)
-            r = lattice_index((y - region.y0) / depth * rows, rows)
-            after[i] = head[r * columns + c]
-            head[r * columns + c] = i
-    return -1, last - first
-
-
-@njit(cache=True)
+@kernel()
 def _turn(keys, first, given, heading):
     for w in range(keys.shape[0]):
         for i in range(given.shape[0]):

@@ -1,7 +1,7 @@
 """What a recording is: a Parquet table, one row for each step, world and robot, and one JSON text about the run.
 
-The text is in the file's key-value metadata, under `formiga`. It has all that is needed to run the same again: the world
-as XML, the contents of files that the world names, the seed, the engine, and the versions that computed it. No code.
+The text is in the file's key-value metadata, under `formiga`. It has all that is needed to run the same again: the
+world as XML, the contents of files that the world names, the seed, the engine, the versions that computed it. No code.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from formiga.errors import RecordingError
 from formiga.world.elements import of
@@ -47,10 +48,9 @@ def measured(state: Any) -> dict[str, Any]:
             "left": state.wheels[..., 0], "right": state.wheels[..., 1], "crashed": state.crashed, "alive": state.alive}
 
 
-def steps_recorded(last: int, every: int) -> range | list[int]:
+def steps_recorded(last: int, every: int) -> NDArray[np.int64]:
     """Every so many steps, and the last one."""
-    regular = range(0, last + 1, every)
-    return regular if last % every == 0 else [*regular, last]
+    return np.unique(np.append(np.arange(0, last + 1, every), last))
 
 
 def describe(world: World, seed: int, worlds: int, engine: str, every: int) -> dict[str, Any]:
@@ -60,8 +60,8 @@ def describe(world: World, seed: int, worlds: int, engine: str, every: int) -> d
     if len(text.encode()) > LARGEST_FILE:
         raise RecordingError(f"the world is larger than {LARGEST_FILE >> 20} MB as XML; it could not be read back.")
     return {
-        "format": FORMAT, "world": text, "files": files, "seed": seed, "worlds": worlds, "engine": engine, "dt": world.dt,
-        "every": every, "versions": versions(), "platform": platform.platform(),
+        "format": FORMAT, "world": text, "files": files, "seed": seed, "worlds": worlds, "engine": engine,
+        "dt": world.dt, "every": every, "versions": versions(), "platform": platform.platform(),
         "groups": [{"name": group.name, "robot": of(group.robot).tag, "count": group.count,
                     "radius": getattr(group.robot, "radius", None)} for group in world.groups],
     }

@@ -57,13 +57,13 @@ class Recorder:
 
     def __enter__(self) -> Recorder:
         self._beside = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
-        if self.path.is_dir():
-            raise RecordingError(f"{self.path}: is a folder; a recording is one file.")
         try:
-            self._file = open(self._beside, "wb")  # noqa: SIM115  closed in __exit__
+            if self.path.is_dir():
+                raise RecordingError(f"{self.path}: is a folder; a recording is one file.")
+            self._file = open(self._beside, "wb")
             self._writer = pq.ParquetWriter(
-                self._file, COLUMNS, compression="zstd", write_page_checksum=True, write_statistics=["step", "time", "world"],
-                use_dictionary=["step", "time", "world", "robot"],
+                self._file, COLUMNS, compression="zstd", write_page_checksum=True,
+                write_statistics=["step", "time", "world"], use_dictionary=["step", "time", "world", "robot"],
                 use_byte_stream_split=[name for name, dtype in DTYPES.items() if dtype == np.float64])
         except (OSError, ValueError) as wrong:
             self._abandon()
@@ -76,6 +76,8 @@ class Recorder:
         self._step, self._shards = self._step + 1, shards
         if self._step % self._every == 0:
             self._take()
+        if self._late is not None:
+            _stop(self._late)
 
     def _take(self) -> None:
         if self._step > LAST_STEP:
@@ -91,6 +93,7 @@ class Recorder:
             self._write()
 
     def _write(self) -> None:
+        self._busy = True  # stays true after an exception: then nobody knows what is in the file
         steps, self._steps = np.array(self._steps, np.int32), []
         worlds, robots = self._shape
         size = worlds * robots
@@ -100,44 +103,41 @@ class Recorder:
             "robot": np.tile(np.arange(robots, dtype=np.int32), worlds * len(steps)),
             **{name: values[:len(steps)].reshape(-1) for name, values in self._waiting.items()},
         }
-        self._busy = True
         try:
             self._writer.write_table(pa.table(columns, schema=COLUMNS), row_group_size=ROWS)
         except OSError as wrong:
             self._abandon()
             raise self._error(wrong) from wrong
         self._recorded = int(steps[-1])
-        self._busy = False  # stays true after an exception: then nobody knows what is in the file
-        if self._late is not None:
-            _stop(self._late)
+        self._busy = False
 
     # -- the end ------------------------------------------------------------------------------------------------------
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        broken, self._busy = self._busy, True
         if kind is not None:
             self.ending = "failed" if issubclass(kind, Exception) else "interrupted"
         try:
-            if self._file.closed:  # by a write that failed
-                return
-            if self._busy:
+            if broken:
                 self._abandon()
-                return
-            self._late = None
-            self._finish(midway=kind is not None)
+            else:
+                self._finish(midway=kind is not None)
         except BaseException as wrong:
             self._abandon()
-            if isinstance(wrong, OSError | ValueError):
+            if isinstance(wrong, OSError):
                 raise self._error(wrong) from wrong
             raise
         finally:
             for number, before in self._signals.items():
                 signal.signal(number, before)
+        if self._late is not None and kind is None:
+            _stop(self._late)
 
     def _finish(self, midway: bool) -> None:
         if self._step >= 0 and self._step % self._every and not midway:
             self._take()
         if self._steps:
             self._write()
-        self._busy = True
+            self._busy = True
         if self._recorded < 0:
             self._abandon()
             return

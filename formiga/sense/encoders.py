@@ -7,9 +7,9 @@ from math import pi
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
 from formiga.geometry import arc
+from formiga.kernels import kernel
 from formiga.state import Floats
 from formiga.world.elements import element, integer, name
 
@@ -55,7 +55,7 @@ def in_ticks(angle: Floats, ticks: int) -> Floats:
     return angle.copy() if ticks == 0 else np.floor(angle * (ticks / (2.0 * pi))) * (2.0 * pi / ticks)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def reckon(pose, rolled, base):
     """Advance poses (W, n, 3) by how far each wheel rolled (W, n, 2), along the arc of `drive`."""
     for w in range(pose.shape[0]):

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numba import njit
 
 from formiga.engine.beams import Beams, ring
+from formiga.kernels import kernel
 from formiga.noise import channel, either, stream, unit
 from formiga.sense import infrared_table
 from formiga.state import Floats
@@ -75,7 +75,7 @@ class Proximity:
         return value
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def respond(value, reach, table, gain, offset, share, closed, noise_from, noise_to, ambient, key, step, first, channel):
     """Turn distances (W, n, B) into readings, in place."""
     B = value.shape[2]
@@ -108,7 +108,7 @@ def respond(value, reach, table, gain, offset, share, closed, noise_from, noise_
                     value[w, i, b] = max(0.0, value[w, i, b])
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def spread(value, w, i, seen, share, closed):
     """A sensor that sees nothing gets a share of the mean of its neighbours that do. No chain reaction."""
     B = seen.shape[0]

@@ -9,24 +9,24 @@ from __future__ import annotations
 from math import cos, sin, sqrt
 
 import numpy as np
-from numba import njit
 
+from formiga.engine.fixed import near_cell
 from formiga.engine.planar.cells import fill_world
 from formiga.geometry import crossing, lattice_index, nearest_on_segment
+from formiga.kernels import kernel
 
 
-@njit(cache=True, nogil=True)
-def cast_world(w, position, heading, first, last, radius, widest, segments, discs, near, cells, origin, direction, far,
+@kernel()
+def cast_world(w, position, heading, first, last, radius, widest, shapes, near, cells, origin, direction, far,
                reach, out):
     """Distances (n, B) of robots first..last of world w along their beams; infinity where nothing is within reach.
 
     origin, direction: (B, 2) in the robot's frame; far: no point of a beam is further from the robot's centre;
     widest: the largest radius of any robot. A beam that starts inside something is at distance 0.
     """
-    S, B = segments.shape[0], origin.shape[0]
-    table_start, table_items = near.start, near.items
+    B = origin.shape[0]
     cell_start, order, sx, sy = cells.start, cells.order, cells.x, cells.y
-    table_inverse, cell_inverse = 1.0 / near.size, 1.0 / cells.size
+    cell_inverse = 1.0 / cells.size
     for i in range(first, last):
         x, y = position[w, i, 0], position[w, i, 1]
         row = i - first
@@ -35,28 +35,21 @@ def cast_world(w, position, heading, first, last, radius, widest, segments, disc
         turned = False  # sine and cosine only for who has something near
         c, s = 1.0, 0.0
 
-        column = lattice_index((x - near.x0) * table_inverse, near.columns)
-        line = lattice_index((y - near.y0) * table_inverse, near.rows)
-        cell = line * near.columns + column
-        for n in range(table_start[cell], table_start[cell + 1]):
-            k = table_items[n]
-            if k >= S:
-                dx, dy, r = discs[k - S, 0] - x, discs[k - S, 1] - y, discs[k - S, 2]
-                if dx * dx + dy * dy > (far + r) * (far + r):
-                    continue
-                if not turned:
-                    c, s, turned = cos(heading[w, i]), sin(heading[w, i]), True
-                meet_disc(w, row, c * dx + s * dy, c * dy - s * dx, r, origin, direction, reach, out)
-                continue
-            qx, qy = nearest_on_segment(x, y, segments[k, 0], segments[k, 1], segments[k, 2], segments[k, 3])
-            if (qx - x) * (qx - x) + (qy - y) * (qy - y) > far * far:
+        cell = near_cell(x, y, near)
+        for n in range(near.start[cell], near.start[cell + 1]):
+            k = near.items[n]
+            ax, ay, bx, by, r = shapes[k, 0], shapes[k, 1], shapes[k, 2], shapes[k, 3], shapes[k, 4]
+            qx, qy = nearest_on_segment(x, y, ax, ay, bx, by)
+            if (qx - x) * (qx - x) + (qy - y) * (qy - y) > (far + r) * (far + r):
                 continue
             if not turned:
                 c, s, turned = cos(heading[w, i]), sin(heading[w, i]), True
-            gx, gy = segments[k, 0] - x, segments[k, 1] - y
-            hx, hy = segments[k, 2] - x, segments[k, 3] - y
-            ax, ay, ex, ey = c * gx + s * gy, c * gy - s * gx, c * hx + s * hy, c * hy - s * hx
-            meet_segment(w, row, ax, ay, ex - ax, ey - ay, origin, direction, reach, out)
+            gx, gy = c * (ax - x) + s * (ay - y), c * (ay - y) - s * (ax - x)
+            if r > 0.0:
+                meet_disc(w, row, gx, gy, r, origin, direction, reach, out)
+            else:
+                ex, ey = c * (bx - ax) + s * (by - ay), c * (by - ay) - s * (bx - ax)
+                meet_segment(w, row, gx, gy, ex, ey, origin, direction, reach, out)
 
         range_ = far + widest
         c0 = lattice_index((x - range_ - cells.x0) * cell_inverse, cells.columns)
@@ -77,7 +70,7 @@ def cast_world(w, position, heading, first, last, radius, widest, segments, disc
                 meet_disc(w, row, c * dx + s * dy, c * dy - s * dx, radius[j], origin, direction, reach, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def meet_disc(w, row, dx, dy, r, origin, direction, reach, out):
     """Shorten the beams that meet a disc at (dx, dy) in the robot's frame.
 
@@ -99,7 +92,7 @@ def meet_disc(w, row, dx, dy, r, origin, direction, reach, out):
             out[w, row, b] = t
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def meet_segment(w, row, ax, ay, ex, ey, origin, direction, reach, out):
     """Shorten the beams that meet the segment from a to a + e in the robot's frame."""
     for b in range(origin.shape[0]):
@@ -108,11 +101,11 @@ def meet_segment(w, row, ax, ay, ex, ey, origin, direction, reach, out):
             out[w, row, b] = t
 
 
-@njit(cache=True, nogil=True)
-def cast_all(position, heading, first, last, radius, widest, segments, discs, near, cells, origin, direction, far, reach,
+@kernel()
+def cast_all(position, heading, first, last, radius, widest, shapes, near, cells, origin, direction, far, reach,
              out):
     """`cast_world` for every world."""
     for w in range(position.shape[0]):
         fill_world(w, position, cells)
-        cast_world(w, position, heading, first, last, radius, widest, segments, discs, near, cells, origin, direction,
+        cast_world(w, position, heading, first, last, radius, widest, shapes, near, cells, origin, direction,
                    far, reach, out)

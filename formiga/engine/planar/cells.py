@@ -11,10 +11,10 @@ from math import ceil, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from formiga.engine.fixed import Region
 from formiga.geometry import lattice_index
+from formiga.kernels import kernel
 
 
 class Cells(NamedTuple):
@@ -43,7 +43,7 @@ def make(worlds: int, robots: int, region: Region, contact_range: float) -> Cell
     return Cells(float(region.x0), float(region.y0), float(size), columns, rows, start, order, nowhere, nowhere.copy())
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def fill_world(w, position, cells):
     """Bring one world's list up to date."""
     order, sx, sy, start = cells.order, cells.x, cells.y, cells.start
@@ -80,7 +80,7 @@ def fill_world(w, position, cells):
     start[w, 0] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def fill(position, cells):
     """Bring the lists of all worlds up to date."""
     for w in range(position.shape[0]):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from formiga.geometry import arc
+from formiga.kernels import kernel
 from formiga.noise import channel, either, stream
 
 MOTION = channel("motion")
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def drive_world(w, wheels, dt, frozen, wheel_base, wheel_radius, position_noise, heading_noise, noisy, position, heading,
                 before, turned, alive, crashed, step, key):
     """Move every robot of world w along its arc. Dead robots stay; crashed ones too if `frozen`."""
@@ -32,7 +31,7 @@ def drive_world(w, wheels, dt, frozen, wheel_base, wheel_radius, position_noise,
         turned[w, i, 1] += right * dt / wheel_radius[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def drive_all(wheels, dt, frozen, wheel_base, wheel_radius, position_noise, heading_noise, noisy, position, heading,
               before, turned, alive, crashed, done, step, key):
     """`drive_world` for every world that has not ended."""

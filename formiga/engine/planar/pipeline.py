@@ -125,8 +125,7 @@ def _contacts(model: Model, state: State) -> None:
     contact = model.world.contact
     near = model.near(model.widest_safety + max(model.widest_safety, model.longest))
     contact_all(model.contact, model.longest, contact.crash_limit, contact.at_limit == "end", state.position,
-                state.scratch.before, model.radius, model.safety, model.widest_safety, model.fixed.segments,
-                model.fixed.discs, near, state.scratch.cells, state.alive, state.crashed, state.crashes, state.done,
+                state.scratch.before, model.radius, model.safety, model.widest_safety, model.fixed.shapes, near, state.scratch.cells, state.alive, state.crashed, state.crashes, state.done,
                 state.step, state.scratch.rounds)
 
 
@@ -134,8 +133,8 @@ def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) 
     """Distances (W, n, B) from the sensors of some robots along their beams; infinity where nothing is within reach."""
     out = np.empty((model.worlds, robots.stop - robots.start, len(beams.origin)))
     far = beams.furthest + reach
-    cast_all(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.segments,
-             model.fixed.discs, model.near(far), state.scratch.cells, beams.origin, beams.direction, far, reach, out)
+    cast_all(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
+             model.near(far), state.scratch.cells, beams.origin, beams.direction, far, reach, out)
     return out
 
 

@@ -1,0 +1,5 @@
+"""`python -m formiga` is `formiga`."""
+
+from formiga.cli import main
+
+main()

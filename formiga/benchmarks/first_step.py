@@ -1,0 +1,51 @@
+"""A process of its own that takes its first step, says so, goes on a little, and says how much memory it needed.
+
+    python -m formiga.benchmarks.first_step 10000
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from pathlib import Path
+
+import formiga
+from formiga.world.model import World
+
+
+def main(robots: int) -> None:
+    """One line at the first step, one with the figures at the end."""
+    simulation = formiga.Simulation(avoid24(robots))
+    simulation.step()
+    print("stepped", flush=True)
+    for _ in range(50):
+        simulation.step()
+    print(json.dumps({"memory_mb": peak()}))
+
+
+def avoid24(robots: int) -> World:
+    """The shipped world, with so many robots."""
+    try:
+        return formiga.read_world("avoid24", robots=robots)
+    except ModuleNotFoundError:  # TODO drop when formiga/lab.py is there
+        from formiga import loop  # noqa: F401  (its elements register themselves)
+        from formiga.world.reader import read
+
+        return read(Path(formiga.__file__).with_name("worlds") / "avoid24.xml", {"robots": robots})
+
+
+def peak() -> float:
+    """The most memory that this process ever held, MB.
+
+    From /proc where there is one: getrusage's figure starts from that of the process that started this one.
+    """
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+    except (OSError, StopIteration):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024**2 if sys.platform == "darwin" else 1024)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -1,0 +1,28 @@
+"""formiga bench: speed tables of this machine."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+from formiga.cli import options
+from formiga.errors import FormigaError, suggest
+
+
+@click.command("bench")
+@click.argument("name", nargs=-1)
+@click.option("--full", is_flag=True, help="All sizes, however long it takes.")
+@options.json_file
+def command(name: tuple[str, ...], full: bool, json_path: str | None) -> None:
+    """Measure the speed of this machine.
+
+    NAME is one of `formiga list benches`; without one, all of them.
+    """
+    benchmarks = import_module("formiga.benchmarks")
+    for each in name:
+        if each not in benchmarks.BENCHES:
+            raise FormigaError(f"there is no bench '{each}'.{suggest(each, benchmarks.BENCHES)} "
+                               f"There are: {', '.join(benchmarks.BENCHES)}.")
+    options.refuse_unwritable(json_path)
+    benchmarks.run(list(name or benchmarks.BENCHES), json_path, full)

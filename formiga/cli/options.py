@@ -1,0 +1,72 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from formiga.errors import FormigaError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def own_elements(command: F) -> F:
+    """--with FILE.py, repeatable."""
+    return click.option("--with", "own", metavar="FILE.py", multiple=True,
+                        help="Your own sensors, controllers ...: this Python file is run first. Repeatable.")(command)
+
+
+def settings(command: F) -> F:
+    """--set name=value, repeatable."""
+    return click.option("--set", "settings", metavar="NAME=VALUE", multiple=True, callback=_pairs,
+                        help="Replaces the value of a <param> of the world. Repeatable.")(command)
+
+
+def json_file(command: F) -> F:
+    """--json FILE."""
+    return click.option("--json", "json_path", metavar="FILE", help="Also writes the results as JSON.")(command)
+
+
+def _pairs(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    pairs = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"'{text}' is not NAME=VALUE, such as robots=30.", ctx, parameter)
+        if name in pairs:
+            raise click.BadParameter(f"'{name}' is set twice.", ctx, parameter)
+        pairs[name] = value
+    return pairs
+
+
+def load(own: tuple[str, ...]) -> None:
+    """Run the files of --with."""
+    from formiga import lab
+
+    for file in own:
+        lab.load_elements(file)
+
+
+def refuse_unwritable(*paths: str | None) -> None:
+    """Say now, not after a long run, that a result could not be written."""
+    import os
+
+    from formiga.files import whole_file
+
+    for path in paths:
+        if path is None:
+            continue
+        if os.path.isdir(path):
+            raise FormigaError(f"{path}: is a folder; a file is needed.")
+        try:
+            with whole_file(path) as beside:
+                beside.touch()
+                raise _Writable
+        except _Writable:
+            continue
+
+
+class _Writable(Exception):
+    """It can be written; leave it as it was."""

@@ -1,0 +1,103 @@
+"""formiga run: headless, with a progress bar and a summary."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from formiga.cli import INTERRUPTED, options
+from formiga.cli.check import counted
+
+if TYPE_CHECKING:
+    from formiga.loop import Run
+
+
+@click.command("run")
+@click.argument("world", default="corral")
+@click.option("--engine", metavar="E", help="Instead of the world's own: planar.")
+@click.option("--seconds", type=float, metavar="S", help="To simulate; default: as the world says.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, metavar="N",
+              help="The same seed gives the same run.")
+@click.option("--worlds", type=click.IntRange(1, 1_000_000), default=1, show_default=True, metavar="W",
+              help="Copies of the world, each with its own noise and start.")
+@click.option("--threads", type=click.IntRange(1, 1024), metavar="N",
+              help="Default: all cores. Changes the speed and nothing else.")
+@click.option("--out", metavar="DIR", help="Records into DIR/run.parquet, and writes DIR/summary.json.")
+@click.option("--every", type=click.IntRange(1, 2**31 - 1), default=1, show_default=True, metavar="N",
+              help="Records every N steps.")
+@options.json_file
+@options.settings
+@options.own_elements
+@click.option("--quiet", is_flag=True, help="Prints complaints only.")
+def command(world: str, engine: str | None, seconds: float | None, seed: int, worlds: int, threads: int | None,
+            out: str | None, every: int, json_path: str | None, settings: dict[str, str], own: tuple[str, ...],
+            quiet: bool) -> int:
+    """Run a world and print a summary.
+
+    WORLD is a file or the name of a shipped world; `formiga list worlds` shows them.
+
+    Ctrl-C ends the run at the next step and keeps what was done; a second one ends at once.
+    """
+    from formiga import lab
+    from formiga.cli.progress import Display, Signals
+
+    options.load(own)
+    described = lab.read_world(world, **settings)
+    asked = described.seconds if seconds is None else seconds
+    with ExitStack() as stack:
+        if out is not None:
+            stack.enter_context(lab.folder_for(out))
+        summary_path = os.path.join(out, "summary.json") if out is not None else None
+        options.refuse_unwritable(json_path, summary_path)
+        signals = stack.enter_context(Signals())
+        show = stack.enter_context(Display(described.name, asked, quiet))
+        run = lab.simulate(described, seconds, seed, worlds, engine, threads=threads, out=out, every=every,
+                           progress=show, stop=signals.stop)
+        summary = summarise(run, worlds, engine, asked)
+        for path in (json_path, summary_path):
+            _write(path, summary)
+    if not quiet:
+        click.echo(_words(summary))
+    if run.interrupted:
+        kept = f"; kept {run.recording}" if run.recording else ""
+        click.echo(f"formiga: interrupted at {run.seconds:.1f} s of {asked:g} s{kept}", err=True)
+        return INTERRUPTED
+    return 0
+
+
+def summarise(run: Run, worlds: int, engine: str | None, asked: float) -> dict[str, Any]:
+    """What the summary says, for JSON and for people."""
+    return {
+        "world": run.world.name, "seed": run.seed, "worlds": worlds, "robots": run.world.robots,
+        "engine": engine or run.world.engine, "asked_seconds": asked, "interrupted": run.interrupted, **run.metrics,
+        "recording": None if run.recording is None else str(run.recording),
+    }
+
+
+def _write(path: str | None, summary: dict[str, Any]) -> None:
+    import json
+
+    from formiga.files import write_whole
+
+    if path is not None:
+        write_whole(path, json.dumps(summary, indent=2) + "\n")
+
+
+def _words(summary: dict[str, Any]) -> str:
+    lines = {
+        summary["world"]: f"{counted(summary['robots'], 'robot')}, {counted(summary['worlds'], 'world')}, "
+                          f"seed {summary['seed']}, {summary['engine']}",
+        "simulated": f"{summary['simulated_seconds']:.1f} s in {summary['elapsed_seconds']:.2f} s, "
+                     f"{summary['real_time_factor']:,.0f} times real time",
+        "speed": f"{summary['robot_steps_per_s']:,.0f} robot-steps/s",
+        "crashes": f"{summary['crashes']:,} (in {100 * summary['contact_rate']:.2f} % of all robot-steps)",
+        "worlds ended": f"{summary['worlds_ended']} of {summary['worlds']}",
+    }
+    if summary["recording"]:
+        lines["recording"] = summary["recording"]
+    width = max(map(len, lines)) + 2
+    return "\n".join(f"{name:<{width}}{text}" for name, text in lines.items())
+

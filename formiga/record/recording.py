@@ -1,0 +1,173 @@
+"""A Parquet file -> what was recorded, and whether running it again gives the same."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from formiga import loop
+from formiga.errors import RecordingError
+from formiga.record import trust
+from formiga.record.format import BYTES_PER_ROW, COLUMNS, DTYPES, measured
+from formiga.state import Floats
+from formiga.world.model import World
+
+LARGEST_IN_MEMORY = 8 << 30   # bytes, of a table that is asked for in one piece
+
+
+class Poses(NamedTuple):
+    """A recording as arrays: S recorded steps, W worlds, N robots."""
+
+    time: Floats          # (S,) s
+    x: Floats             # (S, W, N) m
+    y: Floats             # (S, W, N) m
+    heading: Floats       # (S, W, N) rad
+    left: Floats          # (S, W, N) m/s at the wheel's rim
+    right: Floats         # (S, W, N) m/s
+    crashed: Any          # (S, W, N)
+    alive: Any            # (S, W, N)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first place at which a run and its recording are not the same."""
+
+    step: int
+    world: int
+    robot: int
+    column: str
+    recorded: Any
+    replayed: Any
+
+    def __str__(self) -> str:
+        return (f"step {self.step}, world {self.world}, robot {self.robot}: {self.column} was {self.recorded!r}, "
+                f"is {self.replayed!r}")
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A run that was recorded. The table is read from the file when it is asked for."""
+
+    path: Path
+    meta: dict[str, Any]       # all that the file says about the run
+    world: World
+    seed: int
+    worlds: int
+    engine: str
+    steps: NDArray[np.int64]   # those that are recorded
+    ending: str                # 'complete', 'interrupted' or 'failed'
+    _file: pq.ParquetFile
+
+    @property
+    def table(self) -> pa.Table:
+        """All rows."""
+        self._refuse_large()
+        return pa.concat_tables([COLUMNS.empty_table(), *self.blocks()])
+
+    def poses(self) -> Poses:
+        """All rows as arrays (steps, worlds, robots)."""
+        self._refuse_large()
+        shape = (len(self.steps), self.worlds, self.world.robots)
+        arrays = {name: np.empty(shape, dtype) for name, dtype in DTYPES.items()}
+        row = 0
+        for block in self.blocks():
+            for name, values in arrays.items():
+                values.reshape(-1)[row:row + block.num_rows] = block[name].to_numpy()
+            row += block.num_rows
+        return Poses(np.multiply(self.steps, self.world.dt, dtype=np.float64), **arrays)
+
+    def blocks(self) -> Iterator[pa.Table]:
+        """The rows in order, some at a time, whatever the size of the file."""
+        row = 0
+        for number in range(self._file.num_row_groups):
+            try:
+                block = self._file.read_row_group(number)
+            except trust.BAD_PARQUET as wrong:
+                raise RecordingError(f"{self.path}: damaged; rows from {row} on cannot be read.") from wrong
+            self._check_order(block, row)
+            row += block.num_rows
+            yield block
+
+    def frames(self) -> Iterator[pa.Table]:
+        """The rows of one recorded step at a time."""
+        size, rest = self.worlds * self.world.robots, COLUMNS.empty_table()
+        for block in self.blocks():
+            rest = pa.concat_tables([rest, block])
+            while rest.num_rows >= size > 0:
+                yield rest.slice(0, size)
+                rest = rest.slice(size)
+
+    def replay(self, threads: int | None = None) -> Difference | None:
+        """Run it again: None if every bit is the same, else the first difference."""
+        again = _Comparison(self)
+        last = int(self.steps[-1])
+        loop.simulate(self.world, max(1, last) * self.world.dt, self.seed, self.worlds, self.engine, threads=threads,
+                      record=again, stop=lambda: again.found is not None or again.step >= last)
+        return again.found or again.missing()
+
+    def _check_order(self, block: pa.Table, row: int) -> None:
+        robots = max(1, self.world.robots)
+        index = np.arange(row, row + block.num_rows)
+        expected = {"robot": index % robots, "world": index // robots % self.worlds,
+                    "step": self.steps[index // (robots * self.worlds)]}
+        for name, values in expected.items():
+            if not np.array_equal(block[name].to_numpy(), values):
+                raise RecordingError(f"{self.path}: column '{name}' is out of order after row {row}; it was changed.")
+
+    def _refuse_large(self) -> None:
+        size = self._file.metadata.num_rows * BYTES_PER_ROW
+        if size > LARGEST_IN_MEMORY:
+            raise RecordingError(f"{self.path}: {size / 2**30:.1f} GB are too many at once; use blocks() or frames().")
+
+
+class _Comparison:
+    """A recorder that compares instead."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.steps, self.frames = iter(recording.steps.tolist()), recording.frames()
+        self.due = next(self.steps, None)
+        self.step = -1
+        self.found: Difference | None = None
+
+    def __call__(self, shards: Sequence[loop.Simulation]) -> None:
+        self.step += 1
+        frame = next(self.frames, None) if self.step == self.due and self.found is None else None
+        if frame is None:
+            return
+        self.due = next(self.steps, None)
+        now = [measured(shard.state) for shard in shards]
+        worlds = sum(shard.state.worlds for shard in shards)
+        for name in DTYPES:
+            new, old = np.concatenate([columns[name] for columns in now]), frame[name].to_numpy().reshape(worlds, -1)
+            if len(different := np.argwhere(_bits(new) != _bits(old))):
+                at = tuple(different[0].tolist())
+                self.found = Difference(self.step, at[0], at[1], name, old[at].item(), new[at].item())
+                return
+
+    def missing(self) -> Difference | None:
+        """What the run did not reach, because it ended earlier than the recording."""
+        if next(self.frames, None) is None or self.due is None:
+            return None
+        return Difference(self.due, 0, 0, "step", self.due, self.step)
+
+
+def _bits(values: Any) -> Any:
+    return np.ascontiguousarray(values).view(np.uint64 if values.dtype == np.float64 else np.uint8)
+
+
+def read_recording(path: str | os.PathLike[str]) -> Recording:
+    """The recording in a file; RecordingError with one sentence if it is not one."""
+    file = Path(path)
+    parquet = trust.open_parquet(file)
+    meta = trust.read_meta(file, parquet)
+    world = trust.read_world(file, meta)
+    steps = trust.read_steps(file, meta, parquet.metadata.num_rows, world.robots)
+    return Recording(file, meta, world, meta["seed"], meta["worlds"], meta["engine"], steps, meta["ending"], parquet)

@@ -1,0 +1,147 @@
+"""What a file must be before we believe that it is a recording. It may come from a stranger.
+
+Nothing in it is run, nothing outside it is read, and nothing is larger than it may be. Every complaint is one sentence.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from formiga.errors import RecordingError, WorldError
+from formiga.record.format import (
+    BYTES_PER_ROW,
+    COLUMNS,
+    EMBEDDED,
+    ENDINGS,
+    FORMAT,
+    KEY,
+    ROWS,
+    elements_of,
+    named_files,
+    steps_recorded,
+)
+from formiga.world.model import World
+from formiga.world.reader import read_text
+
+LARGEST_META = 64 << 20                # bytes
+MOST_STEPS_WITHOUT_ROWS = 10_000_000   # of a world that has no robots
+BAD_PARQUET = (OSError, pa.ArrowException, ValueError, OverflowError, MemoryError)
+_unpacked: list[TemporaryDirectory[str]] = []  # files of worlds that were read; they go when Python ends
+
+
+def open_parquet(file: Path) -> pq.ParquetFile:
+    """The file, if its columns are ours and its row groups fit into memory one at a time."""
+    try:
+        if file.is_dir():
+            raise RecordingError(f"{file}: is a folder; a recording is one file, such as {file / 'run.parquet'}.")
+        if not file.exists():
+            raise RecordingError(f"{file}: no such file.")
+        if not file.is_file():
+            raise RecordingError(f"{file}: not a file.")
+        parquet = pq.ParquetFile(file, page_checksum_verification=True)
+        groups = [parquet.metadata.row_group(number) for number in range(parquet.num_row_groups)]
+        columns = parquet.schema_arrow
+    except PermissionError as wrong:
+        raise RecordingError(f"{file}: cannot be read ({wrong.strerror or wrong}).") from wrong
+    except BAD_PARQUET as wrong:
+        raise RecordingError(f"{file}: not a recording, or cut short: not a whole Parquet file.") from wrong
+    if KEY not in (parquet.metadata.metadata or {}):
+        raise RecordingError(f"{file}: a Parquet file, but not a recording of formiga.")
+    if missing := [name for name in COLUMNS.names if name not in columns.names]:
+        raise RecordingError(f"{file}: not a whole recording; it has no column '{missing[0]}'.")
+    if not columns.equals(COLUMNS):
+        raise RecordingError(f"{file}: its columns are not those of a recording: {', '.join(COLUMNS.names)}.")
+    if sum(group.num_rows for group in groups) != parquet.metadata.num_rows:
+        raise RecordingError(f"{file}: damaged; its row groups do not have the rows that it claims.")
+    if any(not 0 <= group.num_rows <= ROWS or group.total_byte_size > 4 * ROWS * BYTES_PER_ROW for group in groups):
+        raise RecordingError(f"{file}: a row group has more than {ROWS} rows; formiga did not write that.")
+    return parquet
+
+
+def read_meta(file: Path, parquet: pq.ParquetFile) -> dict[str, Any]:
+    """What the file says about the run, each part of the right type and in range."""
+    text = parquet.metadata.metadata[KEY]
+    try:
+        if len(text) > LARGEST_META:
+            raise ValueError("too large")
+        meta = json.loads(text)
+        if not isinstance(meta, dict):
+            raise ValueError("not an object")
+    except (ValueError, RecursionError) as wrong:
+        raise RecordingError(f"{file}: what it says about the run cannot be read; it is damaged.") from wrong
+    if meta.get("format") != FORMAT:
+        raise RecordingError(f"{file}: a recording of format {str(meta.get('format'))[:20]}, written by formiga "
+                             f"{_written_by(meta)}; this one reads format {FORMAT}.")
+    rules: dict[str, Any] = {
+        "world": lambda value: isinstance(value, str), "engine": lambda value: isinstance(value, str),
+        "files": lambda value: isinstance(value, dict), "seed": _whole(0, 2**63 - 1), "worlds": _whole(1, 2**31 - 1),
+        "every": _whole(1, 2**63 - 1), "last_step": _whole(0, 2**31 - 1), "ending": lambda value: value in ENDINGS,
+    }
+    for name, fits in rules.items():
+        if name not in meta or not fits(meta[name]):
+            raise RecordingError(f"{file}: damaged; it does not say '{name}' of the run.")
+    return meta
+
+
+def _whole(least: int, most: int) -> Any:
+    return lambda value: type(value) is int and least <= value <= most
+
+
+def _written_by(meta: dict[str, Any]) -> str:
+    versions = meta.get("versions")
+    return str(versions.get("formiga"))[:20] if isinstance(versions, dict) else "of an unknown version"
+
+
+def read_world(file: Path, meta: dict[str, Any]) -> World:
+    """The recorded world. Its files are those in the recording: it can name no others, and include none."""
+    if "<include" in meta["world"]:  # in XML, '<' never stands in an attribute
+        raise RecordingError(f"{file}: its world includes other files; formiga did not write that.")
+    folder = _unpack(file, meta["files"])
+    beside = os.path.join(folder, "world.xml") if folder else str(file)
+    try:
+        world = read_text(meta["world"], beside)
+        named = [path for _, _, path in named_files(elements_of(world))]
+    except WorldError as wrong:
+        raise RecordingError(f"{file}: its world cannot be read: {str(wrong).replace(beside, str(file))}") from wrong
+    if strangers := [path for path in named if not folder or not path.startswith(folder + os.sep)]:
+        raise RecordingError(f"{file}: its world names {strangers[0]!r}, which is not in the recording.")
+    return world
+
+
+def read_steps(file: Path, meta: dict[str, Any], rows: int, robots: int) -> NDArray[np.int64]:
+    """The steps that are recorded, if there are as many rows as they need."""
+    last, every, worlds = meta["last_step"], meta["every"], meta["worlds"]
+    count = last // every + 1 + (last % every > 0)
+    if rows != count * worlds * robots or count > max(rows, MOST_STEPS_WITHOUT_ROWS):
+        raise RecordingError(f"{file}: damaged; {rows} rows do not make {count} steps of {worlds} worlds with {robots} "
+                             "robots.")
+    return steps_recorded(last, every)
+
+
+def _unpack(file: Path, files: dict[str, Any]) -> str | None:
+    """The recorded files in a temporary folder of ours, under names that cannot leave it."""
+    if not files:
+        return None
+    folder = TemporaryDirectory(prefix="formiga-")
+    _unpacked.append(folder)
+    here = os.path.realpath(folder.name)
+    for name, contents in files.items():
+        if not EMBEDDED.fullmatch(name) or name.split("/")[1] in (".", "..") or not isinstance(contents, str):
+            raise RecordingError(f"{file}: damaged; a file in it has the name {name[:40]!r}.")
+        try:
+            data = base64.b64decode(contents, validate=True)
+            os.makedirs(os.path.join(here, name.split("/")[0]), exist_ok=True)
+            Path(here, name).write_bytes(data)
+        except (OSError, ValueError) as wrong:
+            raise RecordingError(f"{file}: {name} in it cannot be unpacked ({wrong}).") from wrong
+    return here

@@ -1,0 +1,40 @@
+"""The C++ twin does the same work: the same poses and the same crashes, up to rounding."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from formiga.benchmarks import cpp, swarmod
+from formiga.benchmarks.first_step import avoid24
+from formiga.benchmarks.measure import TOLERANCE, advance
+from formiga.loop import Simulation
+from formiga.world.model import World
+
+pytestmark = pytest.mark.skipif(cpp.compiler() is None, reason="there is no g++ here")
+
+
+@pytest.mark.parametrize("world, worlds", [
+    (avoid24(16), 3), (avoid24(300), 1), (swarmod.world(1), 20), (swarmod.world(16), 4), (swarmod.world(200), 1),
+], ids=lambda value: f"{value.name}-{value.robots}" if isinstance(value, World) else str(value))
+def test_plain_cpp_ends_where_the_engine_ends(world, worlds):
+    simulation = Simulation(world, seed=3, worlds=worlds)
+    twin = cpp.Plain(simulation)
+    start = simulation.state.position.copy()
+    advance(simulation, 150)
+    twin.steps(150)
+    position, heading, crashes = twin.read()
+    assert np.abs(position - start).max() > 0.5  # they went somewhere, so agreeing means something
+    np.testing.assert_allclose(position, simulation.state.position, rtol=0, atol=TOLERANCE)
+    np.testing.assert_allclose(heading, simulation.state.heading, rtol=0, atol=TOLERANCE)
+    np.testing.assert_array_equal(crashes, simulation.state.crashes)
+    if world.robots > 1:
+        assert crashes.sum() > 0  # contacts were part of the work
+
+
+def test_plain_cpp_starts_from_where_the_simulation_is():
+    simulation = Simulation(avoid24(16))
+    advance(simulation, 10)
+    position, heading, _ = cpp.Plain(simulation).read()
+    np.testing.assert_array_equal(position, simulation.state.position)
+    np.testing.assert_array_equal(heading, simulation.state.heading)
