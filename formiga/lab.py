@@ -21,6 +21,7 @@ from formiga.record.recording import read_recording
 from formiga.world import reader, writer
 from formiga.world.model import World
 
+BYTES_PER_ROBOT = 300      # of state and working memory, at the very least
 RECORDING = "run.parquet"  # in the folder `out`
 _own_files: set[str] = set()
 
@@ -69,6 +70,7 @@ def simulate(world: World | str | os.PathLike[str], seconds: float | None = None
     """
     if not isinstance(world, World):
         world = read_world(world)
+    _refuse_too_many(worlds * world.robots)
     if out is None:
         return loop.simulate(world, seconds, seed, worlds, engine, threads=threads, progress=progress, stop=stop)
     if worlds < 1:
@@ -79,6 +81,13 @@ def simulate(world: World | str | os.PathLike[str], seconds: float | None = None
         record.ending = "interrupted" if run.interrupted else "complete"
     run.recording = record.path
     return run
+
+
+def _refuse_too_many(robots: int) -> None:
+    least, memory = robots * BYTES_PER_ROBOT, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if least > memory:
+        raise WorldError(f"{robots} robots in all worlds need at least {least / 2**30:.0f} GB of memory; this machine has "
+                         f"{memory / 2**30:.0f} GB. Try fewer worlds.")
 
 
 @contextmanager

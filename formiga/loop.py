@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,7 @@ def _shards(world: World, seed: int, worlds: int, engine: str | None, threads: i
         raise WorldError(f"{worlds} worlds cannot run; there must be at least 1.")
     parts = max(1, min(threads or os.cpu_count() or 1, worlds))
     edges = [worlds * part // parts for part in range(parts + 1)]
-    return [Simulation(world, seed, last - first, engine, first) for first, last in zip(edges, edges[1:], strict=False)]
+    return [Simulation(world, seed, last - first, engine, first) for first, last in pairwise(edges)]
 
 
 def _advance(shard: Simulation, steps: int) -> None:

@@ -17,7 +17,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 LAYERS: list[set[str]] = [
-    {"units", "errors", "files", "geometry", "kernels", "noise"},  # the first ring; these may use each other, and nothing else of ours
+    # the first ring; these may use each other, and nothing else of ours
+    {"units", "errors", "files", "geometry", "kernels", "noise"},
     {"world"},
     {"state"},
     {"engine"},

@@ -21,5 +21,5 @@ def light(world: World, state: State, orders: dict[str, Orders]) -> None:
         try:
             state.leds[:, robots, :lights] = np.broadcast_to(colours, (state.worlds, group.count, lights, 3))
         except ValueError as wrong:
-            raise WorldError(f"{where(group.controller)}the lights of '{group.name}' must have the shape (worlds, robots, {lights}, "
-                             f"3), not {colours.shape}.") from wrong
+            raise WorldError(f"{where(group.controller)}the lights of '{group.name}' must have the shape "
+                             f"(worlds, robots, {lights}, 3), not {colours.shape}.") from wrong

@@ -11,28 +11,16 @@ import sys
 from pathlib import Path
 
 import formiga
-from formiga.world.model import World
 
 
 def main(robots: int) -> None:
     """One line at the first step, one with the figures at the end."""
-    simulation = formiga.Simulation(avoid24(robots))
+    simulation = formiga.Simulation(formiga.read_world("avoid24", robots=robots))
     simulation.step()
     print("stepped", flush=True)
     for _ in range(50):
         simulation.step()
     print(json.dumps({"memory_mb": peak()}))
-
-
-def avoid24(robots: int) -> World:
-    """The shipped world, with so many robots."""
-    try:
-        return formiga.read_world("avoid24", robots=robots)
-    except ModuleNotFoundError:  # TODO drop when formiga/lab.py is there
-        from formiga import loop  # noqa: F401  (its elements register themselves)
-        from formiga.world.reader import read
-
-        return read(Path(formiga.__file__).with_name("worlds") / "avoid24.xml", {"robots": robots})
 
 
 def peak() -> float:

@@ -102,16 +102,21 @@ double enters_capsule(double px, double py, double dx, double dy, const Segment 
     return best;
 }
 
-// -- what stands still: for each cell of a lattice, the things within `radius` of any of its points -----------------------
+// -- what stands still: for each cell of a lattice, the things within `radius` of any of its points -------------------
 struct Fixed {
     vector<Segment> segments;
     vector<Disc> discs;
+
+    Point nearest_of(int k, double x, double y) const {  // thing k < S is a segment, else a disc, of which the centre
+        int S = int(segments.size());
+        return k < S ? nearest(x, y, segments[k]) : Point{discs[k - S].x, discs[k - S].y};
+    }
 };
 
 struct Near {
     double x0 = 0.0, y0 = 0.0, inverse = 1.0;
     int columns = 1, rows = 1;
-    vector<int> start, items;  // item k < S is segment k, else disc k - S
+    vector<int> start, items;
 
     Near(const Fixed &fixed, double radius) {
         int S = int(fixed.segments.size()), count = S + int(fixed.discs.size());
@@ -137,14 +142,16 @@ struct Near {
         inverse = 1.0 / size;
         vector<vector<int>> lists(size_t(columns) * rows);
         for (int k = 0; k < count; k++) {
-            int c0 = lattice_index((box[k].ax - radius - x0) * inverse, columns), c1 = lattice_index((box[k].bx + radius - x0) * inverse, columns);
-            int r0 = lattice_index((box[k].ay - radius - y0) * inverse, rows), r1 = lattice_index((box[k].by + radius - y0) * inverse, rows);
+            int c0 = lattice_index((box[k].ax - radius - x0) * inverse, columns);
+            int c1 = lattice_index((box[k].bx + radius - x0) * inverse, columns);
+            int r0 = lattice_index((box[k].ay - radius - y0) * inverse, rows);
+            int r1 = lattice_index((box[k].by + radius - y0) * inverse, rows);
             for (int r = r0; r <= r1; r++)
                 for (int c = c0; c <= c1; c++) {
-                    double mx = x0 + (c + 0.5) * size, my = y0 + (r + 0.5) * size, r_ = 0.0;
-                    Point q = k < S ? nearest(mx, my, fixed.segments[k]) : Point{fixed.discs[k - S].x, fixed.discs[k - S].y};
-                    if (k >= S) r_ = fixed.discs[k - S].r;
-                    if (std::hypot(mx - q.x, my - q.y) - r_ <= radius + size * sqrt(0.5) * (1.0 + 1e-9)) lists[size_t(r) * columns + c].push_back(k);
+                    double mx = x0 + (c + 0.5) * size, my = y0 + (r + 0.5) * size;
+                    double reach = radius + size * sqrt(0.5) * (1.0 + 1e-9) + (k < S ? 0.0 : fixed.discs[k - S].r);
+                    Point q = fixed.nearest_of(k, mx, my);
+                    if (std::hypot(mx - q.x, my - q.y) <= reach) lists[size_t(r) * columns + c].push_back(k);
                 }
         }
         start.push_back(0);
@@ -158,14 +165,15 @@ struct Near {
     }
 };
 
-// -- who is where: one lattice per world, filled by a counting sort --------------------------------------------------------
+// -- who is where: one lattice per world, filled by a counting sort ---------------------------------------------------
 struct Lattice { double x0, y0, size, inverse; int columns, rows; };
 
 struct Box { int c0, c1, r0, r1; };
 
+inline int column(const Lattice &l, double x) { return lattice_index((x - l.x0) * l.inverse, l.columns); }
+inline int row(const Lattice &l, double y) { return lattice_index((y - l.y0) * l.inverse, l.rows); }
 inline Box around(const Lattice &l, double x, double y, double range) {
-    return {lattice_index((x - range - l.x0) * l.inverse, l.columns), lattice_index((x + range - l.x0) * l.inverse, l.columns),
-            lattice_index((y - range - l.y0) * l.inverse, l.rows), lattice_index((y + range - l.y0) * l.inverse, l.rows)};
+    return {column(l, x - range), column(l, x + range), row(l, y - range), row(l, y + range)};
 }
 
 struct Cells {
@@ -179,7 +187,7 @@ struct Cells {
         int N = int(px.size()), count = l.columns * l.rows;
         std::fill(start.begin(), start.end(), 0);
         for (int i = 0; i < N; i++) {
-            of[i] = lattice_index((py[i] - l.y0) * l.inverse, l.rows) * l.columns + lattice_index((px[i] - l.x0) * l.inverse, l.columns);
+            of[i] = row(l, py[i]) * l.columns + column(l, px[i]);
             start[of[i] + 1]++;
         }
         for (int c = 0; c < count; c++) start[c + 1] += start[c];
@@ -226,7 +234,8 @@ struct Plain {
         int N = int(s.robots);
         double width = s.x1 - s.x0, depth = s.y1 - s.y0;
         double size = max({2.0 * rs, sqrt(0.5 * width * depth / max(1, N)), width / 4096, depth / 4096});
-        lattice = {s.x0, s.y0, size, 1.0 / size, max(1, int(std::ceil(width / size))), max(1, int(std::ceil(depth / size)))};
+        int columns = max(1, int(std::ceil(width / size))), rows = max(1, int(std::ceil(depth / size)));
+        lattice = {s.x0, s.y0, size, 1.0 / size, columns, rows};
         for (int w = 0; w < s.worlds; w++) {
             World &world = worlds[w];
             world.key = s.key[w];
@@ -237,15 +246,16 @@ struct Plain {
             world.cells.order.assign(N, 0), world.cells.of.assign(N, 0);
             world.cells.start.assign(size_t(lattice.columns) * lattice.rows + 1, 0);
             for (int i = 0; i < N; i++) {
-                world.x[i] = s.position[2 * (int64_t(w) * N + i)], world.y[i] = s.position[2 * (int64_t(w) * N + i) + 1];
-                world.heading[i] = s.heading[int64_t(w) * N + i];
+                int64_t n = int64_t(w) * N + i;
+                world.x[i] = s.position[2 * n], world.y[i] = s.position[2 * n + 1], world.heading[i] = s.heading[n];
             }
         }
         for (auto *v : {&active, &later, &found, &listed}) v->assign(N, 0);
-        strayed.assign(N, 0.0), share.assign(N, 1.0), target.assign(N, {0.0, 0.0}), hit.assign(N, 0), swept.assign(N, 0);
+        strayed.assign(N, 0.0), share.assign(N, 1.0), target.assign(N, {0.0, 0.0});
+        hit.assign(N, 0), swept.assign(N, 0);
     }
 
-    // -- sense: distances of one robot along its B beams ----------------------------------------------------------------
+    // -- sense: distances of one robot along its B beams --------------------------------------------------------------
     template <int B>
     void cast(const World &world, int i, const double *ux, const double *uy, double *out) const {
         const Scene &s = scene;
@@ -276,13 +286,15 @@ struct Plain {
         double range = far + s.radius;
         Box box = around(lattice, x, y, range);
         const Cells &cells = world.cells;
-        for (int r = box.r0; r <= box.r1; r++)
-            for (int n = cells.start[r * lattice.columns + box.c0]; n < cells.start[r * lattice.columns + box.c1 + 1]; n++) {
+        for (int r = box.r0; r <= box.r1; r++) {
+            const int *start = &cells.start[r * lattice.columns];
+            for (int n = start[box.c0]; n < start[box.c1 + 1]; n++) {
                 double dx = cells.x[n] - x, dy = cells.y[n] - y;
                 if (dx * dx + dy * dy > range * range || cells.order[n] == i) continue;
                 turn();
                 meet_disc<B>(c * dx + sn * dy, c * dy - sn * dx, s.radius, ux, uy, out);
             }
+        }
     }
 
     template <int B>
@@ -297,16 +309,18 @@ struct Plain {
     }
 
     template <int B>
-    void meet_segment(double ax, double ay, double ex, double ey, const double *ux, const double *uy, double *out) const {
+    void meet_segment(double ax, double ay, double ex, double ey, const double *ux, const double *uy,
+                      double *out) const {
         for (int b = 0; b < B; b++) {
             double den = ux[b] * ey - uy[b] * ex, gx = ax - scene.mount * ux[b], gy = ay - scene.mount * uy[b];
             double inverse = 1.0 / den, t = (gx * ey - gy * ex) * inverse, along = (gx * uy[b] - gy * ux[b]) * inverse;
-            bool meets = (den != 0.0) & (t >= 0.0) & (t <= scene.reach) & (t < out[b]) & (along >= 0.0) & (along <= 1.0);
+            bool inside = (t >= 0.0) & (t <= scene.reach) & (along >= 0.0) & (along <= 1.0);
+            bool meets = (den != 0.0) & inside & (t < out[b]);
             out[b] = meets ? t : out[b];
         }
     }
 
-    // -- the two ways to read and decide: distances of one robot -> its wheel speeds ----------------------------------------
+    // -- the two ways to read and decide: distances of one robot -> its wheel speeds ----------------------------------
     template <int B>
     void turn_away(World &world, int i, const double *ux, const double *uy, const double *distance) const {
         double x = 0.0, y = 0.0;
@@ -317,7 +331,8 @@ struct Plain {
         x /= B, y /= B;
         double size = sqrt(x * x + y * y);
         world.left[i] = world.right[i] = scene.top_speed;
-        if (size >= scene.threshold && x >= scene.behind * size) (y > 0.0 ? world.right[i] : world.left[i]) = scene.slow;
+        if (size >= scene.threshold && x >= scene.behind * size)
+            (y > 0.0 ? world.right[i] : world.left[i]) = scene.slow;
     }
 
     template <int B>
@@ -336,9 +351,9 @@ struct Plain {
             double heard[B];
             for (int b = 0; b < B; b++) {  // a blind sensor gets a share of its seeing neighbours' mean
                 bool before = b > 0 && distance[b - 1] <= s.reach, after = b + 1 < B && distance[b + 1] <= s.reach;
-                heard[b] = value[b];
-                if (!(distance[b] <= s.reach) && (before || after))
-                    heard[b] = s.share * ((before ? value[b - 1] : 0.0) + (after ? value[b + 1] : 0.0)) / (before + after);
+                double total = (before ? value[b - 1] : 0.0) + (after ? value[b + 1] : 0.0);
+                bool blind = !(distance[b] <= s.reach) && (before || after);
+                heard[b] = blind ? s.share * total / (before + after) : value[b];
             }
             uint64_t start = fold(fold(fold(world.key, i), world.step), s.channel);
             for (int b = 0; b < B; b++) {
@@ -353,7 +368,7 @@ struct Plain {
         world.right[i] = s.top_speed * min(1.0, max(-1.0, 1.0 - right));
     }
 
-    // -- drive: exact arcs ------------------------------------------------------------------------------------------------
+    // -- drive: exact arcs --------------------------------------------------------------------------------------------
     void drive(World &world) const {
         const Scene &s = scene;
         for (int i = 0; i < int(s.robots); i++) {
@@ -361,19 +376,20 @@ struct Plain {
             double turn = (right - left) * s.dt / s.wheel_base, half = 0.5 * turn;
             double chord = 0.5 * (left + right) * s.dt * (half == 0.0 ? 1.0 : std::sin(half) / half);
             world.before_x[i] = world.x[i], world.before_y[i] = world.y[i];
-            world.x[i] += chord * std::cos(world.heading[i] + half), world.y[i] += chord * std::sin(world.heading[i] + half);
+            world.x[i] += chord * std::cos(world.heading[i] + half);
+            world.y[i] += chord * std::sin(world.heading[i] + half);
             world.heading[i] += turn;
             world.left_angle[i] += left * s.dt / s.wheel_radius, world.right_angle[i] += right * s.dt / s.wheel_radius;
         }
         world.cells.fresh = false;
     }
 
-    // -- contacts -----------------------------------------------------------------------------------------------------------
+    // -- contacts -----------------------------------------------------------------------------------------------------
     struct Overlap { double depth, ux, uy; };
 
     Overlap overlap(double x, double y, int k) const {
         int S = int(fixed.segments.size());
-        Point q = k < S ? nearest(x, y, fixed.segments[k]) : Point{fixed.discs[k - S].x, fixed.discs[k - S].y};
+        Point q = fixed.nearest_of(k, x, y);
         double keep = k < S ? rs : rs + fixed.discs[k - S].r, dx = q.x - x, dy = q.y - y, square = dx * dx + dy * dy;
         if (square >= keep * keep) return {-1.0, 0.0, 0.0};
         double distance = sqrt(square);
@@ -385,7 +401,8 @@ struct Plain {
     }
 
     double clip(double x0, double y0, double x1, double y1) const {
-        double r = scene.radius, dx = x1 - x0, dy = y1 - y0, way = sqrt(dx * dx + dy * dy), body = r - 2.0 * TOUCH, best = 1.0;
+        double r = scene.radius, dx = x1 - x0, dy = y1 - y0, way = sqrt(dx * dx + dy * dy);
+        double body = r - 2.0 * TOUCH, best = 1.0;
         int S = int(fixed.segments.size()), cell = met.cell(x1, y1);
         for (int n = met.start[cell]; n < met.start[cell + 1]; n++) {
             int k = met.items[n];
@@ -405,7 +422,8 @@ struct Plain {
                 const Disc &d = fixed.discs[k - S];
                 double square = (d.x - x1) * (d.x - x1) + (d.y - y1) * (d.y - y1);
                 bool own_side = (x1 - d.x) * (x0 - d.x) + (y1 - d.y) * (y0 - d.y) > 0.0;
-                if (square >= (d.r + r + way) * (d.r + r + way) || (square < (d.r + rs) * (d.r + rs) && own_side)) continue;
+                if (square >= (d.r + r + way) * (d.r + r + way)) continue;
+                if (square < (d.r + rs) * (d.r + rs) && own_side) continue;
                 if (passes_disc(x0, y0, dx, dy, d.x, d.y, d.r + body)) {
                     if ((x0 - d.x) * (x0 - d.x) + (y0 - d.y) * (y0 - d.y) <= (d.r + rs) * (d.r + rs)) return 0.0;
                     best = min(best, enters_disc(x0, y0, dx, dy, d.x, d.y, d.r + rs));
@@ -454,9 +472,10 @@ struct Plain {
             int i = cells.order[n];
             double x = cells.x[n], y = cells.y[n];
             Box box = around(lattice, x, y, range);
-            int own = lattice_index((y - lattice.y0) * lattice.inverse, lattice.rows);
-            for (int r = own; r <= box.r1; r++)
-                for (int m = r == own ? n + 1 : cells.start[r * lattice.columns + box.c0]; m < cells.start[r * lattice.columns + box.c1 + 1]; m++) {
+            int own = row(lattice, y);
+            for (int r = own; r <= box.r1; r++) {
+                const int *start = &cells.start[r * lattice.columns];
+                for (int m = r == own ? n + 1 : start[box.c0]; m < start[box.c1 + 1]; m++) {  // each pair once
                     double gx = cells.x[m] - x, gy = cells.y[m] - y, square = gx * gx + gy * gy;
                     if (square > range * range) continue;
                     int j = cells.order[m];
@@ -469,6 +488,7 @@ struct Plain {
                         share[i] = min(share[i], t), share[j] = min(share[j], t), clipped = true;
                     }
                 }
+            }
         }
         if (!clipped) return;
         for (int i = 0; i < N; i++)
@@ -492,7 +512,7 @@ struct Plain {
                 int cell = met.cell(x, y);
                 for (int m = met.start[cell]; m < met.start[cell + 1]; m++) {
                     int k = met.items[m];
-                    Point q = k < S ? nearest(x, y, fixed.segments[k]) : Point{fixed.discs[k - S].x, fixed.discs[k - S].y};
+                    Point q = fixed.nearest_of(k, x, y);
                     double away = (k < S ? rs : rs + fixed.discs[k - S].r) - TOUCH;
                     if ((q.x - x) * (q.x - x) + (q.y - y) * (q.y - y) < away * away) {
                         hit[i] = 1, count++;
@@ -501,15 +521,17 @@ struct Plain {
                 }
             }
             Box box = around(lattice, x, y, range);
-            int own = lattice_index((y - lattice.y0) * lattice.inverse, lattice.rows);
-            for (int r = own; r <= box.r1; r++)
-                for (int m = r == own ? n + 1 : cells.start[r * lattice.columns + box.c0]; m < cells.start[r * lattice.columns + box.c1 + 1]; m++) {
+            int own = row(lattice, y);
+            for (int r = own; r <= box.r1; r++) {
+                const int *start = &cells.start[r * lattice.columns];
+                for (int m = r == own ? n + 1 : start[box.c0]; m < start[box.c1 + 1]; m++) {  // each pair once
                     double dx = cells.x[m] - x, dy = cells.y[m] - y;
                     if (dx * dx + dy * dy >= keep * keep) continue;
                     int j = cells.order[m];
                     count += !hit[i] + !hit[j];
                     hit[i] = hit[j] = 1;
                 }
+            }
         }
         return count;
     }
@@ -519,12 +541,14 @@ struct Plain {
         Box box = around(lattice, x, y, 2.0 * rs + drift);
         const Cells &cells = world.cells;
         int count = 0;
-        for (int r = box.r0; r <= box.r1; r++)
-            for (int n = cells.start[r * lattice.columns + box.c0]; n < cells.start[r * lattice.columns + box.c1 + 1]; n++) {
+        for (int r = box.r0; r <= box.r1; r++) {
+            const int *start = &cells.start[r * lattice.columns];
+            for (int n = start[box.c0]; n < start[box.c1 + 1]; n++) {
                 int j = cells.order[n];
                 double dx = world.x[j] - x, dy = world.y[j] - y;
                 if (j != i && dx * dx + dy * dy < keep * keep) found[count++] = j;
             }
+        }
         return count;
     }
 
@@ -533,7 +557,8 @@ struct Plain {
         int count = neighbours(world, i, drift);
         for (int n = 0; n < count; n++) {
             int j = found[n];
-            double dx = world.x[j] - x, dy = world.y[j] - y, distance = sqrt(dx * dx + dy * dy), depth = 2.0 * rs - distance;
+            double dx = world.x[j] - x, dy = world.y[j] - y;
+            double distance = sqrt(dx * dx + dy * dy), depth = 2.0 * rs - distance;
             deepest = max(deepest, 0.5 * depth);
             if (distance > 0.0) vx += dx / distance * depth, vy += dy / distance * depth;
             else vx += i < j ? depth : -depth;
@@ -552,7 +577,8 @@ struct Plain {
     double part(World &world, int i, int j) const {
         double dx = world.x[j] - world.x[i], dy = world.y[j] - world.y[i], distance = sqrt(dx * dx + dy * dy);
         double half = i == j ? 0.0 : max(0.0, 0.5 * (2.0 * rs - distance) + SPARE);
-        double ux = distance > 0.0 ? dx / distance : (i < j ? 1.0 : -1.0), uy = distance > 0.0 ? dy / distance : 0.0, way = 0.0;
+        double ux = distance > 0.0 ? dx / distance : (i < j ? 1.0 : -1.0), uy = distance > 0.0 ? dy / distance : 0.0;
+        double way = 0.0;
         for (int side = 0; side < (i == j ? 1 : 2); side++) {
             int k = side ? j : i;
             double x = world.x[k], y = world.y[k], sign = side ? 1.0 : -1.0;
@@ -613,7 +639,8 @@ struct Plain {
                     if (listed[j] != turn) listed[j] = turn, later[more++] = j;
                     hit[j] = 1;
                 }
-                if (listed[i] != turn && (count > 0 || touches(world.x[i], world.y[i]))) listed[i] = turn, later[more++] = i;
+                if (listed[i] != turn && (count > 0 || touches(world.x[i], world.y[i])))
+                    listed[i] = turn, later[more++] = i;
             }
             active.swap(later);
             many = more;
@@ -632,7 +659,7 @@ struct Plain {
         }
     }
 
-    // -- one control period of every world ------------------------------------------------------------------------------------
+    // -- one control period of every world ----------------------------------------------------------------------------
     template <int B, class Decide>
     void step(Decide decide) {
         double ux[B], uy[B], distance[B];

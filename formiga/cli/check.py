@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def command(world: tuple[str, ...], settings: dict[str, str], own: tuple[str, ...]) -> int:
     """Say whether world files are right.
 
-    Reads each WORLD, places its robots, reads every sensor and lets every controller decide once. A complaint says file and line, what is wrong and what is allowed. The exit code is 2 if any world is wrong.
+    Reads each WORLD, places its robots, reads every sensor and lets every controller decide once. A complaint says
+    file and line, what is wrong and what is allowed. The exit code is 2 if any world is wrong.
     """
     from formiga import lab
 

@@ -17,7 +17,7 @@ COMPILING = "compiling kernels, first run only (about 20 s)"
 
 
 class Display:
-    """A progress bar on a terminal, a line if need be elsewhere, nothing if `quiet`. Called with the share that is done."""
+    """A progress bar on a terminal, nothing elsewhere or if `quiet`. It is called with the share that is done."""
 
     def __init__(self, name: str, seconds: float, quiet: bool) -> None:
         self._name, self._seconds, self._quiet = name, seconds, quiet
@@ -57,8 +57,8 @@ def _bar() -> Any:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    return Progress(TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[now]}"), TimeRemainingColumn(),
-                    console=Console(stderr=True), transient=True)
+    return Progress(TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
+                    TextColumn("{task.fields[now]}"), TimeRemainingColumn(), console=Console(stderr=True), transient=True)
 
 
 class Signals:

@@ -20,7 +20,8 @@ from formiga.errors import FormigaError, suggest
 def command(name: str, quick: bool, jobs: int, json_path: str | None, out: str | None) -> int:
     """Reproduce a published system.
 
-    Paper, ours, difference and verdict, row by row. The exit code is 1 if a number is missed. `formiga list studies` shows the names.
+    Paper, ours, difference and verdict, row by row. The exit code is 1 if a number is missed. `formiga list
+    studies` shows the names.
     """
     studies = import_module("formiga.studies")
     if name not in studies.STUDIES:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from formiga.errors import WorldError
 from formiga.noise import Noise
 from formiga.state import Floats, State
@@ -39,7 +41,7 @@ class View:
     @property
     def time(self) -> Floats:
         """Seconds since the start, (W, 1): every world has its own clock."""
-        return self._state.step[:, None] * self.dt
+        return np.asarray(self._state.step[:, None] * self.dt, np.float64)
 
     @property
     def crashed(self) -> Any:
@@ -51,8 +53,8 @@ class View:
         if sensor not in self.readings:
             controller = self.group.controller
             carried = ", ".join(self.readings) or "none"
-            raise WorldError(f"{where(controller)}the controller of '{self.group.name}' reads '{sensor}', but the robots carry: "
-                             f"{carried}. Add a sensor of that name.")
+            raise WorldError(f"{where(controller)}the controller of '{self.group.name}' reads '{sensor}', but the robots "
+                             f"carry: {carried}. Add a sensor of that name.")
         return self.readings[sensor]
 
     def sensor(self, name: str) -> Any:

@@ -103,7 +103,8 @@ def extent(world: World, fixed: Fixed) -> Region:
     """The arena, or the box around everything that stands still (1 m around the origin if nothing does)."""
     arena = world.arena
     if arena:
-        return Region(arena.x - arena.width / 2, arena.y - arena.depth / 2, arena.x + arena.width / 2, arena.y + arena.depth / 2)
+        return Region(arena.x - arena.width / 2, arena.y - arena.depth / 2,
+                      arena.x + arena.width / 2, arena.y + arena.depth / 2)
     if len(fixed.shapes) == 0:
         return Region(-1.0, -1.0, 1.0, 1.0)
     low, high = _boxes(fixed)

@@ -36,7 +36,8 @@ def fit(points: int = 301) -> Floats:
     eye, none = np.eye(steps), np.zeros
     target = value[near] @ (printed / scale)
     upper = np.vstack([np.hstack([change, -eye]), np.hstack([-change, -eye]), np.hstack([slope, none((points, steps))]),
-                       np.hstack([value[near], none((near.sum(), steps))]), np.hstack([-value[near], none((near.sum(), steps))])])
+                       np.hstack([value[near], none((near.sum(), steps))]),
+                       np.hstack([-value[near], none((near.sum(), steps))])])
     bound = np.concatenate([none(2 * steps), np.full(points, -0.1), target + 0.2, 0.2 - target])
     limits = [((c - 4.5e-5) / s, (c + 4.5e-5) / s) for c, s in zip(printed, scale, strict=True)] + [(0.0, None)] * steps
     end = np.hstack([value[-1], none(steps)])[None]

@@ -35,12 +35,12 @@ def centimetres() -> Floats:
 
 def printed_polynomial(d: Floats) -> Floats:
     """Eq. 3 with exponents 0..7, at d centimetres. Means something below 5 cm only."""
-    return np.polynomial.polynomial.polyval(d, PRINTED)
+    return np.asarray(np.polynomial.polynomial.polyval(d, PRINTED), np.float64)
 
 
 def method_b() -> Floats:
     """The default table (reconstructed)."""
-    return np.polynomial.polynomial.polyval(centimetres(), METHOD_B)
+    return np.asarray(np.polynomial.polynomial.polyval(centimetres(), METHOD_B), np.float64)
 
 
 def method_a() -> Floats:

@@ -33,7 +33,7 @@ class Published:
     """A paper's numbers, with their place."""
 
     where: str
-    values: dict[str, Any]
+    values: dict[Any, Any]
     tolerance: float = 0.0
     note: str = ""
 
@@ -129,7 +129,8 @@ def show(console: Console, name: str, rows: Iterable[Row], seconds: float) -> No
         if row.verdict == "missed" and row.note:
             console.print(f"missed: {row.claim}: {row.note}")
     counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in colours}
-    console.print(f"study {name}: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) + f" in {seconds:.1f} s")
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    console.print(f"study {name}: {verdicts} in {seconds:.1f} s")
 
 
 def shown(value: Any) -> str:

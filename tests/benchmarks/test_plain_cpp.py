@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from formiga.benchmarks import cpp, swarmod
-from formiga.benchmarks.first_step import avoid24
+from formiga.benchmarks import avoid24, cpp, swarmod
 from formiga.benchmarks.measure import TOLERANCE, advance
 from formiga.loop import Simulation
 from formiga.world.model import World
@@ -15,7 +14,8 @@ pytestmark = pytest.mark.skipif(cpp.compiler() is None, reason="there is no g++ 
 
 
 @pytest.mark.parametrize("world, worlds", [
-    (avoid24(16), 3), (avoid24(300), 1), (swarmod.world(1), 20), (swarmod.world(16), 4), (swarmod.world(200), 1),
+    (avoid24.world(16), 3), (avoid24.world(300), 1),
+    (swarmod.world(1), 20), (swarmod.world(16), 4), (swarmod.world(200), 1),
 ], ids=lambda value: f"{value.name}-{value.robots}" if isinstance(value, World) else str(value))
 def test_plain_cpp_ends_where_the_engine_ends(world, worlds):
     simulation = Simulation(world, seed=3, worlds=worlds)
@@ -33,7 +33,7 @@ def test_plain_cpp_ends_where_the_engine_ends(world, worlds):
 
 
 def test_plain_cpp_starts_from_where_the_simulation_is():
-    simulation = Simulation(avoid24(16))
+    simulation = Simulation(avoid24.world(16))
     advance(simulation, 10)
     position, heading, _ = cpp.Plain(simulation).read()
     np.testing.assert_array_equal(position, simulation.state.position)

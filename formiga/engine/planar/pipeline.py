@@ -73,7 +73,8 @@ def build(world: World, worlds: int = 1, first_world: int = 0) -> Model:
                 raise WorldError(f"{where(group)}the planar engine cannot move <{group.name}>: it has no '{needed}'.")
 
     def each(name: str) -> Floats:
-        return np.concatenate([np.full(group.count, float(getattr(group.robot, name))) for group in world.groups] or [np.empty(0)])
+        parts = [np.full(group.count, float(getattr(group.robot, name))) for group in world.groups]
+        return np.concatenate(parts or [np.empty(0)])
 
     fixed = fixed_things.flatten(world)
     radius, safety = each("radius"), each("radius") + each("clearance")
@@ -125,8 +126,8 @@ def _contacts(model: Model, state: State) -> None:
     contact = model.world.contact
     near = model.near(model.widest_safety + max(model.widest_safety, model.longest))
     contact_all(model.contact, model.longest, contact.crash_limit, contact.at_limit == "end", state.position,
-                state.scratch.before, model.radius, model.safety, model.widest_safety, model.fixed.shapes, near, state.scratch.cells, state.alive, state.crashed, state.crashes, state.done,
-                state.step, state.scratch.rounds)
+                state.scratch.before, model.radius, model.safety, model.widest_safety, model.fixed.shapes, near,
+                state.scratch.cells, state.alive, state.crashed, state.crashes, state.done, state.step, state.scratch.rounds)
 
 
 def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) -> Floats:

@@ -27,7 +27,8 @@ REPORT_COEFFICIENTS = Published(
 )
 DRAFT_COEFFICIENTS = Published(
     where="Swarmod draft, section IV; exponents 1..7 and o(d^8); the fifth is lost in the text",
-    values={"c0": "35.7606", "c1": "-16.0115", "c2": "6.1513", "c3": "-0.8072", "c5": "0.0261", "c6": "-0.0026", "c7": "0.0001"},
+    values={"c0": "35.7606", "c1": "-16.0115", "c2": "6.1513", "c3": "-0.8072", "c5": "0.0261", "c6": "-0.0026",
+            "c7": "0.0001"},
 )
 TABLE_SIZE = Published(where="TR section 3.1: 0 to 15 cm with a precision of 1 mm", values={"entries": 151})
 

@@ -82,12 +82,14 @@ def fig15_distances() -> Any:
 def beams_against_a_wall() -> Iterator[Row]:
     """Claim 1."""
     along_beam, along_wall = fig15_fractions()
-    for label, ours, paper in (("r1", along_beam, published.FRACTIONS_ALONG_BEAM), ("r2", along_wall, published.FRACTIONS_ALONG_WALL)):
+    for label, ours, paper in (("r1", along_beam, published.FRACTIONS_ALONG_BEAM),
+                               ("r2", along_wall, published.FRACTIONS_ALONG_WALL)):
         same = sum(trunc(100.0 * mine) == round(100.0 * paper.values[n]) for n, mine in enumerate(ours))
         yield Row(f"Fig. 15: {label} of 15 beams, equal when cut to 2 decimals", 15, same, where=paper.where,
                   note="the wall's coordinates are recovered, not published")
     distances = fig15_distances()
-    yield Row("Fig. 15: beams that hit", published.HITS.values["sensors"], [int(n) for n in np.flatnonzero(np.isfinite(distances))])
+    yield Row("Fig. 15: beams that hit", published.HITS.values["sensors"],
+              [int(n) for n in np.flatnonzero(np.isfinite(distances))])
     yield from compare("Fig. 15: distance (cm) of", published.BEAM_DISTANCES,
                        {f"IR{n}": float(distances[n]) for n in (0, 1, 2, 14)})
 
