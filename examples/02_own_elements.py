@@ -37,9 +37,10 @@ class Cockroach:
     def decide(self, view):
         """Wheel speeds (worlds, robots, 2)."""
         touch = view.reading("whiskers")
+        side = touch[..., 1] - touch[..., 0]             # +1: only the right one feels something
         turn = view.memory("turn", np.ones(view.shape))  # +1: to the left
-        felt = touch.any(axis=-1)
-        turn[felt & (touch[..., 0] != touch[..., 1])] = (touch[..., 1] - touch[..., 0])[felt & (touch[..., 0] != touch[..., 1])]
+        turn[side != 0.0] = side[side != 0.0]
+        felt = touch.any(axis=-1) | view.crashed
         speed = self.pace * view.group.robot.top_speed
         left, right = np.where(felt, -turn, 1.0), np.where(felt, turn, 1.0)
         return speed * np.stack([left, right], axis=-1)

@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from formiga.control import braitenberg, random_walk, sequence, turn_away  # noqa: F401  (they register themselves)
 from formiga.control.view import Orders, View
 from formiga.errors import WorldError
 from formiga.noise import Noise
 from formiga.sense import Readings
 from formiga.state import State
-from formiga.world.elements import where
+from formiga.world.elements import discover, where
 from formiga.world.model import Group, World
 
 
@@ -41,5 +40,7 @@ def as_orders(group: Group, worlds: int, given: Any, place: str = "") -> Orders:
                          f"({worlds}, {group.count}, 2), not {wheels.shape}.")
     return Orders(wheels, orders.leds)
 
+
+discover(__name__)
 
 __all__ = ["Orders", "View", "as_orders", "decide_all"]

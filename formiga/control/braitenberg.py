@@ -24,7 +24,7 @@ class Braitenberg:
 
     sensor: str = name("proximity", doc="a ring of sensors with `angles`")
     full: float = number(40.0, above=0.0, doc="a reading that counts as one")
-    gain: float = number(2.5, least=0.0)
+    gain: float = number(5.0, least=0.0)
     bias: float = number(0.15, doc="share of the larger slow-down that the left wheel is spared")
     cruise: float = number(1.0, above=0.0, most=1.0, doc="in top speeds")
 

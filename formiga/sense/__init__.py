@@ -15,9 +15,8 @@ import numpy as np
 from formiga.engine.beams import Beams
 from formiga.errors import WorldError
 from formiga.noise import Noise
-from formiga.sense import encoders, proximity, scanner  # noqa: F401  (they register themselves)
 from formiga.state import Floats, State
-from formiga.world.elements import where
+from formiga.world.elements import discover, where
 from formiga.world.model import Group, World
 
 Readings = dict[str, dict[str, Any]]  # group -> sensor -> (W, n, ...)
@@ -67,3 +66,6 @@ def read_all(world: World, engine: ModuleType, model: Any, state: State) -> Read
 
 def _shape(reading: Any) -> str:
     return str(reading.shape) if isinstance(reading, np.ndarray) else type(reading).__name__
+
+
+discover(__name__)

@@ -2,7 +2,7 @@
 
 The printed polynomial carries no information beyond about 5 cm: its rounding alone allows readings in the thousands at
 15 cm, and evaluated as printed it gives 2546 there. Both tables below are RECONSTRUCTIONS that agree with what was
-printed where it means something; `formiga.sense.infrared_fit` derives method B again.
+printed where it means something; `formiga.studies.swarmod.infrared_fit` derives method B again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from formiga.state import Floats
 # 2..8, which makes the reading negative from 3 cm on; the draft's are 1..7.
 PRINTED = (35.7606, -16.0115, 6.1513, -0.8072, -0.0632, 0.0261, -0.0026, 0.0001)
 
-# Method B: degree 8, every coefficient rounds to the printed one; see `infrared_fit`.
+# Method B: degree 8, every coefficient rounds to the printed one; see `studies/swarmod/infrared_fit.py`.
 METHOD_B = (35.760555, -16.011545, 6.151255, -0.807245, -0.063245, 0.026055, -0.00260269679, 0.00011400292, -1.89981966e-6)
 
 # Method A: the printed polynomial up to 6 cm, then an exponential tail that continues value and slope and is 2 at 15 cm.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import pkgutil
 from importlib import import_module
 from pathlib import Path
 
 from formiga.errors import FormigaError, suggest
 
-STUDIES = {
-    "swarmod": "S1, a 2D s-bot simulator: geometry, infra-red table, kinematics, re-positioning [Vicentini & Tuci 2006]",
-}
+# Every folder here is a study; the first line of its __init__ says what it is.
+STUDIES = {module.name: (import_module(f"{__name__}.{module.name}").__doc__ or "").splitlines()[0]
+           for module in pkgutil.iter_modules(__path__) if module.ispkg}
 
 
 def run(name: str, full: bool = False, jobs: int = 1, json_path: str | None = None, out_dir: str | None = None) -> int:

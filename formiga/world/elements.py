@@ -16,9 +16,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import pkgutil
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, TypeVar
 
 from formiga.errors import Where, WorldError, suggest
@@ -223,6 +225,12 @@ def check(thing: Any, tag: str, kinds: dict[str, Kind]) -> None:
             object.__setattr__(thing, attribute, kind.check(value))
         except (ValueError, TypeError) as wrong:
             raise WorldError(f"<{tag}> {attribute}: {wrong}.") from wrong
+
+
+def discover(package: str) -> None:
+    """Import every file of a package, so that its elements register: a new file needs no list to be put into."""
+    for module in pkgutil.iter_modules(import_module(package).__path__):
+        import_module(f"{package}.{module.name}")
 
 
 def registered(role: str | None = None) -> dict[str, Element]:

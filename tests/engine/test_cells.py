@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from formiga.engine.fixed import Fixed, Region, gap_to_fixed, near_table
+from formiga.engine.fixed import Fixed, Region, gap_to_fixed, near_cell, near_table
 from formiga.engine.planar import cells as cell_lists
-from formiga.engine.planar.contact import fixed_cell
 from formiga.sense.scanner import Scanner
 from formiga.world.robots import Disc
 from tests.reference.lab import bench, distance_to_segment
@@ -73,25 +72,26 @@ def test_a_robot_that_is_moved_by_hand_is_seen_where_it_is_after_looking_again()
 def test_every_place_finds_all_fixed_things_within_the_radius_in_its_cell(rng, radius):
     for _ in range(10):
         start = rng.uniform(-1.0, 1.0, (8, 2))
-        fixed = Fixed(np.hstack([start, start + rng.normal(0.0, 0.4, (8, 2))]),
-                      np.column_stack([rng.uniform(-1.0, 1.0, (5, 2)), rng.uniform(0.01, 0.4, 5)]))
+        walls = np.column_stack([start, start + rng.normal(0.0, 0.4, (8, 2)), np.zeros(8)])
+        centres = rng.uniform(-1.0, 1.0, (5, 2))
+        fixed = Fixed(np.vstack([walls, np.column_stack([centres, centres, rng.uniform(0.01, 0.4, 5)])]))
         table = near_table(fixed, radius)
         for x, y in rng.uniform(-2.0, 2.0, (100, 2)):
             gaps = [distance_to_segment((x, y), s[:2], s[2:]) for s in fixed.segments]
             gaps += [np.hypot(x - d[0], y - d[1]) - d[2] for d in fixed.discs]
-            cell = fixed_cell(x, y, table)
+            cell = near_cell(x, y, table)
             items = table.items[table.start[cell]:table.start[cell + 1]]
             assert np.all(np.diff(items) > 0)
             assert set(np.flatnonzero(np.array(gaps) <= radius)) <= set(items)
             if min(gaps) <= radius:
-                assert gap_to_fixed(x, y, fixed.segments, fixed.discs, table) == pytest.approx(min(gaps), abs=1e-12)
+                assert gap_to_fixed(x, y, fixed.shapes, table) == pytest.approx(min(gaps), abs=1e-12)
 
 
 def test_the_table_of_nothing_is_empty_everywhere():
-    table = near_table(Fixed(np.empty((0, 4)), np.empty((0, 3))), 0.1)
-    assert gap_to_fixed(3.0, -7.0, np.empty((0, 4)), np.empty((0, 3)), table) == np.inf
+    table = near_table(Fixed(np.empty((0, 5))), 0.1)
+    assert gap_to_fixed(3.0, -7.0, np.empty((0, 5)), table) == np.inf
 
 
 def test_a_wall_of_one_point_is_a_point(rng):
-    fixed = Fixed(np.array([[0.2, 0.3, 0.2, 0.3]]), np.empty((0, 3)))
-    assert gap_to_fixed(0.2, 0.0, *fixed, near_table(fixed, 1.0)) == pytest.approx(0.3)
+    fixed = Fixed(np.array([[0.2, 0.3, 0.2, 0.3, 0.0]]))
+    assert gap_to_fixed(0.2, 0.0, fixed.shapes, near_table(fixed, 1.0)) == pytest.approx(0.3)

@@ -34,6 +34,11 @@ def drive(simulation, left, right, steps=1):
     return simulation
 
 
+def fixed(simulation):
+    """The walls (S, 4) and the round obstacles (C, 3)."""
+    return simulation.model.fixed.segments, simulation.model.fixed.discs
+
+
 def overlaps(position, safety, segments, discs):
     """How deep robots (N, 2) are in each other, and in fixed things: two numbers, 0 if nobody is in anything."""
     position, safety = np.asarray(position), np.asarray(safety)

@@ -17,10 +17,10 @@ import numpy as np
 from formiga import loop
 from formiga.engine.beams import ring
 from formiga.geometry import crossing
-from formiga.sense import infrared_fit, infrared_table
+from formiga.sense import infrared_table
 from formiga.sense.proximity import SBOT_ANGLES, Proximity
 from formiga.studies.harness import Row, at_most, compare, reported
-from formiga.studies.swarmod import published, reconstructed
+from formiga.studies.swarmod import infrared_fit, published, reconstructed
 from formiga.units import CM, DEG
 from formiga.world.elements import profiled
 from formiga.world.model import Arena, Contact, Cylinder, Group, Wall, World

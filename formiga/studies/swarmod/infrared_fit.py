@@ -1,4 +1,4 @@
-"""Derive the default infra-red table again: `python -m formiga.sense.infrared_fit`.
+"""Derive the default infra-red table again: `python -m formiga.studies.swarmod.infrared_fit`.
 
 The fit printed in the report was very probably of degree 8, its leading coefficient, about -2e-6, printed as 0.0000
 and dropped: no polynomial of degree 7 that rounds to the printed digits stays sensible to 15 cm. Among all polynomials

@@ -1,0 +1,106 @@
+"""A picture of a world from above: walls, obstacles, robots where they are now, and where they came from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from formiga.engine.fixed import extent, flatten
+from formiga.errors import FormigaError
+from formiga.files import whole_file
+from formiga.world.model import Lamp, Polygon, Rectangle, World, Zone
+
+if TYPE_CHECKING:
+    from formiga.loop import Simulation
+
+MOST_POINTS = 4000  # of a trail; a longer run keeps every other one
+
+
+class Picture:
+    """Collects the trails of the first world of a run; give it to `simulate(record=...)`, then `save`."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.trail: list[Any] = []
+        self.heading: Any = None
+        self._every, self._seen = 1, 0
+
+    def __call__(self, shards: list[Simulation]) -> None:
+        """Take down where everybody is."""
+        state = shards[0].state
+        self.heading = state.heading[0].copy()
+        if self._seen % self._every == 0:
+            self.trail.append(state.position[0].copy())
+        self._seen += 1
+        if len(self.trail) > MOST_POINTS:
+            self.trail, self._every = self.trail[::2], 2 * self._every
+        self._last = state.position[0].copy()
+
+    def save(self, path: str | Path) -> None:
+        """Draw it into a PNG (or what matplotlib makes of the suffix)."""
+        import matplotlib
+
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+
+        if self.heading is None:
+            raise FormigaError("a picture needs at least one step of a run.")
+        figure, axes = plt.subplots(figsize=(8, 8), layout="constrained")
+        try:
+            draw_world(axes, self.world)
+            draw_robots(axes, self.world, self._last, self.heading, np.array([*self.trail, self._last]))
+            axes.set(aspect="equal", xlabel="x (m)", ylabel="y (m)", title=self.world.doc or self.world.name)
+            kind = Path(path).suffix.lstrip(".") or "png"
+            if kind not in figure.canvas.get_supported_filetypes():
+                raise FormigaError(f"{path}: '.{kind}' is not a kind of picture. It may be: "
+                                   f"{', '.join(figure.canvas.get_supported_filetypes())}.")
+            with whole_file(path) as beside:
+                figure.savefig(beside, format=kind, dpi=130)
+        finally:
+            plt.close(figure)
+
+
+def draw_world(axes: Any, world: World) -> None:
+    """What stands still."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.patches import Circle
+    from matplotlib.patches import Polygon as Outline
+
+    for thing in world.things:
+        if isinstance(thing, Zone) and thing.radius > 0.0:
+            axes.add_patch(Circle((thing.x, thing.y), thing.radius, color=thing.colour, alpha=0.35, lw=0, zorder=0))
+        elif isinstance(thing, Zone):
+            c, s = np.cos(thing.heading), np.sin(thing.heading)
+            corners = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)]) * (thing.width / 2, thing.depth / 2)
+            axes.add_patch(Outline(corners @ np.array([[c, s], [-s, c]]) + (thing.x, thing.y), color=thing.colour,
+                                   alpha=0.35, lw=0, zorder=0))
+        elif isinstance(thing, Rectangle | Polygon):
+            walls = flatten(World(things=(thing,))).segments
+            axes.add_patch(Outline(walls[:, :2], facecolor="#c9c4bb", lw=0, zorder=1))
+        elif isinstance(thing, Lamp):
+            axes.plot(thing.x, thing.y, marker="*", ms=16, mec="#555555", mew=0.7, zorder=5,
+                      color=thing.colour if thing.on else "#555555")
+    fixed = flatten(world)
+    axes.add_collection(LineCollection([((a, b), (c, d)) for a, b, c, d in fixed.segments], colors="#3b3a36", lw=2.2, zorder=2))
+    for x, y, radius in fixed.discs:
+        axes.add_patch(Circle((x, y), radius, facecolor="#c9c4bb", edgecolor="#3b3a36", lw=1.2, zorder=2))
+    region = extent(world, fixed)
+    margin = 0.03 * max(region.x1 - region.x0, region.y1 - region.y0)
+    if world.things:
+        axes.set(xlim=(region.x0 - margin, region.x1 + margin), ylim=(region.y0 - margin, region.y1 + margin))
+
+
+def draw_robots(axes: Any, world: World, position: Any, heading: Any, trail: Any) -> None:
+    """Bodies (N, 2) with a stroke that points ahead, and trails (steps, N, 2)."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.patches import Circle
+
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        colour, radius = getattr(group.robot, "colour", "#0072b2"), group.robot.radius
+        axes.add_collection(LineCollection([trail[:, n] for n in range(robots.start, robots.stop)], colors=colour, lw=0.8,
+                                           alpha=0.35, zorder=1.5))
+        for (x, y), ahead in zip(position[robots], heading[robots], strict=True):
+            axes.add_patch(Circle((x, y), radius, facecolor=colour, edgecolor="white", lw=0.8, zorder=3))
+            axes.plot([x, x + radius * np.cos(ahead)], [y, y + radius * np.sin(ahead)], color="white", lw=1.6, zorder=4)
