@@ -92,7 +92,7 @@ def simulate(world: World, seconds: float | None = None, seed: int = 0, worlds: 
     asked between blocks of steps, so nothing is ever left half done.
     """
     seconds = world.seconds if seconds is None else seconds
-    if not (np.isfinite(seconds) and seconds > 0.0):
+    if not (np.isfinite(seconds / world.dt) and seconds > 0.0):
         raise WorldError(f"{seconds:g} s cannot be simulated; the time must be above 0.")
     steps = max(1, round(seconds / world.dt))
     shards = _shards(world, seed, worlds, engine, threads)

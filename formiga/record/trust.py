@@ -112,7 +112,7 @@ def read_world(file: Path, meta: dict[str, Any]) -> World:
         world = read_text(meta["world"], beside)
         named = [path for _, _, path in named_files(elements_of(world))]
     except WorldError as wrong:
-        raise RecordingError(f"{file}: its world cannot be read: {str(wrong).replace(beside, str(file))}") from wrong
+        raise RecordingError(f"{file}: its world cannot be read: {str(wrong).replace(f'{beside}:', 'line ')}") from wrong
     if strangers := [path for path in named if not folder or not path.startswith(folder + os.sep)]:
         raise RecordingError(f"{file}: its world names {strangers[0]!r}, which is not in the recording.")
     return world

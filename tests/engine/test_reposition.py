@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from formiga.engine.planar.contact import ROUNDS
+from formiga.loop import Simulation
 from formiga.units import CM
-from formiga.world.model import Arena, Cylinder, Wall
+from formiga.world.model import Arena, Cylinder, Group, Wall, World
+from formiga.world.placement import At
 from formiga.world.robots import Disc, SBot
 from tests.reference import contact as twin
-from tests.reference.lab import bench, drive, fixed, overlaps, put
+from tests.reference.lab import MODELS, bench, drive, fixed, overlaps, put
 
 CORNER = (Wall((0.0, 0.0, 5.0, 0.0)), Wall((0.0, 0.0, 0.0, 5.0)))
 SETTINGS = {
@@ -51,12 +53,6 @@ def test_packs_move_as_in_the_plain_twin_where_the_published_rule_suffices(rng, 
 
 
 def test_robots_of_different_size_move_as_in_the_plain_twin(rng):
-    """The last robots are dead weights of another group in the arrays only; here all have their own radius."""
-    from formiga.loop import Simulation
-    from formiga.world.model import Group, World
-    from formiga.world.placement import At
-    from tests.reference.lab import MODELS
-
     groups = tuple(Group(Disc(r, 0.1, 0.1, c), 4, n, tuple(At(9.0 + i, 9.0) for i in range(4)))
                    for r, c, n in ((0.03, 0.0, "a"), (0.12, 0.05, "b"), (0.06, 0.01, "c")))
     for mode in ("minimal", "published"):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from formiga import kernels
 from formiga.engine import fixed as fixed_things
 from formiga.engine.beams import Beams
 from formiga.engine.place import place
@@ -22,6 +23,9 @@ from formiga.noise import world_key
 from formiga.state import Floats, State
 from formiga.world.elements import where
 from formiga.world.model import World
+
+
+WARM = "formiga.engine.planar.warm"
 
 
 @dataclass
@@ -66,6 +70,7 @@ class Scratch:
 
 def build(world: World, worlds: int = 1, first_world: int = 0) -> Model:
     """The constants of `worlds` copies of a world, numbered from `first_world`."""
+    kernels.compile_beside(WARM)
     for group in world.groups:
         for needed in ("radius", "clearance", "wheel_base", "wheel_radius", "top_speed", "motor_noise", "position_noise",
                        "heading_noise"):
@@ -109,7 +114,7 @@ def step(model: Model, state: State, wheels: Floats) -> None:
     """Advance every world that has not ended by `model.dt`, with wheel speeds (W, N, 2) in m/s at the rim."""
     _motors(model, state, wheels)
     _drive(model, state)
-    _contacts(model, state)
+    answer_contacts(model, state)
 
 
 def _motors(model: Model, state: State, wheels: Floats) -> None:
@@ -122,7 +127,9 @@ def _drive(model: Model, state: State) -> None:
               state.alive, state.crashed, state.done, state.step, state.key)
 
 
-def _contacts(model: Model, state: State) -> None:
+def answer_contacts(model: Model, state: State) -> None:
+    """Sweep, detect and resolve contacts, count crashes, tick the clocks."""
+    kernels.wait_for(WARM)
     contact = model.world.contact
     near = model.near(model.widest_safety + max(model.widest_safety, model.longest))
     contact_all(model.contact, model.longest, contact.crash_limit, contact.at_limit == "end", state.position,

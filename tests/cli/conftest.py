@@ -1,0 +1,65 @@
+"""Commands in this process (`call`) and in one of their own (`start`); elements of a test's own stay in that test."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from formiga.cli import cli
+from formiga.world import elements
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def own_registry(monkeypatch):
+    """Elements that a test loads are gone after it."""
+    monkeypatch.setattr(elements, "_registry", dict(elements._registry))
+    monkeypatch.setattr(elements, "_classes", dict(elements._classes))
+
+
+@pytest.fixture
+def call(own_registry):
+    """call("run", "corral", ...) -> click's result: exit_code, stdout, stderr. No command may end in a traceback."""
+
+    def run(*arguments: object):
+        result = CliRunner().invoke(cli, [str(each) for each in arguments], prog_name="formiga")
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result
+
+    return run
+
+
+@pytest.fixture
+def refused(call):
+    """refused("run", ...) -> the one line on stderr, after checking that it is one, with exit code 2 and no output."""
+
+    def run(*arguments: object) -> str:
+        result = call(*arguments)
+        assert (result.exit_code, result.stdout) == (2, ""), result.output
+        assert result.stderr.startswith("formiga: ") and result.stderr.count("\n") == 1, result.stderr
+        return result.stderr.removeprefix("formiga: ").strip()
+
+    return run
+
+
+@pytest.fixture
+def start():
+    """start("run", ...) -> a running process, which is gone after the test."""
+    started = []
+
+    def run(*arguments: object, **options):
+        process = subprocess.Popen([sys.executable, "-m", "formiga", *map(str, arguments)], cwd=ROOT, text=True,
+                                   env=os.environ | {"COLUMNS": "100"}, **options)
+        started.append(process)
+        return process
+
+    yield run
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()

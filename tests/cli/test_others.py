@@ -1,0 +1,142 @@
+"""formiga check, list, schema, bench and study."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+from lxml import etree
+
+from formiga.lab import shipped_worlds
+from formiga.world.elements import registered
+
+
+# -- check ------------------------------------------------------------------------------------------------------------
+def test_check_says_what_is_in_each_world(call):
+    result = call("check", "corral", shipped_worlds()["mixed"])
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "corral: ok: 20 robots in 1 group, 6 obstacles, planar",
+        f"{shipped_worlds()['mixed']}: ok: 12 robots in 2 groups, 5 obstacles, planar"]
+
+
+def test_check_looks_at_every_file_and_ends_with_2_if_one_is_wrong(call, tmp_path):
+    (tmp_path / "bad.xml").write_text("<world>\n  <arena width='1m' depth='1kg'/>\n</world>")
+    result = call("check", tmp_path / "none.xml", "line", tmp_path / "bad.xml")
+    assert (result.exit_code, result.stdout) == (2, "line: ok: 1 robot in 1 group, 0 obstacles, planar\n")
+    assert [line.removeprefix(f"formiga: {tmp_path}/").split(": ")[0] for line in result.stderr.splitlines()] == [
+        "none.xml", "bad.xml:2"]
+
+
+@pytest.mark.parametrize("inside, words", [
+    ("<sbot count='100'/>", "w.xml:1: 100 robots of radius 0.058 m do not fit in 1 m x 1 m; placed "),
+    ("<sbot><at x='0.5' y='0'/></sbot>", "stands in a wall or an obstacle"),
+    ("<sbot><braitenberg/></sbot>", "reads 'proximity', but the robots carry: none"),
+    ("<sbot><proximity samples='w.xml'/></sbot>", "w.xml: a table needs at least two samples"),
+])
+def test_check_finds_what_only_placing_sensing_and_deciding_can_find(refused, inside, words, tmp_path):
+    (tmp_path / "w.xml").write_text(f"<world><arena width='1' depth='1'/>{inside}</world>")
+    assert words in refused("check", tmp_path / "w.xml")
+
+
+def test_check_without_a_world_is_a_usage_error(call):
+    assert call("check").exit_code == 2
+
+
+# -- list -------------------------------------------------------------------------------------------------------------
+def test_list_has_a_line_for_every_registered_element(call):
+    for section, role in [("robots", "robot"), ("sensors", "sensor"), ("controllers", "controller"),
+                          ("placements", "placement"), ("things", "thing"), ("settings", "setting")]:
+        lines = call("list", section).stdout.splitlines()
+        assert [line.split()[0] for line in lines] == list(registered(role))
+
+
+def test_list_shows_every_shipped_world_with_its_one_line(call):
+    lines = call("list", "worlds").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(shipped_worlds())
+    assert all(len(line.split()) > 3 for line in lines)
+
+
+def test_list_without_a_section_has_all_of_them(call):
+    words = call("list").stdout
+    assert [line for line in words.splitlines() if line and not line.startswith(" ")] == [
+        section for section in ("worlds", "robots", "sensors", "controllers", "placements", "things", "actuators",
+                                "settings", "studies", "benches")
+        if section != "actuators" or registered("actuator")]
+    assert "  swarmod" in words.split("studies")[1] and "  avoid24" in words.split("benches")[1]
+
+
+def test_list_of_one_sensor_shows_its_attributes_with_units_defaults_and_words(call):
+    lines = call("list", "sensors", "proximity").stdout.splitlines()
+    assert "  reach     a length, above 0 m; default 0.15 m; measured from the sensor" in lines
+    assert "  samples   a file; optional; your own table instead: CSV lines 'distance in m, reading'" in lines
+    assert "profile draft: mount 0.06, share 0.35, noise 0.15 0.2, ambient 4" in lines
+
+
+def test_list_of_one_robot_shows_what_must_be_given_and_what_its_group_has(call):
+    lines = [line.split() for line in call("list", "robots", "disc").stdout.splitlines()]
+    assert "required;" in next(line for line in lines if line[0] == "wheel_base")
+    assert "robots;" in next(line for line in lines if line[0] == "count")
+
+
+def test_list_of_one_world_shows_its_params(call):
+    lines = call("list", "worlds", "corral").stdout.splitlines()
+    assert "20 robots in 1 group, 6 obstacles, planar" in lines and "  robots  param, default 20" in lines
+
+
+def test_list_of_something_unknown_gets_a_suggestion(refused, call):
+    assert "there is no 'proximty' among the sensors. Did you mean 'proximity'?" in refused("list", "sensors", "proximty")
+    assert call("list", "gadgets").exit_code == 2
+
+
+def test_list_shows_a_users_own_elements(call):
+    own = call("list", "sensors", "--with", "examples/02_own_elements.py").stdout
+    assert "whiskers" in own and "Two feelers" in own
+
+
+# -- schema -----------------------------------------------------------------------------------------------------------
+def test_the_schema_accepts_every_shipped_world(call, tmp_path):
+    assert call("schema", "--out", tmp_path / "formiga.xsd").output == ""
+    schema = etree.XMLSchema(etree.parse(tmp_path / "formiga.xsd"))
+    for file in shipped_worlds().values():
+        schema.assertValid(etree.parse(file))
+    assert call("schema").stdout == (tmp_path / "formiga.xsd").read_text()
+
+
+def test_a_schema_that_cannot_be_written_is_refused(refused, tmp_path):
+    assert "cannot be written" in refused("schema", "--out", tmp_path / "missing" / "x.xsd")
+    assert "cannot be written" in refused("schema", "--out", tmp_path)
+
+
+# -- bench and study: what they hand on -------------------------------------------------------------------------------
+@pytest.fixture
+def handed(monkeypatch):
+    """What the benchmarks and studies were called with."""
+    calls = []
+    fakes = {"formiga.benchmarks": SimpleNamespace(BENCHES={"fast": "...", "slow": "..."}, run=lambda *a: calls.append(a)),
+             "formiga.studies": SimpleNamespace(STUDIES={"ants": "..."}, run=lambda *a: calls.append(a) or 1)}
+    for name, module in fakes.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    return calls
+
+
+def test_bench_runs_what_is_named_or_everything(call, handed, tmp_path):
+    file = tmp_path / "b.json"
+    assert call("bench").exit_code == call("bench", "slow", "--full", "--json", file).exit_code == 0
+    assert handed == [(["fast", "slow"], None, False), (["slow"], str(file), True)]
+
+
+def test_study_ends_with_the_studys_own_exit_code(call, handed):
+    assert call("study", "ants", "--full", "--jobs", 2, "--out", "figures").exit_code == 1
+    assert call("study", "ants").exit_code == 1
+    assert handed == [("ants", True, 2, None, "figures"), ("ants", False, 1, None, None)]
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (("bench", "fats"), "there is no bench 'fats'. Did you mean 'fast'?"),
+    (("study", "ant"), "there is no study 'ant'. Did you mean 'ants'?"),
+    (("bench", "--json", "/proc/x"), "/proc/x: cannot be written"),
+    (("study", "ants", "--json", "/proc/x"), "/proc/x: cannot be written"),
+])
+def test_bench_and_study_refuse_what_cannot_be_before_they_start(refused, handed, arguments, words):
+    assert words in refused(*arguments)
+    assert handed == []
