@@ -78,7 +78,7 @@ def test_nobody_leaves_a_closed_room_or_enters_an_obstacle_however_fast(contact,
     """v dt from 0.2 to 20 radii; sharp corners, thin walls, wall ends, tiny cylinders."""
     room, rock = star(rng, (0.0, 0.0), 0.5, 1.0, 9), star(rng, rng.uniform(-0.3, 0.3, 2), 0.05, 0.2, 5)
     box = np.array([(-0.4, 0.3), (-0.2, 0.3), (-0.2, 0.31), (-0.4, 0.31)])  # 1 cm thin
-    things = (Polygon(room.ravel()), Polygon(rock.ravel()), Rectangle(-0.3, 0.305, 0.2, 0.01),
+    things = (Wall((*room.ravel(), *room[0])), Polygon(rock.ravel()), Rectangle(-0.3, 0.305, 0.2, 0.01),
               Wall((0.3, 0.1, 0.5, 0.1)), Wall((-0.1, -0.5, -0.1, -0.3, 0.1, -0.4)),
               *(Cylinder(*rng.uniform(-0.6, 0.6, 2), r) for r in (0.001, 0.001, 0.02)))
     outlines = [room, rock, box]

@@ -47,9 +47,10 @@ def free_part(x0, y0, x1, y1, r, rs, shapes, near):
                 through = passes_disc(x0, y0, dx, dy, ax, ay, body) or passes_disc(x0, y0, dx, dy, bx, by, body)
         if through:
             qx, qy = nearest_on_segment(x0, y0, ax, ay, bx, by)
-            if (qx - x0) ** 2 + (qy - y0) ** 2 <= (keep + rs) ** 2:
-                return 0.0  # inside the clearance already: do not go at all
-            best = min(best, enters_capsule(x0, y0, dx, dy, ax, ay, bx, by, keep + rs))
+            if (qx - x0) ** 2 + (qy - y0) ** 2 <= (keep + rs + TOUCH) ** 2:
+                return 0.0  # touching, or inside the clearance already: do not go at all
+            t = enters_capsule(x0, y0, dx, dy, ax, ay, bx, by, keep + rs)
+            best = min(best, t if t <= 1.0 else 0.0)
     return best
 
 

@@ -1,0 +1,197 @@
+"""Where robots start: every rule keeps what it promises, for every seed, alone or in a batch, or says why it cannot."""
+
+import time
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+
+from formiga.errors import WorldError
+from formiga.loop import Simulation
+from formiga.world.model import Arena, Contact, Cylinder, Cylinders, Group, Polygon, Rectangle, Wall, World
+from formiga.world.placement import At, Connected, Grid, Scatter
+from formiga.world.robots import Disc, SBot
+from tests.reference.lab import fixed, overlaps
+
+
+def start(*groups, things=(Arena(2.0, 1.6),), seed=0, worlds=1, contact=None, **more):
+    return Simulation(World(contact=contact or Contact(), things=things, groups=groups), seed, worlds, **more)
+
+
+def gaps(position, radius):
+    """Rim to rim, for every pair (N, N); infinite on the diagonal."""
+    between = np.linalg.norm(position[:, None] - position[None], axis=-1) - radius[:, None] - radius[None]
+    np.fill_diagonal(between, np.inf)
+    return between
+
+
+def test_at_puts_each_robot_exactly_there():
+    simulation = start(Group(SBot(), None, "a", (At(0.1, 0.2, 0.3), At(-0.4, 0.5, -7.0))), worlds=3)
+    assert np.array_equal(simulation.state.position, np.tile([[0.1, 0.2], [-0.4, 0.5]], (3, 1, 1)))
+    assert np.array_equal(simulation.state.heading, np.tile([0.3, -7.0], (3, 1)))
+
+
+def test_a_heading_that_is_not_given_is_drawn_uniformly():
+    heading = start(Group(SBot(), 1, "a", (At(0.0, 0.0),)), worlds=4000).state.heading[:, 0]
+    assert heading.min() >= 0.0 and heading.max() < 2 * np.pi
+    counts = np.histogram(heading, 16, (0, 2 * np.pi))[0]
+    assert np.abs(counts - 250).max() < 4.5 * np.sqrt(250)
+
+
+@pytest.mark.parametrize("rule", [Scatter(heading=1.5), Grid(0.3, heading=1.5), Connected(heading=1.5)])
+def test_a_heading_that_is_given_is_everybody_s(rule):
+    assert (start(Group(SBot(), 5, "a", (rule,)), worlds=2).state.heading == 1.5).all()
+
+
+@pytest.mark.parametrize("count, columns, shape", [(6, 3, (2, 3)), (9, 0, (3, 3)), (4, 4, (1, 4)), (5, 1, (5, 1))])
+def test_a_grid_has_rows_and_columns_around_its_centre(count, columns, shape):
+    places = start(Group(Disc(0.05, 0.1, 0.1), count, "a", (Grid(0.25, columns, 0.1, -0.2),))).state.position[0]
+    rows, cols = np.unique(np.round(places[:, 1], 9)), np.unique(np.round(places[:, 0], 9))
+    assert (len(rows), len(cols)) == shape
+    assert np.allclose(np.diff(rows), 0.25) and np.allclose(np.diff(cols), 0.25)
+    np.testing.assert_allclose((places.min(0) + places.max(0)) / 2, (0.1, -0.2), atol=1e-12)
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.04])
+@pytest.mark.parametrize("seed", range(8))
+def test_scatter_touches_no_wall_no_obstacle_and_nobody(seed, gap):
+    things = (Arena(2.0, 1.6), Wall((-0.5, -0.2, 0.5, 0.3)), Cylinder(0.6, -0.4, 0.15), Cylinders(3, 0.05, 0.02))
+    big, small = Group(Disc(0.12, 0.1, 0.1, 0.02), 4, "big", (Scatter(gap),)), Group(SBot(), 8, "small", (Scatter(gap),))
+    simulation = start(big, small, things=things, seed=seed, worlds=3)
+    for position in simulation.state.position:
+        assert (np.abs(position) < (1.0, 0.8)).all()
+        pairs, walls = overlaps(position, simulation.model.safety, (), ()), overlaps(position, simulation.model.safety + gap, *fixed(simulation))
+        assert pairs[0] <= 1e-12 and walls[1] <= 1e-12
+        assert overlaps(position, simulation.model.safety + gap / 2, (), ())[0] <= 1e-12
+    simulation.step()
+    assert not simulation.state.crashed.any()
+
+
+def test_scatter_fills_its_own_region_and_no_other():
+    position = start(Group(Disc(0.01, 0.1, 0.1), 200, "a", (Scatter(x=0.5, y=-0.3, width=0.6, depth=0.4),))).state.position[0]
+    assert (np.abs(position - (0.5, -0.3)) <= (0.3, 0.2)).all()
+    assert np.ptp(position[:, 0]) > 0.55 and np.ptp(position[:, 1]) > 0.35
+
+
+def test_scatter_is_uniform_over_the_arena():
+    position = start(Group(Disc(0.001, 0.1, 0.1), 1, "a"), worlds=4000).state.position[:, 0]
+    counts = np.histogram2d(position[:, 0], position[:, 1], 5, ((-1.0, 1.0), (-0.8, 0.8)))[0]
+    assert np.abs(counts - 160).max() < 4.5 * np.sqrt(160)
+
+
+@pytest.mark.parametrize("thing, outline", [
+    (Rectangle(0.0, 0.0, 1.0, 1.0), 0.5),
+    (Polygon((-0.5, -0.5, 0.5, -0.5, 0.5, 0.5, -0.5, 0.5)), 0.5),
+])
+def test_nobody_is_scattered_into_an_obstacle(thing, outline):
+    """An obstacle is solid, even though its outline is what beams and bodies meet."""
+    simulation = start(Group(Disc(0.03, 0.1, 0.1), 40, "a"), things=(Arena(2.0, 2.0), thing), worlds=2)
+    inside = (np.abs(simulation.state.position) < outline).all(-1)
+    assert not inside.any(), f"{inside.sum()} of {inside.size} are inside"
+
+
+def test_scattered_cylinders_do_not_stand_in_an_obstacle():
+    simulation = start(things=(Arena(2.0, 2.0), Rectangle(0.0, 0.0, 1.2, 1.2), Cylinders(10, 0.05)))
+    assert not (np.abs(fixed(simulation)[1][:, :2]) < 0.6).all(-1).any()
+
+
+@pytest.mark.parametrize("rule", [Scatter(), Connected()])
+def test_groups_avoid_each_other_whichever_is_written_first(rule):
+    """Robots whose places are given stand where they are given, so those that are thrown must go round them."""
+    thrown, given = Group(SBot(), 3, "thrown", (rule,)), Group(SBot(), 1, "given", (At(0.0, 0.0, 0.0),))
+    for groups in ((given, thrown), (thrown, given)):
+        for seed in range(30):
+            simulation = start(*groups, things=(Arena(0.9, 0.9),), seed=seed)
+            assert overlaps(simulation.state.position[0], simulation.model.safety, (), ())[0] == 0.0
+
+
+@pytest.mark.parametrize("count", [2, 6, 15])
+def test_a_connected_group_is_connected_and_keeps_its_gaps(count):
+    """d_ij > 6 cm for all pairs, and the graph of d_ij < 15 cm is connected; in the arena, and off its walls. [S1]"""
+    things = (Arena(1.5, 1.5), Cylinder(0.3, 0.3, 0.1))
+    for seed in range(10):
+        simulation = start(Group(SBot(), count, "a", (Connected(),)), things=things, seed=seed, worlds=4)
+        for position in simulation.state.position:
+            between = gaps(position, simulation.model.radius)
+            assert between.min() > 0.06
+            assert connected_components(between < 0.15)[0] == 1
+            assert overlaps(position, simulation.model.safety, *fixed(simulation))[1] == 0.0
+            assert (np.abs(position) < 0.75).all()
+
+
+def test_a_connected_group_of_other_numbers_keeps_those():
+    rule = Connected(gap=0.1, reach=0.12, x=1.0, width=1.0, depth=1.0)
+    simulation = start(Group(Disc(0.04, 0.1, 0.1), 8, "a", (rule,)), things=(), seed=3)
+    between = gaps(simulation.state.position[0], simulation.model.radius)
+    assert between.min() > 0.1 and connected_components(between < 0.12)[0] == 1
+    assert (np.abs(simulation.state.position[0] - (1.0, 0.0)) <= 0.5).all()
+
+
+@pytest.mark.parametrize("rule", [Scatter(), Connected()])
+def test_places_are_the_same_for_a_seed_and_do_not_depend_on_the_batch(rule):
+    group = Group(SBot(), 6, "a", (rule,))
+    batch, again = start(group, seed=5, worlds=6).state, start(group, seed=5, worlds=6).state
+    assert np.array_equal(batch.position, again.position) and np.array_equal(batch.heading, again.heading)
+    for k in range(6):
+        alone = start(group, seed=5, first_world=k).state
+        assert np.array_equal(alone.position[0], batch.position[k]) and np.array_equal(alone.heading[0], batch.heading[k])
+    assert not np.isclose(batch.position, start(group, seed=6, worlds=6).state.position).any()
+    assert not np.isclose(batch.position[0], batch.position[1]).any()
+
+
+def test_scattered_cylinders_are_the_same_in_every_run_and_change_with_their_own_seed():
+    things = lambda seed: (Arena(3.0, 3.0), Cylinders(12, 0.1, 0.05, seed))  # noqa: E731
+    one, other = start(things=things(0), seed=1), start(things=things(0), seed=2)
+    assert np.array_equal(fixed(one)[1], fixed(other)[1])
+    assert not np.isclose(fixed(one)[1][:, :2], fixed(start(things=things(1)))[1][:, :2]).any()
+    discs = fixed(one)[1]
+    assert gaps(discs[:, :2], discs[:, 2]).min() >= 0.05 - 1e-12
+    assert (np.abs(discs[:, :2]) <= 1.5 - 0.15 + 1e-12).all()
+
+
+def test_two_lots_of_cylinders_avoid_each_other():
+    discs = fixed(start(things=(Arena(2.0, 2.0), Cylinders(8, 0.1, name="a"), Cylinders(20, 0.03, name="b"))))[1]
+    assert len(discs) == 28 and gaps(discs[:, :2], discs[:, 2]).min() >= -1e-12
+
+
+@pytest.mark.parametrize("rule, words", [(Scatter(), "or lower 'count'"), (Connected(), "'gap'")])
+def test_who_does_not_fit_is_told_how_many_did(rule, words):
+    with pytest.raises(WorldError) as error:
+        start(Group(SBot(), 100, "a", (rule,)), things=(Arena(1.0, 0.8),))
+    message = str(error.value)
+    assert message.startswith("100 robots of radius 0.058 m do not fit in 1 m x 0.8 m; placed ") and words in message
+    assert 5 < int(message.split("placed ")[1].split(".")[0]) < 32
+
+
+def test_cylinders_that_do_not_fit_are_told_how_many_did():
+    with pytest.raises(WorldError, match=r"50 cylinders of radius 0.2 m do not fit in 1 m x 1 m; placed \d+\."):
+        start(things=(Arena(1.0, 1.0), Cylinders(50, 0.2)))
+
+
+@pytest.mark.parametrize("rule", [Scatter(), Connected()])
+def test_without_an_arena_or_a_region_there_is_nowhere_to_go(rule):
+    with pytest.raises(WorldError, match="'a' has nowhere to go: give the world an <arena>"):
+        start(Group(SBot(), 2, "a", (rule,)), things=())
+    with pytest.raises(WorldError, match="no <arena>"):
+        start(things=(Cylinders(2, 0.1),))
+
+
+@pytest.mark.parametrize("things", [(Wall((0, -1, 0, 1)),), (Cylinder(0.0, 0.0, 0.2),), (Cylinder(0.0, 0.0, 3.0),)])
+@pytest.mark.parametrize("rule", [At(0.03, 0.0), Grid(0.2, 1, 0.03)])
+def test_a_robot_whose_place_is_in_a_wall_is_refused_by_name(things, rule):
+    with pytest.raises(WorldError, match=r"robot 0 of 'a' at \(0.03, 0\) stands in a wall or an obstacle; its radius is 0.058 m"):
+        start(Group(SBot(), 1, "a", (rule,)), things=things)
+    start(Group(SBot(), 1, "a", (rule,)), things=things, contact=Contact("none"))
+
+
+def test_a_hundred_thousand_robots_are_scattered_and_take_a_step():
+    began = time.perf_counter()
+    simulation = start(Group(SBot(), 100_000, "a"), things=(Arena(120.0, 100.0),), seed=1)
+    assert time.perf_counter() - began < 10.0  # a second or so; 10 leaves room for a busy machine
+    order = np.argsort(simulation.state.position[0, :, 0])
+    x, y = simulation.state.position[0, order].T
+    for lag in range(1, 60):  # neighbours along x; whoever is further away in x cannot touch
+        near = x[lag:] - x[:-lag] < 0.176
+        assert (np.hypot(x[lag:] - x[:-lag], y[lag:] - y[:-lag])[near] > 0.176).all()
+    simulation.step({"a": np.full((1, 100_000, 2), 0.08)})
+    assert np.isfinite(simulation.state.position).all()
