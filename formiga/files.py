@@ -13,6 +13,8 @@ from formiga.errors import FormigaError
 @contextmanager
 def whole_file(path: str | os.PathLike[str], error: type[FormigaError] = FormigaError) -> Iterator[Path]:
     """A temporary file beside `path` to write into; it takes the name at the end, or is removed if something fails."""
+    if "\0" in os.fspath(path):
+        raise error(f"{os.fspath(path)!r}: cannot be the name of a file.")
     target = Path(path)
     beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
@@ -21,8 +23,8 @@ def whole_file(path: str | os.PathLike[str], error: type[FormigaError] = Formiga
             os.replace(beside, target)
         finally:
             beside.unlink(missing_ok=True)
-    except (OSError, ValueError) as wrong:
-        raise error(f"{path}: cannot be written ({getattr(wrong, 'strerror', None) or wrong}).") from wrong
+    except OSError as wrong:
+        raise error(f"{path}: cannot be written ({wrong.strerror or wrong}).") from wrong
 
 
 def write_whole(path: str | os.PathLike[str], text: str, error: type[FormigaError] = FormigaError) -> None:

@@ -6,8 +6,8 @@ import os
 import sys
 import traceback
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from importlib import resources
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -18,6 +18,7 @@ from formiga.errors import FormigaError, RecordingError, WorldError, suggest
 from formiga.loop import Run, Simulation
 from formiga.record.recorder import Recorder
 from formiga.record.recording import read_recording
+from formiga.view.picture import Picture
 from formiga.world import reader, writer
 from formiga.world.model import World
 
@@ -61,9 +62,10 @@ def check_world(world: World, engine: str | None = None) -> None:
 # -- runs -------------------------------------------------------------------------------------------------------------
 def simulate(world: World | str | os.PathLike[str], seconds: float | None = None, seed: int = 0, worlds: int = 1,
              engine: str | None = None, *, threads: int | None = None, out: str | os.PathLike[str] | None = None,
-             every: int = 1, progress: Callable[[float], None] | None = None,
+             every: int = 1, picture: str | os.PathLike[str] | None = None, progress: Callable[[float], None] | None = None,
              stop: Callable[[], bool] = lambda: False) -> Run:
-    """Run `worlds` copies of a world; with `out`, record every `every`th step into out/run.parquet.
+    """Run `worlds` copies of a world; with `out`, record every `every`th step into out/run.parquet; with `picture`, draw
+    the first world at the end, with everybody's trail, into that file.
 
     `progress` is told the share that is done; `stop` is asked, after every block of steps, whether to end early.
     Ctrl-C while recording keeps what was done.
@@ -71,16 +73,32 @@ def simulate(world: World | str | os.PathLike[str], seconds: float | None = None
     if not isinstance(world, World):
         world = read_world(world)
     _refuse_too_many(worlds * world.robots)
-    if out is None:
-        return loop.simulate(world, seconds, seed, worlds, engine, threads=threads, progress=progress, stop=stop)
     if worlds < 1:
         raise WorldError(f"{worlds} worlds cannot run; there must be at least 1.")
-    with folder_for(out) as folder, Recorder(folder / RECORDING, world, seed, worlds, engine, every) as record:
-        run = loop.simulate(world, seconds, seed, worlds, engine, threads=threads, record=record, progress=progress,
-                            stop=stop)
-        record.ending = "interrupted" if run.interrupted else "complete"
-    run.recording = record.path
+    drawing = Picture(world, picture) if picture is not None else None
+    with ExitStack() as stack:
+        record = None
+        if out is not None:
+            folder = stack.enter_context(folder_for(out))
+            record = stack.enter_context(Recorder(folder / RECORDING, world, seed, worlds, engine, every))
+        listeners = [each for each in (record, drawing) if each is not None]
+        run = loop.simulate(world, seconds, seed, worlds, engine, threads=threads, record=_tell(listeners),
+                            progress=progress, stop=stop)
+        if record is not None:
+            record.ending = "interrupted" if run.interrupted else "complete"
+            run.recording = record.path
+    if drawing is not None:
+        drawing.save()
     return run
+
+
+def _tell(listeners: Sequence[loop.Recorder]) -> loop.Recorder | None:
+    """One recorder that tells all of them; None if there are none, so that the loop need not stop for anybody."""
+    def record(shards: list[Simulation]) -> None:
+        for listener in listeners:
+            listener(shards)
+
+    return record if listeners else None
 
 
 def _refuse_too_many(robots: int) -> None:

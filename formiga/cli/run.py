@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 @click.option("--out", metavar="DIR", help="Records into DIR/run.parquet, and writes DIR/summary.json.")
 @click.option("--every", type=click.IntRange(1, 2**31 - 1), default=1, show_default=True, metavar="N",
               help="Records every N steps.")
+@click.option("--picture", metavar="FILE", help="Draws the first world at the end, with trails, into FILE.png, .svg or .pdf.")
 @options.json_file
 @options.settings
 @options.own_elements
 @click.option("--quiet", is_flag=True, help="Prints complaints only.")
 def command(world: str, engine: str | None, seconds: float | None, seed: int, worlds: int, threads: int | None,
-            out: str | None, every: int, json_path: str | None, settings: dict[str, str], own: tuple[str, ...],
-            quiet: bool) -> int:
+            out: str | None, every: int, picture: str | None, json_path: str | None, settings: dict[str, str],
+            own: tuple[str, ...], quiet: bool) -> int:
     """Run a world and print a summary.
 
     WORLD is a file or the name of a shipped world; `formiga list worlds` shows them.
@@ -51,12 +52,12 @@ def command(world: str, engine: str | None, seconds: float | None, seed: int, wo
         if out is not None:
             stack.enter_context(lab.folder_for(out))
         summary_path = os.path.join(out, "summary.json") if out is not None else None
-        options.refuse_unwritable(json_path, summary_path)
+        options.refuse_unwritable(json_path, summary_path, picture)
         signals = stack.enter_context(Signals())
         show = stack.enter_context(Display(described.name, asked, quiet))
         run = lab.simulate(described, seconds, seed, worlds, engine, threads=threads, out=out, every=every,
-                           progress=show, stop=signals.stop)
-        summary = summarise(run, worlds, engine, asked)
+                           picture=picture, progress=show, stop=signals.stop)
+        summary = summarise(run, worlds, engine, asked, picture)
         for path in (json_path, summary_path):
             _write(path, summary)
     if not quiet:
@@ -68,12 +69,13 @@ def command(world: str, engine: str | None, seconds: float | None, seed: int, wo
     return 0
 
 
-def summarise(run: Run, worlds: int, engine: str | None, asked: float) -> dict[str, Any]:
+def summarise(run: Run, worlds: int, engine: str | None, asked: float,
+              picture: str | None = None) -> dict[str, Any]:
     """What the summary says, for JSON and for people."""
     return {
         "world": run.world.name, "seed": run.seed, "worlds": worlds, "robots": run.world.robots,
         "engine": engine or run.world.engine, "asked_seconds": asked, "interrupted": run.interrupted, **run.metrics,
-        "recording": None if run.recording is None else str(run.recording),
+        "recording": None if run.recording is None else str(run.recording), "picture": picture,
     }
 
 
@@ -98,6 +100,8 @@ def _words(summary: dict[str, Any]) -> str:
     }
     if summary["recording"]:
         lines["recording"] = summary["recording"]
+    if summary["picture"]:
+        lines["picture"] = summary["picture"]
     width = max(map(len, lines)) + 2
     return "\n".join(f"{name:<{width}}{text}" for name, text in lines.items())
 

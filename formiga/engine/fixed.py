@@ -25,6 +25,7 @@ class Fixed:
     """
 
     shapes: Any        # (K, 5) x0 y0 x1 y1 radius
+    outlines: Any      # (E, 5) x0 y0 x1 y1 number: the edges of solid obstacles, one obstacle after another
 
     @property
     def segments(self) -> Any:
@@ -66,6 +67,7 @@ class Near(NamedTuple):
 def flatten(world: World) -> Fixed:
     """The world's walls and obstacles as capsules."""
     shapes: list[tuple[float, float, float, float, float]] = []
+    solids: list[list[tuple[float, float, float, float, float]]] = []
     for thing in world.things:
         if isinstance(thing, Arena) and thing.walls:
             shapes += _outline(_corners(thing.x, thing.y, thing.width, thing.depth, 0.0))
@@ -73,15 +75,17 @@ def flatten(world: World) -> Fixed:
             points = _points(thing.points)
             shapes += [(*a, *b, 0.0) for a, b in pairwise(points)]
         elif isinstance(thing, Rectangle):
-            shapes += _outline(_corners(thing.x, thing.y, thing.width, thing.depth, thing.heading))
+            solids.append(_outline(_corners(thing.x, thing.y, thing.width, thing.depth, thing.heading)))
         elif isinstance(thing, Polygon):
-            shapes += _outline(_points(thing.points))
+            solids.append(_outline(_points(thing.points)))
         elif isinstance(thing, Cylinder):
             shapes.append((thing.x, thing.y, thing.x, thing.y, thing.radius))
-    fixed = Fixed(np.array(shapes).reshape(-1, 5))
+    shapes += [edge for solid in solids for edge in solid]
+    outlines = [(*edge[:4], float(number)) for number, solid in enumerate(solids) for edge in solid]
+    fixed = Fixed(np.array(shapes).reshape(-1, 5), np.array(outlines).reshape(-1, 5))
     for thing in world.things:
         if isinstance(thing, Cylinders):
-            fixed = Fixed(np.concatenate([fixed.shapes, _scattered(world, thing, fixed)]))
+            fixed = Fixed(np.concatenate([fixed.shapes, _scattered(world, thing, fixed)]), fixed.outlines)
     return fixed
 
 
@@ -177,12 +181,27 @@ def gap_to_fixed(x, y, shapes, near):
     return best
 
 
+@kernel()
+def inside_solid(x, y, outlines):
+    """Whether a point lies inside a solid obstacle: a line to the right of it crosses the outline an odd number of times."""
+    odd, number = False, -1.0
+    for e in range(outlines.shape[0]):
+        if outlines[e, 4] != number:
+            if odd:
+                return True
+            number = outlines[e, 4]
+        ax, ay, bx, by = outlines[e, 0], outlines[e, 1], outlines[e, 2], outlines[e, 3]
+        if (ay > y) != (by > y) and x < ax + (y - ay) / (by - ay) * (bx - ax):
+            odd = not odd
+    return odd
+
+
 # -- darts: put discs where there is room ---------------------------------------------------------------------------
 TRIES = 2000       # darts for one disc before we say that it does not fit
 
 
 @kernel()
-def throw(keys, channel, first, last, radius, safety, gap, reach, region, shapes, near, position):
+def throw(keys, channel, first, last, radius, safety, gap, reach, region, shapes, outlines, near, position):
     """Throw darts for discs first..last of every world; position (W, N, 2) already holds those before.
 
     With reach > 0 each disc lands next to an earlier one: rim to rim more than `gap` from all, less than `reach` from it.
@@ -212,7 +231,8 @@ def throw(keys, channel, first, last, radius, safety, gap, reach, region, shapes
                         continue
                 else:
                     x, y = region.x0 + unit(start, 3 * k) * width, region.y0 + unit(start, 3 * k + 1) * depth
-                if gap_to_fixed(x, y, shapes, near) <= safety[i] + (0.0 if reach > 0.0 else gap):
+                keep = safety[i] + (0.0 if reach > 0.0 else gap)
+                if gap_to_fixed(x, y, shapes, near) <= keep or inside_solid(x, y, outlines):
                     continue
                 c = lattice_index((x - region.x0) / width * columns, columns)
                 r = lattice_index((y - region.y0) / depth * rows, rows)
@@ -247,7 +267,7 @@ def _scattered(world: World, thing: Cylinders, fixed: Fixed) -> Any:
     radius = np.full(thing.count, thing.radius)
     keys = np.array([world_key(thing.seed, 0)], np.uint64)
     failed, placed = throw(keys, channel("cylinders", thing.name), 0, thing.count, radius, radius, thing.gap, 0.0, region,
-                           fixed.shapes, near_table(fixed, thing.radius + thing.gap), centre)
+                           fixed.shapes, fixed.outlines, near_table(fixed, thing.radius + thing.gap), centre)
     if failed >= 0:
         raise WorldError(f"{where(thing)}{thing.count} cylinders of radius {thing.radius:g} m do not fit in "
                          f"{region.x1 - region.x0:g} m x {region.y1 - region.y0:g} m; placed {placed}. "

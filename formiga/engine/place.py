@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from formiga.engine.fixed import Fixed, Region, extent, gap_to_fixed, near_table, throw
+from formiga.engine.fixed import Fixed, Region, extent, gap_to_fixed, inside_solid, near_table, throw
 from formiga.errors import WorldError
 from formiga.kernels import kernel
 from formiga.noise import channel, stream, unit
@@ -55,7 +55,7 @@ def _refuse_robots_in_walls(world: World, fixed: Fixed, group: Group, places: An
         return
     near = near_table(fixed, group.robot.radius)
     for number, (x, y) in enumerate(places):
-        if gap_to_fixed(x, y, fixed.shapes, near) < group.robot.radius:
+        if gap_to_fixed(x, y, fixed.shapes, near) < group.robot.radius or inside_solid(x, y, fixed.outlines):
             at = group.place[number] if isinstance(group.place[0], At) else group.place[0]
             raise WorldError(f"{where(at)}robot {number} of '{group.name}' at ({x:g}, {y:g}) stands in a wall or an obstacle; "
                              f"its radius is {group.robot.radius:g} m.")
@@ -63,12 +63,12 @@ def _refuse_robots_in_walls(world: World, fixed: Fixed, group: Group, places: An
 
 def _throw_group(world: World, fixed: Fixed, group: Group, robots: slice, rule: Scatter | Connected, keys: Any,
                  radius: Any, safety: Any, position: Any) -> None:
-    region = _region(world, group, rule)
+    region = _region(world, fixed, group, rule)
     near = near_table(fixed, float(safety[robots].max() + rule.gap))
     connected = isinstance(rule, Connected)
     reach = rule.reach if isinstance(rule, Connected) else 0.0
-    failed, placed = throw(keys, PLACE, robots.start, robots.stop, radius, safety, rule.gap, reach, region, fixed.shapes, near,
-                           position)
+    failed, placed = throw(keys, PLACE, robots.start, robots.stop, radius, safety, rule.gap, reach, region, fixed.shapes,
+                           fixed.outlines, near, position)
     if failed >= 0:
         side = "and lower 'gap'" if connected else "or lower 'count'"
         raise WorldError(f"{where(rule) or where(group)}{group.count} robots of radius {group.robot.radius:g} m do not fit in "
@@ -76,14 +76,14 @@ def _throw_group(world: World, fixed: Fixed, group: Group, robots: slice, rule: 
                          f"Enlarge <arena> {side}.")
 
 
-def _region(world: World, group: Group, rule: Scatter | Connected) -> Region:
+def _region(world: World, fixed: Fixed, group: Group, rule: Scatter | Connected) -> Region:
     """Where centres may be."""
     if rule.width is not None and rule.depth is not None:
         return Region(rule.x - rule.width / 2, rule.y - rule.depth / 2, rule.x + rule.width / 2, rule.y + rule.depth / 2)
     if world.arena is None:
         raise WorldError(f"{where(rule) or where(group)}'{group.name}' has nowhere to go: give the world an <arena>, or "
                          "the placement a 'width' and a 'depth'.")
-    return extent(world, Fixed(np.empty((0, 5))))
+    return extent(world, fixed)
 
 
 @kernel()

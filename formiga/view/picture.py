@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,16 +17,20 @@ from formiga.world.model import Lamp, Polygon, Rectangle, World, Zone
 if TYPE_CHECKING:
     from formiga.loop import Simulation
 
+KINDS = (".png", ".svg", ".pdf")
 MOST_POINTS = 4000  # of a trail; a longer run keeps every other one
 
 
 class Picture:
-    """Collects the trails of the first world of a run; give it to `simulate(record=...)`, then `save`."""
+    """Collects the trails of the first world of a run; give it to `loop.simulate(record=...)`, then `save`."""
 
-    def __init__(self, world: World) -> None:
-        self.world = world
+    def __init__(self, world: World, path: str | os.PathLike[str]) -> None:
+        self.world, self.path = world, Path(path)
+        if self.path.suffix not in KINDS:
+            raise FormigaError(f"{self.path}: '{self.path.suffix}' is not a kind of picture. It may be: {', '.join(KINDS)}.")
         self.trail: list[Any] = []
         self.heading: Any = None
+        self._last: Any = None
         self._every, self._seen = 1, 0
 
     def __call__(self, shards: list[Simulation]) -> None:
@@ -38,8 +44,8 @@ class Picture:
             self.trail, self._every = self.trail[::2], 2 * self._every
         self._last = state.position[0].copy()
 
-    def save(self, path: str | Path) -> None:
-        """Draw it into a PNG (or what matplotlib makes of the suffix)."""
+    def save(self) -> None:
+        """Draw it into the file."""
         import matplotlib
 
         matplotlib.use("Agg")
@@ -47,17 +53,15 @@ class Picture:
 
         if self.heading is None:
             raise FormigaError("a picture needs at least one step of a run.")
-        figure, axes = plt.subplots(figsize=(8, 8), layout="constrained")
+        region = extent(self.world, flatten(self.world))
+        tall = (region.y1 - region.y0) / max(region.x1 - region.x0, 1e-9)
+        figure, axes = plt.subplots(figsize=(8, 8 * min(1.5, max(0.4, tall)) + 0.6), layout="constrained")
         try:
             draw_world(axes, self.world)
             draw_robots(axes, self.world, self._last, self.heading, np.array([*self.trail, self._last]))
-            axes.set(aspect="equal", xlabel="x (m)", ylabel="y (m)", title=self.world.doc or self.world.name)
-            kind = Path(path).suffix.lstrip(".") or "png"
-            if kind not in figure.canvas.get_supported_filetypes():
-                raise FormigaError(f"{path}: '.{kind}' is not a kind of picture. It may be: "
-                                   f"{', '.join(figure.canvas.get_supported_filetypes())}.")
-            with whole_file(path) as beside:
-                figure.savefig(beside, format=kind, dpi=130)
+            axes.set(aspect="equal", xlabel="x (m)", ylabel="y (m)", title=fill(self.world.doc or self.world.name, 78))
+            with whole_file(self.path) as beside:
+                figure.savefig(beside, format=self.path.suffix[1:], dpi=130)
         finally:
             plt.close(figure)
 

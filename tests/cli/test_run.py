@@ -40,7 +40,7 @@ def test_the_json_summary_is_that_of_the_same_run_from_python(call, tmp_path):
     assert call("run", "mixed", "--seconds", 3, "--seed", 9, "--worlds", 4, "--json", file).exit_code == 0
     ours = summarise(formiga.simulate("mixed", 3.0, seed=9, worlds=4), 4, None, 3.0)
     theirs = json.loads(file.read_text())
-    timed = {"elapsed_seconds", "real_time_factor", "robot_steps_per_s"}
+    timed = {"start_seconds", "elapsed_seconds", "real_time_factor", "robot_steps_per_s"}
     assert theirs.keys() == ours.keys()
     assert {key: value for key, value in theirs.items() if key not in timed} == {
         key: value for key, value in ours.items() if key not in timed}

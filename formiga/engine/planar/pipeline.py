@@ -24,7 +24,6 @@ from formiga.state import Floats, State
 from formiga.world.elements import where
 from formiga.world.model import World
 
-
 WARM = "formiga.engine.planar.warm"
 
 

@@ -1,0 +1,59 @@
+"""The range scanner: distances over a fan."""
+
+import numpy as np
+import pytest
+
+from formiga.sense.scanner import Scanner
+from formiga.units import DEG
+from formiga.world.model import Arena, Cylinder, Wall
+from formiga.world.robots import Disc
+from tests.reference.lab import bench
+
+
+def scan(sensor, things=(), pose=(0.0, 0.0, 0.0), worlds=1):
+    return bench(Disc(0.05, 0.1, 0.1), [pose], things, sensors=[sensor], worlds=worlds).readings["a"]["scanner"]
+
+
+def test_a_fan_goes_from_the_right_to_the_left_and_includes_both_ends():
+    angles = np.degrees(Scanner(5, 180 * DEG).angles)
+    np.testing.assert_allclose(angles, (-90, -45, 0, 45, 90))
+    np.testing.assert_allclose(np.degrees(Scanner(3, 60 * DEG, 90 * DEG).angles), (60, 90, 120))
+    assert Scanner(1, 180 * DEG, 0.5).angles == (0.5,)
+
+
+def test_a_full_ring_repeats_no_beam():
+    angles = np.degrees(Scanner(8, 360 * DEG).angles)
+    assert np.allclose(np.diff(angles), 45.0) and angles[-1] - angles[0] == pytest.approx(315.0)
+
+
+@pytest.mark.parametrize("heading", [0.0, 1.0, -4.0])
+def test_a_scan_in_a_square_room_has_the_closed_form(heading):
+    """From the middle of a room of side 2: 1 / max(|cos|, |sin|)."""
+    reading = scan(Scanner(90, 360 * DEG), [Arena(2.0, 2.0)], (0, 0, heading))[0, 0]
+    angle = heading + np.array(Scanner(90, 360 * DEG).angles)
+    np.testing.assert_allclose(reading, 1 / np.maximum(np.abs(np.cos(angle)), np.abs(np.sin(angle))), atol=1e-12)
+
+
+def test_distances_are_measured_from_the_mount():
+    reading = scan(Scanner(3, 180 * DEG, mount=0.05), [Arena(2.0, 2.0)])[0, 0]
+    np.testing.assert_allclose(reading, 0.95, atol=1e-12)
+
+
+def test_where_nothing_is_nearer_the_reading_is_the_reach():
+    assert (scan(Scanner(10, reach=0.7)) == 0.7).all()
+    reading = scan(Scanner(3, 180 * DEG, reach=0.7), [Wall((0.5, -0.1, 0.5, 0.1))])[0, 0]
+    np.testing.assert_allclose(reading, (0.7, 0.5, 0.7))
+
+
+def test_a_beam_from_inside_an_obstacle_reads_zero():
+    assert (scan(Scanner(10), [Cylinder(0.0, 0.0, 0.3)]) == 0.0).all()
+
+
+def test_noise_is_gaussian_and_stays_between_zero_and_the_reach():
+    reading = scan(Scanner(20, 1 * DEG, noise=0.02, reach=3.0), [Wall((1.0, -1.0, 1.0, 1.0))], worlds=2000)[:, 0]
+    exact = 1.0 / np.cos(np.array(Scanner(20, 1 * DEG).angles))
+    error = (reading - exact).ravel()
+    assert abs(error.mean()) < 4.5 * 0.02 / np.sqrt(error.size) and error.std() == pytest.approx(0.02, rel=0.02)
+    assert np.abs(np.corrcoef(error[:-1], error[1:])[0, 1]) < 4.5 / np.sqrt(error.size)
+    wild = scan(Scanner(20, noise=5.0, reach=3.0), [Wall((1.0, -9.0, 1.0, 9.0))], worlds=100)
+    assert wild.min() == 0.0 and wild.max() == 3.0
