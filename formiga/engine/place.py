@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from formiga.engine.fixed import Fixed, Region, extent, gap_to_fixed, inside_solid, near_table, throw
+from formiga.engine.darts import throw
+from formiga.engine.fixed import Fixed, Region, gap_to_fixed, inside_solid, near_table
+from formiga.engine.flatten import extent
 from formiga.errors import WorldError
 from formiga.kernels import kernel
 from formiga.noise import channel, stream, unit
@@ -24,20 +26,19 @@ def place(world: World, fixed: Fixed, keys: Any) -> tuple[Any, Any]:
     heading = np.empty((len(keys), world.robots))
     radius = np.concatenate([np.full(g.count, g.robot.radius) for g in world.groups] or [np.empty(0)])
     safety = radius + np.concatenate([np.full(g.count, g.robot.clearance) for g in world.groups] or [np.empty(0)])
-    for group, robots in zip(world.groups, world.slices, strict=True):
-        rule = group.place[0] if group.place else Scatter()
-        if isinstance(rule, At):
-            position[:, robots] = [(at.x, at.y) for at in group.place]
-            fixed_headings = [at.heading for at in group.place]
-        else:
-            fixed_headings = [rule.heading] * group.count
-        if isinstance(rule, Grid):
-            position[:, robots] = _grid(rule, group.count)
-        if isinstance(rule, At | Grid):
+    standing = np.zeros(world.robots, np.bool_)
+    groups = list(zip(world.groups, world.slices, (group.place or (Scatter(),) for group in world.groups), strict=True))
+    for group, robots, rules in groups:  # first those whose places are given, so that the others go round them
+        if isinstance(rules[0], At | Grid):
+            given = _grid(rules[0], group.count) if isinstance(rules[0], Grid) else [(at.x, at.y) for at in rules]
+            position[:, robots], standing[robots] = given, True
             _refuse_robots_in_walls(world, fixed, group, position[0, robots])
-        else:
-            _throw_group(world, fixed, group, robots, rule, keys, radius, safety, position)
-        _turn(keys, robots.start, np.array([np.nan if h is None else h for h in fixed_headings]), heading)
+    for group, robots, rules in groups:
+        if isinstance(rules[0], Scatter | Connected):
+            _throw_group(world, fixed, group, robots, rules[0], keys, standing, radius, safety, position)
+            standing[robots] = True
+        headings = [rule.heading for rule in rules] if isinstance(rules[0], At) else [rules[0].heading] * group.count
+        _turn(keys, robots.start, np.array([np.nan if angle is None else angle for angle in headings]), heading)
     return position, heading
 
 
@@ -62,13 +63,13 @@ def _refuse_robots_in_walls(world: World, fixed: Fixed, group: Group, places: An
 
 
 def _throw_group(world: World, fixed: Fixed, group: Group, robots: slice, rule: Scatter | Connected, keys: Any,
-                 radius: Any, safety: Any, position: Any) -> None:
+                 standing: Any, radius: Any, safety: Any, position: Any) -> None:
     region = _region(world, fixed, group, rule)
     near = near_table(fixed, float(safety[robots].max() + rule.gap))
     connected = isinstance(rule, Connected)
     reach = rule.reach if isinstance(rule, Connected) else 0.0
-    failed, placed = throw(keys, PLACE, robots.start, robots.stop, radius, safety, rule.gap, reach, region, fixed.shapes,
-                           fixed.outlines, near, position)
+    failed, placed = throw(keys, PLACE, robots.start, robots.stop, standing, radius, safety, rule.gap, reach, region,
+                           fixed.shapes, fixed.outlines, near, position)
     if failed >= 0:
         side = "and lower 'gap'" if connected else "or lower 'count'"
         raise WorldError(f"{where(rule) or where(group)}{group.count} robots of radius {group.robot.radius:g} m do not fit in "

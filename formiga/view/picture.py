@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from formiga.engine.fixed import extent, flatten
+from formiga.engine.flatten import extent, flatten
 from formiga.errors import FormigaError
 from formiga.files import whole_file
 from formiga.world.model import Lamp, Polygon, Rectangle, World, Zone

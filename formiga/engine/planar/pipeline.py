@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from formiga import kernels
-from formiga.engine import fixed as fixed_things
 from formiga.engine.beams import Beams
+from formiga.engine.fixed import Fixed, Near, Region, near_table
+from formiga.engine.flatten import extent, flatten
 from formiga.engine.place import place
 from formiga.engine.planar import cells as cell_lists
 from formiga.engine.planar.beams import cast_all
@@ -42,19 +43,19 @@ class Model:
     top_speed: Floats
     position_noise: Floats
     heading_noise: Floats
-    fixed: fixed_things.Fixed
-    region: fixed_things.Region
+    fixed: Fixed
+    region: Region
     contact: int
     widest: float                  # radius of the largest body
     widest_safety: float           # radius of the largest collision circle
     longest: float                 # furthest that anybody can go in one step
     noisy: bool                    # whether anybody's motion has noise
-    tables: dict[float, fixed_things.Near] = field(default_factory=dict)
+    tables: dict[float, Near] = field(default_factory=dict)
 
-    def near(self, radius: float) -> fixed_things.Near:
+    def near(self, radius: float) -> Near:
         """The table of fixed things for a search radius, made when first asked for."""
         if radius not in self.tables:
-            self.tables[radius] = fixed_things.near_table(self.fixed, radius)
+            self.tables[radius] = near_table(self.fixed, radius)
         return self.tables[radius]
 
 
@@ -80,7 +81,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0) -> Model:
         parts = [np.full(group.count, float(getattr(group.robot, name))) for group in world.groups]
         return np.concatenate(parts or [np.empty(0)])
 
-    fixed = fixed_things.flatten(world)
+    fixed = flatten(world)
     radius, safety = each("radius"), each("radius") + each("clearance")
     top_speed, position_noise, heading_noise = each("top_speed"), each("position_noise"), each("heading_noise")
     motor_noise = np.array([group.robot.motor_noise for group in world.groups]).max(initial=0.0)
@@ -88,7 +89,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0) -> Model:
     return Model(
         world=world, worlds=worlds, first_world=first_world, dt=world.dt, radius=radius, safety=safety,
         wheel_base=each("wheel_base"), wheel_radius=each("wheel_radius"), top_speed=top_speed,
-        position_noise=position_noise, heading_noise=heading_noise, fixed=fixed, region=fixed_things.extent(world, fixed),
+        position_noise=position_noise, heading_noise=heading_noise, fixed=fixed, region=extent(world, fixed),
         contact={"none": NONE, "stop": STOP, "reposition": reposition}[world.contact.model],
         widest=float(radius.max(initial=0.0)), widest_safety=float(safety.max(initial=0.0)),
         longest=float((top_speed * (1.0 + position_noise)).max(initial=0.0) * (1.0 + motor_noise)) * world.dt,

@@ -1,0 +1,85 @@
+"""The walls and obstacles of a world description, as what kernels take."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import cos, sin
+from typing import Any
+
+import numpy as np
+
+from formiga.engine.darts import throw
+from formiga.engine.fixed import Fixed, Region, boxes, near_table
+from formiga.errors import WorldError
+from formiga.noise import channel, world_key
+from formiga.world.elements import where
+from formiga.world.model import Arena, Cylinder, Cylinders, Polygon, Rectangle, Wall, World
+
+
+def flatten(world: World) -> Fixed:
+    """The world's walls and obstacles as capsules."""
+    shapes: list[tuple[float, float, float, float, float]] = []
+    solids: list[list[tuple[float, float, float, float, float]]] = []
+    for thing in world.things:
+        if isinstance(thing, Arena) and thing.walls:
+            shapes += _outline(_corners(thing.x, thing.y, thing.width, thing.depth, 0.0))
+        elif isinstance(thing, Wall):
+            points = _points(thing.points)
+            shapes += [(*a, *b, 0.0) for a, b in pairwise(points)]
+        elif isinstance(thing, Rectangle):
+            solids.append(_outline(_corners(thing.x, thing.y, thing.width, thing.depth, thing.heading)))
+        elif isinstance(thing, Polygon):
+            solids.append(_outline(_points(thing.points)))
+        elif isinstance(thing, Cylinder):
+            shapes.append((thing.x, thing.y, thing.x, thing.y, thing.radius))
+    shapes += [edge for solid in solids for edge in solid]
+    outlines = [(*edge[:4], float(number)) for number, solid in enumerate(solids) for edge in solid]
+    fixed = Fixed(np.array(shapes).reshape(-1, 5), np.array(outlines).reshape(-1, 5))
+    for thing in world.things:
+        if isinstance(thing, Cylinders):
+            fixed = Fixed(np.concatenate([fixed.shapes, _scattered(world, thing, fixed)]), fixed.outlines)
+    return fixed
+
+
+def _points(flat: tuple[float, ...]) -> list[tuple[float, float]]:
+    return list(zip(flat[::2], flat[1::2], strict=True))
+
+
+def _corners(x: float, y: float, width: float, depth: float, heading: float) -> list[tuple[float, float]]:
+    c, s = cos(heading), sin(heading)
+    half = [(width / 2, depth / 2), (-width / 2, depth / 2), (-width / 2, -depth / 2), (width / 2, -depth / 2)]
+    return [(x + c * a - s * b, y + s * a + c * b) for a, b in half]
+
+
+def _outline(points: list[tuple[float, float]]) -> list[tuple[float, float, float, float, float]]:
+    return [(*a, *b, 0.0) for a, b in pairwise([*points, points[0]])]
+
+
+def extent(world: World, fixed: Fixed) -> Region:
+    """The arena, or the box around everything that stands still (1 m around the origin if nothing does)."""
+    arena = world.arena
+    if arena:
+        return Region(arena.x - arena.width / 2, arena.y - arena.depth / 2,
+                      arena.x + arena.width / 2, arena.y + arena.depth / 2)
+    if len(fixed.shapes) == 0:
+        return Region(-1.0, -1.0, 1.0, 1.0)
+    low, high = boxes(fixed)
+    return Region(*(float(v) for v in (*low.min(axis=0), *high.max(axis=0))))
+
+
+def _scattered(world: World, thing: Cylinders, fixed: Fixed) -> Any:
+    """The shapes of a <cylinders>."""
+    if world.arena is None:
+        raise WorldError(f"{where(thing)}<cylinders> are scattered over the arena, and this world has no <arena>.")
+    region = extent(world, fixed)
+    centre = np.empty((1, thing.count, 2))
+    radius = np.full(thing.count, thing.radius)
+    keys = np.array([world_key(thing.seed, 0)], np.uint64)
+    failed, placed = throw(keys, channel("cylinders", thing.name), 0, thing.count, np.zeros(thing.count, np.bool_), radius,
+                           radius, thing.gap, 0.0, region, fixed.shapes, fixed.outlines,
+                           near_table(fixed, thing.radius + thing.gap), centre)
+    if failed >= 0:
+        raise WorldError(f"{where(thing)}{thing.count} cylinders of radius {thing.radius:g} m do not fit in "
+                         f"{region.x1 - region.x0:g} m x {region.y1 - region.y0:g} m; placed {placed}. "
+                         "Enlarge <arena> or lower 'count'.")
+    return np.concatenate([centre[0], centre[0], radius[:, None]], axis=1)
