@@ -49,16 +49,6 @@ def crossing(gx, gy, ux, uy, ex, ey):
 
 
 @kernel()
-def segments_cross(px, py, qx, qy, ax, ay, bx, by):
-    """Whether pq and ab share a point; touching counts."""
-    d1 = cross(bx - ax, by - ay, px - ax, py - ay)
-    d2 = cross(bx - ax, by - ay, qx - ax, qy - ay)
-    d3 = cross(qx - px, qy - py, ax - px, ay - py)
-    d4 = cross(qx - px, qy - py, bx - px, by - py)
-    return d1 * d2 <= 0.0 and d3 * d4 <= 0.0 and not (d1 == 0.0 and d2 == 0.0)
-
-
-@kernel()
 def passes_disc(px, py, dx, dy, cx, cy, radius):
     """Whether the way from p to p + d comes nearer than `radius` to c, and nearer than it began."""
     gx, gy = px - cx, py - cy

@@ -14,9 +14,10 @@ from formiga.world.robots import Disc, SBot
 from tests.reference.lab import bench, same_state
 
 
-def world(limit=0, controller=None, things=(Wall((1.0, -1.0, 1.0, 1.0)),), **more):
+def world(limit=0, controller=None, **more):
+    """An s-bot that drives at a wall 1 m ahead and looks at it."""
     robot = Group(SBot(), 1, "a", (At(0.0, 0.0, 0.0),), (Scanner(1, mount=0.058),), controller or Sequence((1e3, 0.08, 0.08)))
-    return World(contact=Contact(crash_limit=limit), things=things, groups=(robot,), **more)
+    return World(contact=Contact(crash_limit=limit), things=(Wall((1.0, -1.0, 1.0, 1.0)),), groups=(robot,), **more)
 
 
 def test_readings_belong_to_the_state_as_it_is():
@@ -61,7 +62,8 @@ def test_readings_are_made_once_a_step(own):
 
 
 def test_wheels_from_outside_replace_the_controller_of_that_group_only():
-    groups = tuple(Group(SBot(), 1, name, (At(0.0, y, 0.0),), controller=Sequence((1e3, 0.02, 0.02))) for name, y in (("a", 0), ("b", 1)))
+    groups = tuple(Group(SBot(), 1, name, (At(0.0, y, 0.0),), controller=Sequence((1e3, 0.02, 0.02)))
+                   for name, y in (("a", 0), ("b", 1)))
     simulation = Simulation(World(groups=groups))
     simulation.step({"a": np.full((1, 1, 2), -0.05)})
     assert list(simulation.state.wheels[0, :, 0]) == [-0.05, 0.02]
@@ -113,7 +115,7 @@ def test_a_time_that_cannot_be_simulated_is_refused(seconds):
 
 
 def test_an_engine_that_does_not_exist_is_refused():
-    with pytest.raises(WorldError, match="there is no engine 'plannar'. Did you mean 'planar'"):
+    with pytest.raises(WorldError, match=r"there is no engine 'plannar'\. Did you mean 'planar'"):
         Simulation(world(), engine="plannar")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, sqrt
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ class Fixed:
     """
 
     shapes: Any        # (K, 5) x0 y0 x1 y1 radius
-    outlines: Any      # (E, 5) x0 y0 x1 y1 number: the edges of solid obstacles, one obstacle after another
+    outlines: Any = field(default_factory=lambda: np.empty((0, 5)))  # (E, 5) x0 y0 x1 y1 number: edges of solid obstacles
 
     @property
     def segments(self) -> Any:

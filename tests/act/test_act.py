@@ -21,7 +21,8 @@ def test_speeds_are_cut_at_the_top_speed_in_both_directions():
 
 
 def test_each_group_has_its_own_top_speed():
-    groups = (Group(Disc(0.05, 0.1, 0.3), 1, "slow", (At(0, 0, 0),)), Group(Disc(0.05, 0.1, 0.7), 2, "fast", (At(1, 0, 0), At(2, 0, 0))))
+    groups = (Group(Disc(0.05, 0.1, 0.3), 1, "slow", (At(0, 0, 0),)),
+              Group(Disc(0.05, 0.1, 0.7), 2, "fast", (At(1, 0, 0), At(2, 0, 0))))
     simulation = Simulation(World(groups=groups))
     simulation.step({"slow": np.full((1, 1, 2), 1.0), "fast": np.full((1, 2, 2), 1.0)})
     assert list(simulation.state.wheels[0, :, 0]) == [0.3, 0.7, 0.7]
@@ -66,8 +67,11 @@ def lit(own, leds, robot=None):
 
 def test_lights_are_set_and_stay_until_they_are_set_again(own):
     colours = [np.full((2, 2, 8, 3), 200), None, np.zeros((2, 2, 8, 3))]
-    controller = own("controller", decide=lambda view: Orders(np.zeros((*view.shape, 2)), colours[int(round(view.time[0, 0] * 10))]))
-    simulation = bench(SBot(), [(0, 0, 0), (1, 0, 0)], controller=controller, worlds=2)
+
+    def decide(view):
+        return Orders(np.zeros((*view.shape, 2)), colours[round(view.time[0, 0] / view.dt)])
+
+    simulation = bench(SBot(), [(0, 0, 0), (1, 0, 0)], controller=own("controller", decide=decide), worlds=2)
     assert not simulation.state.leds.any()
     for expected in (200, 200, 0):
         simulation.step()

@@ -25,10 +25,10 @@ def beside(side, distance):
 
 
 # -- turn_away ------------------------------------------------------------------------------------------------------
-def wheels(readings, threshold=0.02, ahead=np.radians(108), fast=1.0, slow=-0.5):
+def wheels(readings, threshold=0.02, fast=1.0, slow=-0.5):
     out = np.empty((1, 1, 2))
     direction = np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=-1)
-    turn(np.array(readings, float).reshape(1, 1, -1), direction, threshold, np.cos(ahead), fast, slow, out)
+    turn(np.array(readings, float).reshape(1, 1, -1), direction, threshold, np.cos(np.radians(108)), fast, slow, out)
     return tuple(out[0, 0])
 
 
@@ -84,7 +84,8 @@ def test_braitenberg_follows_its_equation(rng):
     right, left = slow[np.sin(angle) > 1e-9].sum(), slow[np.sin(angle) < -1e-9].sum()
     left -= 0.2 * max(left, right)
     simulation.step()
-    np.testing.assert_allclose(simulation.state.wheels[0, 0], 0.08 * np.maximum(-1.0, 1.0 - np.array([left, right])), atol=1e-12)
+    expected = 0.08 * np.maximum(-1.0, 1.0 - np.array([left, right]))
+    np.testing.assert_allclose(simulation.state.wheels[0, 0], expected, atol=1e-12)
 
 
 def test_braitenberg_that_faces_a_wall_squarely_does_not_stay_there():
@@ -111,7 +112,8 @@ def test_a_random_walk_is_bounded_and_changes_only_every_period(bend):
     if bend:
         assert (seen[0] != seen[5]).any(-1).all() and (seen[0, :, 0] != seen[0, :, 1]).any(-1).all()
         difference = seen[0, ..., 1] - seen[0, ..., 0]
-        assert abs(difference.mean()) < 4.5 * bend / np.sqrt(3 * 400) and difference.std() == pytest.approx(bend / np.sqrt(3), rel=0.1)
+        assert abs(difference.mean()) < 4.5 * bend / np.sqrt(3 * 400)
+        assert difference.std() == pytest.approx(bend / np.sqrt(3), rel=0.1)
 
 
 def test_a_random_walk_turns_on_the_spot_after_a_bump():

@@ -38,9 +38,14 @@ def random_beams(rng, count):
     return Beams(rng.uniform(-0.1, 0.1, (count, 2)), np.stack([np.cos(angle), np.sin(angle)], axis=-1))
 
 
+def look(simulation, beams, reach, robots=slice(0, 1)):
+    """Distances (worlds, robots, beams)."""
+    return simulation.engine.cast(simulation.model, simulation.state, beams, reach, robots)
+
+
 def assert_same_as_twin(simulation, beams, reach, robots=slice(0, 15)):
     """A beam that grazes turns a rounding error of 1e-16 into one of 1e-16 / cosine, so the error is scaled with it."""
-    fast = simulation.engine.cast(simulation.model, simulation.state, beams, reach, robots)
+    fast = look(simulation, beams, reach, robots)
     model, state, hits = simulation.model, simulation.state, 0
     for w in range(state.worlds):
         slow, cosine = rays.cast(state.position[w], state.heading[w], model.radius, model.fixed.segments, model.fixed.discs,
@@ -82,39 +87,39 @@ def test_robots_on_the_borders_of_cells_see_what_others_see(rng):
 
 def test_a_part_of_the_robots_sees_the_same_as_all_of_them(rng):
     simulation, beams = random_room(rng), random_beams(rng, 5)
-    everybody = simulation.engine.cast(simulation.model, simulation.state, beams, 0.5, slice(0, 15))
-    some = simulation.engine.cast(simulation.model, simulation.state, beams, 0.5, slice(7, 10))
+    everybody = look(simulation, beams, 0.5, slice(0, 15))
+    some = look(simulation, beams, 0.5, slice(7, 10))
     assert np.array_equal(everybody[:, 7:10], some)
 
 
 def test_the_nearest_of_several_things_is_seen_whatever_their_order():
     for walls in ((0.3, 0.5, 0.4), (0.5, 0.4, 0.3), (0.4, 0.3, 0.5)):
         simulation = bench(Disc(0.05, 0.1, 0.1), [(0, 0, 0)], [Wall((x, -1, x, 1)) for x in walls])
-        assert simulation.engine.cast(simulation.model, simulation.state, ring((0.0,), 0.05), 1.0, slice(0, 1))[0, 0, 0] == pytest.approx(0.25)
+        assert look(simulation, ring((0.0,), 0.05), 1.0)[0, 0, 0] == pytest.approx(0.25)
 
 
 def test_no_beam_meets_its_own_robot():
     """Not even one that starts at the centre and looks through the whole body."""
     simulation = bench(Disc(0.05, 0.1, 0.1), [(0, 0, 0.3)])
     beams = Beams(np.array([[0.0, 0.0], [-0.05, 0.0], [0.06, 0.0]]), np.array([[1.0, 0.0], [1.0, 0.0], [-1.0, 0.0]]))
-    assert np.isinf(simulation.engine.cast(simulation.model, simulation.state, beams, 1.0, slice(0, 1))).all()
+    assert np.isinf(look(simulation, beams, 1.0)).all()
 
 
 def test_bodies_reflect_beams_and_collision_circles_do_not():
     simulation = bench(Disc(0.05, 0.1, 0.1, clearance=0.1), [(0, 0, 0), (0.5, 0, 0)])
-    assert simulation.engine.cast(simulation.model, simulation.state, ring((0.0,), 0.0), 1.0, slice(0, 1))[0, 0, 0] == pytest.approx(0.45)
+    assert look(simulation, ring((0.0,), 0.0), 1.0)[0, 0, 0] == pytest.approx(0.45)
 
 
 def test_a_wall_exactly_at_reach_is_seen_and_one_beyond_is_not():
     simulation = bench(Disc(0.05, 0.1, 0.1), [(0, 0, 0)], [Wall((0.5, -1, 0.5, 1))])
     for reach, seen in ((0.5, True), (0.5 - 1e-12, False), (0.5 + 1e-12, True)):
-        got = simulation.engine.cast(simulation.model, simulation.state, ring((0.0,), 0.0), reach, slice(0, 1))[0, 0, 0]
+        got = look(simulation, ring((0.0,), 0.0), reach)[0, 0, 0]
         assert np.isfinite(got) == seen
 
 
 def test_a_beam_along_a_wall_has_no_single_crossing_and_misses():
     simulation = bench(Disc(0.05, 0.1, 0.1), [(0, 0, 0)], [Wall((0.2, 0, 0.5, 0))])
-    assert np.isinf(simulation.engine.cast(simulation.model, simulation.state, ring((0.0,), 0.0), 1.0, slice(0, 1))).all()
+    assert np.isinf(look(simulation, ring((0.0,), 0.0), 1.0)).all()
 
 
 def test_a_robot_is_seen_at_the_draft_s_distances():
@@ -125,9 +130,9 @@ def test_a_robot_is_seen_at_the_draft_s_distances():
         simulation = bench(Disc(0.058, 0.095, 0.08), [(0, 0, 0), (apart / 100, 0, 0)])
         for angle, distance in by_angle.items():
             beams = ring((angle * DEG,), 0.06)
-            got = simulation.engine.cast(simulation.model, simulation.state, beams, 0.15 + 1e-9, slice(0, 1))[0, 0, 0]
+            got = look(simulation, beams, 0.15 + 1e-9)[0, 0, 0]
             assert 100 * got == pytest.approx(distance, abs=1e-4)
         limit = np.degrees(np.arcsin(5.8 / apart))  # the sensor faces the disc if it looks within asin(Ro / H) of its centre
         for angle, seen in ((limit - 0.01, True), (limit + 0.01, False)):
             beams = ring((angle * DEG,), 0.06)
-            assert np.isfinite(simulation.engine.cast(simulation.model, simulation.state, beams, 9.0, slice(0, 1))[0, 0, 0]) == seen
+            assert np.isfinite(look(simulation, beams, 9.0)[0, 0, 0]) == seen

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from formiga.engine.fixed import Fixed, Region, gap_to_fixed, near_cell, near_table
+from formiga.engine.fixed import Region
 from formiga.engine.planar import cells as cell_lists
+from formiga.loop import Simulation
 from formiga.sense.scanner import Scanner
+from formiga.world.model import Cylinder, Wall, World
 from formiga.world.robots import Disc
 from tests.reference.lab import bench, distance_to_segment
 
@@ -68,30 +70,30 @@ def test_a_robot_that_is_moved_by_hand_is_seen_where_it_is_after_looking_again()
 
 
 # -- the table of fixed things --------------------------------------------------------------------------------------
+def in_table(x, y, table):
+    """What the table lists for a place: floor of the place in cells, the nearest cell for places outside."""
+    column = int(np.clip(np.floor((x - table.x0) / table.size), 0, table.columns - 1))
+    row = int(np.clip(np.floor((y - table.y0) / table.size), 0, table.rows - 1))
+    cell = row * table.columns + column
+    return table.items[table.start[cell]:table.start[cell + 1]]
+
+
 @pytest.mark.parametrize("radius", [0.02, 0.3, 5.0])
 def test_every_place_finds_all_fixed_things_within_the_radius_in_its_cell(rng, radius):
     for _ in range(10):
         start = rng.uniform(-1.0, 1.0, (8, 2))
-        walls = np.column_stack([start, start + rng.normal(0.0, 0.4, (8, 2)), np.zeros(8)])
-        centres = rng.uniform(-1.0, 1.0, (5, 2))
-        fixed = Fixed(np.vstack([walls, np.column_stack([centres, centres, rng.uniform(0.01, 0.4, 5)])]))
-        table = near_table(fixed, radius)
+        things = [Wall((*a, *b)) for a, b in zip(start, start + rng.normal(0.0, 0.4, (8, 2)))]
+        things += [Cylinder(*rng.uniform(-1.0, 1.0, 2), r) for r in rng.uniform(0.01, 0.4, 5)]
+        things += [Wall((0.2, 0.3, 0.2, 0.3))]  # a wall of one point is a point
+        model = Simulation(World(things=tuple(things))).model
+        table = model.near(radius)
         for x, y in rng.uniform(-2.0, 2.0, (100, 2)):
-            gaps = [distance_to_segment((x, y), s[:2], s[2:]) for s in fixed.segments]
-            gaps += [np.hypot(x - d[0], y - d[1]) - d[2] for d in fixed.discs]
-            cell = near_cell(x, y, table)
-            items = table.items[table.start[cell]:table.start[cell + 1]]
+            gaps = [distance_to_segment((x, y), s[:2], s[2:4]) - s[4] for s in model.fixed.shapes]
+            items = in_table(x, y, table)
             assert np.all(np.diff(items) > 0)
             assert set(np.flatnonzero(np.array(gaps) <= radius)) <= set(items)
-            if min(gaps) <= radius:
-                assert gap_to_fixed(x, y, fixed.shapes, table) == pytest.approx(min(gaps), abs=1e-12)
 
 
 def test_the_table_of_nothing_is_empty_everywhere():
-    table = near_table(Fixed(np.empty((0, 5))), 0.1)
-    assert gap_to_fixed(3.0, -7.0, np.empty((0, 5)), table) == np.inf
-
-
-def test_a_wall_of_one_point_is_a_point(rng):
-    fixed = Fixed(np.array([[0.2, 0.3, 0.2, 0.3, 0.0]]))
-    assert gap_to_fixed(0.2, 0.0, fixed.shapes, near_table(fixed, 1.0)) == pytest.approx(0.3)
+    table = Simulation(World()).model.near(0.1)
+    assert len(in_table(3.0, -7.0, table)) == 0

@@ -13,8 +13,10 @@ from formiga.world.placement import At, Connected, Grid, Scatter
 from formiga.world.robots import Disc, SBot
 from tests.reference.lab import fixed, overlaps
 
+ROOM = Arena(2.0, 1.6)
 
-def start(*groups, things=(Arena(2.0, 1.6),), seed=0, worlds=1, contact=None, **more):
+
+def start(*groups, things=(ROOM,), seed=0, worlds=1, contact=None, **more):
     return Simulation(World(contact=contact or Contact(), things=things, groups=groups), seed, worlds, **more)
 
 
@@ -60,8 +62,7 @@ def test_scatter_touches_no_wall_no_obstacle_and_nobody(seed, gap):
     simulation = start(big, small, things=things, seed=seed, worlds=3)
     for position in simulation.state.position:
         assert (np.abs(position) < (1.0, 0.8)).all()
-        pairs, walls = overlaps(position, simulation.model.safety, (), ()), overlaps(position, simulation.model.safety + gap, *fixed(simulation))
-        assert pairs[0] <= 1e-12 and walls[1] <= 1e-12
+        assert overlaps(position, simulation.model.safety + gap, *fixed(simulation))[1] <= 1e-12
         assert overlaps(position, simulation.model.safety + gap / 2, (), ())[0] <= 1e-12
     simulation.step()
     assert not simulation.state.crashed.any()
@@ -179,7 +180,8 @@ def test_without_an_arena_or_a_region_there_is_nowhere_to_go(rule):
 @pytest.mark.parametrize("things", [(Wall((0, -1, 0, 1)),), (Cylinder(0.0, 0.0, 0.2),), (Cylinder(0.0, 0.0, 3.0),)])
 @pytest.mark.parametrize("rule", [At(0.03, 0.0), Grid(0.2, 1, 0.03)])
 def test_a_robot_whose_place_is_in_a_wall_is_refused_by_name(things, rule):
-    with pytest.raises(WorldError, match=r"robot 0 of 'a' at \(0.03, 0\) stands in a wall or an obstacle; its radius is 0.058 m"):
+    message = r"robot 0 of 'a' at \(0.03, 0\) stands in a wall or an obstacle; its radius is 0.058 m"
+    with pytest.raises(WorldError, match=message):
         start(Group(SBot(), 1, "a", (rule,)), things=things)
     start(Group(SBot(), 1, "a", (rule,)), things=things, contact=Contact("none"))
 

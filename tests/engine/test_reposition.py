@@ -38,7 +38,7 @@ def resolved(centres, mode, things=(), robot=None):
 @pytest.mark.parametrize("mode", ["minimal", "published"])
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_packs_move_as_in_the_plain_twin_where_the_published_rule_suffices(rng, setting, mode):
-    centres, things = packs(rng, setting, 20, 1.2 if setting == "in the open" else 0.7)
+    centres, things = packs(rng, setting, 20 if setting == "in the open" else 10, 1.2 if setting == "in the open" else 0.7)
     simulation = resolved(centres, mode, things)
     model, state, compared = simulation.model, simulation.state, 0
     for w in range(len(centres)):
@@ -49,7 +49,7 @@ def test_packs_move_as_in_the_plain_twin_where_the_published_rule_suffices(rng, 
         np.testing.assert_allclose(state.position[w], expected, atol=1e-9)
         assert np.array_equal(state.crashed[w], crashed)
         assert state.scratch.rounds[w] == rounds
-    assert compared >= 5
+    assert compared >= 3
 
 
 def test_robots_of_different_size_move_as_in_the_plain_twin(rng):
@@ -152,7 +152,8 @@ def test_the_centre_of_mass_of_a_free_pair_stays_where_it_was(rng, mode):
 
 def test_ten_robots_at_full_speed_are_moved_by_little_in_mode_minimal(rng):
     """The digest measured at most 1.05 cm a step over 1500 steps in a 150 cm box; the motion itself is at most 0.8 cm."""
-    simulation = bench(SBot(), [(0.25 * (i % 5) - 0.5, 0.3 * (i // 5), 0.7 * i) for i in range(10)], (Arena(1.5, 1.5),), "minimal")
+    poses = [(0.25 * (i % 5) - 0.5, 0.3 * (i // 5), 0.7 * i) for i in range(10)]
+    simulation = bench(SBot(), poses, (Arena(1.5, 1.5),), "minimal")
     furthest = 0.0
     for _ in range(1500):
         before = simulation.state.position.copy()

@@ -132,7 +132,8 @@ def test_who_dies_at_the_limit_stays_for_good_and_still_blocks(model):
 
 
 def test_when_all_are_dead_the_world_has_ended():
-    simulation = bench(SBot(), [(0, 0, 0), (0, 1, 0)], (Wall((0.2, -3, 0.2, 3)),), Contact("stop", crash_limit=5, at_limit="die"))
+    contact = Contact("stop", crash_limit=5, at_limit="die")
+    simulation = bench(SBot(), [(0, 0, 0), (0, 1, 0)], (Wall((0.2, -3, 0.2, 3)),), contact)
     drive(simulation, 0.08, 0.08, 100)
     assert simulation.state.done[0] and not simulation.state.alive.any()
     assert (simulation.state.crashes == 5).all() and simulation.state.step[0] < 100

@@ -25,7 +25,8 @@ def rotation(angle):
 def run(matrix, shift, turn, handed, contact, steps=120):
     """The same little world, moved by a motion of the plane: positions (steps, N, 2), headings, readings, crashes."""
     moved = lambda points: np.asarray(points) @ matrix.T + shift  # noqa: E731
-    things = (Wall(moved([*HOUSE, HOUSE[0]]).ravel()), Wall(moved([(0.0, -0.3), (0.2, -0.25)]).ravel()), Cylinder(*moved((-0.2, 0.3)), 0.06))
+    things = (Wall(moved([*HOUSE, HOUSE[0]]).ravel()), Wall(moved([(0.0, -0.3), (0.2, -0.25)]).ravel()),
+              Cylinder(*moved((-0.2, 0.3)), 0.06))
     places = tuple(At(*moved((x, y)), handed * heading + turn) for x, y, heading in POSES)
     group = Group(SBot(), 4, "a", places, (Proximity(noise=(0.0,)),))
     simulation = Simulation(World(contact=MODELS[contact], things=things, groups=(group,)))

@@ -17,7 +17,8 @@ def test_an_own_sensor_casts_remembers_and_draws(own):
         ahead = scene.cast(ring((0.0,), 0.058), 1.0)[..., 0]
         return np.stack([count, ahead, scene.noise.uniform(3.0, 4.0)[..., 0]], axis=-1)
 
-    simulation = bench(SBot(), [(0, 0, 0), (-1, 0, 0)], (Wall((0.5, -1, 0.5, 1)),), sensors=[own("sensor", name="eye", read=read)])
+    eye = own("sensor", name="eye", read=read)
+    simulation = bench(SBot(), [(0, 0, 0), (-1, 0, 0)], (Wall((0.5, -1, 0.5, 1)),), sensors=[eye])
     first = simulation.readings["a"]["eye"]
     assert first.shape == (1, 2, 3)
     np.testing.assert_allclose(first[0, :, :2], [(1, 0.442), (1, 1.0 - 2 * 0.058)])
@@ -32,5 +33,6 @@ def test_an_own_sensor_casts_remembers_and_draws(own):
                                             (None, "NoneType"), ([[1, 2]], "list")])
 def test_a_sensor_that_returns_another_shape_is_named(own, reading, shown):
     simulation = bench(SBot(), [(0, 0, 0), (1, 0, 0)], sensors=[own("sensor", name="eye", read=lambda scene: reading)])
-    with pytest.raises(WorldError, match=r"sensor 'eye' must return an array \(worlds, robots, ...\) = \(1, 2, ...\), not " + shown):
+    message = r"sensor 'eye' must return an array \(worlds, robots, ...\) = \(1, 2, ...\), not " + shown
+    with pytest.raises(WorldError, match=message):
         simulation.readings  # noqa: B018

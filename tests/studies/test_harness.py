@@ -21,8 +21,9 @@ def fake(*rows, figure=None):
 
 @pytest.mark.parametrize("published, ours, tolerance, verdict", [
     (1.0, 1.0, 0.0, "met"), (1.0, 1.05, 0.1, "met"), (1.0, 1.2, 0.1, "missed"), (1.0, 0.95, 0.1, "met"),
-    (1, np.float64(1.0), 0.0, "met"), (2.5, float("nan"), 9.0, "missed"), (True, True, 0.0, "met"), (True, False, 0.0, "missed"),
-    ([1, 2], [1, 2], 0.0, "met"), ([1, 2], [2, 1], 0.0, "missed"), ("north", "north", 0.0, "met"), ("north", "south", 9.0, "missed"),
+    (1, np.float64(1.0), 0.0, "met"), (2.5, float("nan"), 9.0, "missed"), (True, True, 0.0, "met"),
+    (True, False, 0.0, "missed"), ([1, 2], [1, 2], 0.0, "met"), ([1, 2], [2, 1], 0.0, "missed"),
+    ("north", "north", 0.0, "met"), ("north", "south", 9.0, "missed"),
 ])
 def test_a_row_is_met_within_its_tolerance(published, ours, tolerance, verdict):
     assert Row("claim", published, ours, tolerance).verdict == verdict
@@ -68,7 +69,8 @@ def test_the_json_of_a_figure_that_is_not_finite_is_still_json(tmp_path, capsys)
     def refuse(word):
         raise ValueError(f"{word} is not JSON")
 
-    harness.run("fake", fake(Row("a", 1.0, float("inf")), Row("b", 1.0, float("nan"))), False, 1, str(tmp_path / "r.json"), None)
+    study = fake(Row("a", 1.0, float("inf")), Row("b", 1.0, float("nan")))
+    harness.run("fake", study, False, 1, str(tmp_path / "r.json"), None)
     json.loads((tmp_path / "r.json").read_text(), parse_constant=refuse)
 
 
@@ -76,7 +78,8 @@ def test_origins_are_never_mixed_in_one_table(capsys):
     rows = [Row("from paper", 1, 1), Row("derived", 1, 1, origin="reconstructed"), Row("must hold", 1, 1, origin="law")]
     harness.run("fake", fake(*rows), False, 1, None, None)
     printed = capsys.readouterr().out
-    places = [printed.index(text) for text in ("Published numbers", "from paper", "Reconstructed", "derived", "Laws", "must hold")]
+    texts = ("Published numbers", "from paper", "Reconstructed", "derived", "Laws", "must hold")
+    places = [printed.index(text) for text in texts]
     assert places == sorted(places)
 
 
@@ -90,7 +93,7 @@ def test_the_figure_is_drawn_only_where_it_is_wanted(tmp_path, capsys):
 
 
 def test_a_study_that_does_not_exist_is_refused():
-    with pytest.raises(FormigaError, match="there is no study 'swarmot'. Did you mean 'swarmod'"):
+    with pytest.raises(FormigaError, match=r"there is no study 'swarmot'\. Did you mean 'swarmod'"):
         studies.run("swarmot")
 
 

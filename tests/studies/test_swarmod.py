@@ -25,9 +25,9 @@ def test_the_study_has_a_row_for_every_claim_of_the_digest(result):
     """Acceptance 1 to 7 and 9."""
     claims = " | ".join(row["claim"] for row in result[2]["rows"])
     for words in ("Fig. 15: r1", "Fig. 15: r2", "Fig. 15: distance", "look-up table", "strictly decreasing", "beam at a robot",
-                  "random beams", "drive, wheels", "draft: mean reading in free space", "share given to", "packs of 15 in 30x30",
-                  "packs of 15 in 60x60", "packs of 15 in 90x90", "packs of 10 in a corner", "3-chain", "5-chain", "pair overlapping",
-                  "same seed", "stop: the run ends"):
+                  "random beams", "drive, wheels", "draft: mean reading in free space", "share given to",
+                  "packs of 15 in 30x30", "packs of 15 in 60x60", "packs of 15 in 90x90", "packs of 10 in a corner",
+                  "3-chain", "5-chain", "pair overlapping", "same seed", "stop: the run ends"):
         assert words in claims, words
     for row in result[2]["rows"]:
         assert {"claim", "published", "ours", "tolerance", "verdict"} <= row.keys()

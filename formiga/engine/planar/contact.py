@@ -18,7 +18,7 @@ import numpy as np
 
 from formiga.engine.fixed import near_cell
 from formiga.engine.planar.cells import fill_world
-from formiga.engine.planar.sweep import NOTHING, TOUCH, free_part, sweep_world
+from formiga.engine.planar.sweep import NOTHING, TOUCH, slide, sweep_world
 from formiga.geometry import lattice_index, nearest_on_segment
 from formiga.kernels import kernel
 
@@ -96,9 +96,8 @@ def overlap_fixed(x, y, rs, k, shapes):
 
 @kernel()
 def go(x0, y0, x1, y1, r, rs, shapes, near):
-    """Where a disc ends that is sent from 0 to 1: not through anything, and pushed out of what it enters."""
-    t = free_part(x0, y0, x1, y1, r, rs, shapes, near)
-    x, y = x0 + t * (x1 - x0), y0 + t * (y1 - y0)
+    """Where a disc ends that is sent from 0 to 1: not through anything, and pushed out of what is inside its clearance."""
+    x, y, _ = slide(x0, y0, x1 - x0, y1 - y0, r, True, shapes, near)
     for _ in range(8):  # a corner needs two pushes; more only where there is no room at all
         cell = near_cell(x, y, near)
         deepest, ux, uy = TOUCH, 0.0, 0.0
@@ -108,10 +107,7 @@ def go(x0, y0, x1, y1, r, rs, shapes, near):
                 deepest, ux, uy = overlap, tx, ty
         if deepest == TOUCH:
             break
-        nx, ny = x - deepest * ux, y - deepest * uy
-        if free_part(x, y, nx, ny, r, rs, shapes, near) < 1.0:
-            break  # the way out leads through another wall
-        x, y = nx, ny
+        x, y, _ = slide(x, y, -deepest * ux, -deepest * uy, r, True, shapes, near)
     return x, y
 
 
@@ -299,14 +295,15 @@ def contact_all(model, longest, limit, end_at_limit, position, before, radius, s
             continue
         hit[:] = False
         swept[:] = False
-        sweep_world(w, position, before, radius, safety, longest, shapes, near, cells, swept)
+        sweep_world(w, position, before, radius, safety, longest, model != STOP, shapes, near, cells, swept)
         fill_world(w, position, cells)
         rounds[w] = 0
         if detect_world(w, position, safety, widest, shapes, near, cells, hit) > 0 and model != STOP:
             rounds[w] = resolve_world(w, model, position, radius, safety, widest, alive, shapes, near, cells, hit)
         living = 0
         for i in range(N):
-            crashed[w, i] = (hit[i] or swept[i]) and alive[w, i]
+            again = model == STOP and crashed[w, i]  # it stays where it collided, and collides again
+            crashed[w, i] = (hit[i] or swept[i] or again) and alive[w, i]
             if crashed[w, i]:
                 crashes[w, i] += 1
                 if limit > 0 and crashes[w, i] >= limit:

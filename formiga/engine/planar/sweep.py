@@ -1,8 +1,7 @@
 """Nothing passes through anything, however fast: a moving disc against what stands still, and against other discs.
 
-Ending inside the clearance of something is not passing through: that is resolved later (`contact.py`), and lets robots
-slide along walls. Only where the body itself would have gone through, or its centre would end behind a wall, the robot
-stops where its collision circle first touches.
+Here a disc is a robot's body. Ending inside the clearance of something is not passing through it; that is resolved
+later (`contact.py`).
 """
 
 from __future__ import annotations
@@ -13,69 +12,102 @@ import numpy as np
 
 from formiga.engine.fixed import near_cell
 from formiga.engine.planar.cells import fill_world
-from formiga.geometry import enters_capsule, enters_disc, lattice_index, nearest_on_segment, passes_disc, segments_cross
+from formiga.geometry import enters_capsule, enters_disc, lattice_index, nearest_on_segment, passes_disc
 from formiga.kernels import kernel
 
-TOUCH = 1e-8           # m; less overlap than this is contact, not interpenetration
+TOUCH = 1e-8           # m; nearer than this is contact
 NOTHING = 1e-9         # m; shorter than this is nothing: no direction, no distance
+TURNS = 6              # times that a disc may change direction on its way along walls
+ROUNDS = 40            # in which pairs of robots are stopped; after half of them they do not move at all
 
 
 @kernel()
-def free_part(x0, y0, x1, y1, r, rs, shapes, near):
-    """How much of the way from 0 to 1 (a fraction) a disc may go before it would pass through something fixed.
+def first_touch(x, y, dx, dy, r, shapes, near):
+    """(t, ux, uy): when a disc that goes by d first touches something fixed, and the direction away from that.
 
-    r: of the body, rs: of its collision circle.
+    t is a fraction of d, 0 if the disc touches already and would go on into it, and 2 if nothing is met.
     """
-    dx, dy = x1 - x0, y1 - y0
-    way = sqrt(dx * dx + dy * dy)
-    body = r - 2.0 * TOUCH  # who rests against something does not pass through it
-    best = 1.0
-    cell = near_cell(x1, y1, near)
+    best, ux, uy = 2.0, 0.0, 0.0
+    cell = near_cell(x, y, near)
     for n in range(near.start[cell], near.start[cell + 1]):
         k = near.items[n]
-        ax, ay, bx, by, keep = shapes[k, 0], shapes[k, 1], shapes[k, 2], shapes[k, 3], shapes[k, 4]
-        qx, qy = nearest_on_segment(x1, y1, ax, ay, bx, by)
-        gap = sqrt((qx - x1) ** 2 + (qy - y1) ** 2) - keep
-        if gap - way >= r:
-            continue
-        if keep > 0.0:
-            behind = (x1 - ax) * (x0 - ax) + (y1 - ay) * (y0 - ay) <= 0.0
-            through = (behind or gap >= rs) and passes_disc(x0, y0, dx, dy, ax, ay, keep + body)
-        else:
-            through = gap < NOTHING or segments_cross(x0, y0, x1, y1, ax, ay, bx, by)
-            if not through and gap >= rs:  # past the end of a wall
-                through = passes_disc(x0, y0, dx, dy, ax, ay, body) or passes_disc(x0, y0, dx, dy, bx, by, body)
-        if through:
-            qx, qy = nearest_on_segment(x0, y0, ax, ay, bx, by)
-            if (qx - x0) ** 2 + (qy - y0) ** 2 <= (keep + rs + TOUCH) ** 2:
-                return 0.0  # touching, or inside the clearance already: do not go at all
-            t = enters_capsule(x0, y0, dx, dy, ax, ay, bx, by, keep + rs)
-            best = min(best, t if t <= 1.0 else 0.0)
-    return best
+        ax, ay, bx, by, keep = shapes[k, 0], shapes[k, 1], shapes[k, 2], shapes[k, 3], shapes[k, 4] + r
+        qx, qy = nearest_on_segment(x, y, ax, ay, bx, by)
+        square = (x - qx) ** 2 + (y - qy) ** 2
+        t = 0.0
+        if square > (keep + TOUCH) ** 2:
+            t = enters_capsule(x, y, dx, dy, ax, ay, bx, by, keep)
+        if t < best:
+            qx, qy = nearest_on_segment(x + t * dx, y + t * dy, ax, ay, bx, by)
+            gx, gy = x + t * dx - qx, y + t * dy - qy
+            distance = sqrt(gx * gx + gy * gy)
+            if distance > NOTHING:
+                gx, gy = gx / distance, gy / distance
+            else:  # on the middle line itself, where no side is the right one: away is where it came from
+                way = max(sqrt(dx * dx + dy * dy), NOTHING)
+                gx, gy = -dx / way, -dy / way
+            if dx * gx + dy * gy < -NOTHING * (abs(dx) + abs(dy)):
+                best, ux, uy = t, gx, gy
+    return best, ux, uy
 
 
 @kernel()
-def sweep_world(w, position, before, radius, safety, longest, shapes, near, cells, swept):
+def slide(x, y, dx, dy, r, slides, shapes, near):
+    """Where a disc ends that is sent by d: it stops where it touches, and goes on along what it touched if it `slides`.
+
+    Returns (x, y, whether it touched anything).
+    """
+    touched = False
+    px, py = 0.0, 0.0
+    for _ in range(TURNS):
+        t, ux, uy = first_touch(x, y, dx, dy, r, shapes, near)
+        if t > 1.0:
+            return x + dx, y + dy, touched
+        x, y, touched = x + t * dx, y + t * dy, True
+        if not slides:
+            break
+        into = (1.0 - t) * (dx * ux + dy * uy)
+        dx, dy = (1.0 - t) * dx - into * ux, (1.0 - t) * dy - into * uy
+        if dx * px + dy * py < 0.0:  # back into what it touched before: a corner
+            break
+        px, py = ux, uy
+    return x, y, touched
+
+
+@kernel()
+def sweep_world(w, position, before, radius, safety, longest, slides, shapes, near, cells, swept):
     """Take back motion that would have carried a body through a fixed thing or through another robot.
 
-    `longest` bounds one robot's motion in a step. Robots that would pass through each other stop where they first
-    touch. Who was stopped is marked in swept (N,).
+    `longest` bounds one robot's motion in a step. Who was stopped is marked in swept (N,).
     """
     N = position.shape[1]
-    spare, widest = np.inf, 0.0
+    spare = np.inf
     for i in range(N):
         spare = min(spare, safety[i] - radius[i], radius[i])
-        widest = max(widest, radius[i])
     if longest <= spare:  # a body cannot meet anything in one step without ending inside a clearance, on its own side
         return
     if shapes.shape[0] > 0:
         for i in range(N):
-            x0, y0, x1, y1 = before[w, i, 0], before[w, i, 1], position[w, i, 0], position[w, i, 1]
-            t = free_part(x0, y0, x1, y1, radius[i], safety[i], shapes, near)
-            if t < 1.0:
-                swept[i] = True
-                position[w, i, 0], position[w, i, 1] = x0 + t * (x1 - x0), y0 + t * (y1 - y0)
+            x, y = before[w, i, 0], before[w, i, 1]
+            position[w, i, 0], position[w, i, 1], touched = slide(
+                x, y, position[w, i, 0] - x, position[w, i, 1] - y, radius[i], slides, shapes, near)
+            swept[i] = swept[i] or touched
+    for turn in range(ROUNDS):
+        if not stop_pairs(w, turn >= ROUNDS // 2, position, before, radius, safety, longest, shapes, near, cells, swept):
+            break
+
+
+@kernel()
+def stop_pairs(w, dead, position, before, radius, safety, longest, shapes, near, cells, swept):
+    """Stop robots that would pass through each other where they first touch; `dead`: where they were before.
+
+    Who is stopped is in the way of others, so this is repeated until it finds nothing; returns whether it did.
+    """
+    N = position.shape[1]
     fill_world(w, position, cells)
+    widest = 0.0
+    for i in range(N):
+        widest = max(widest, radius[i])
     range_ = 2.0 * widest + 2.0 * longest
     inverse = 1.0 / cells.size
     share = np.ones(N)  # of its way that each robot may go
@@ -97,19 +129,21 @@ def sweep_world(w, position, before, radius, safety, longest, shapes, near, cell
                 if square > range_ * range_:
                     continue
                 j = cells.order[w, m]
-                keep = safety[i] + safety[j]
+                body, keep = radius[i] + radius[j], safety[i] + safety[j]
                 px, py = before[w, j, 0] - before[w, i, 0], before[w, j, 1] - before[w, i, 1]
                 if square < keep * keep and gx * px + gy * py > 0.0:
                     continue  # they end overlapping on their own sides: resolved later
                 dx, dy = gx - px, gy - py
-                if passes_disc(px, py, dx, dy, 0.0, 0.0, radius[i] + radius[j] - 2.0 * TOUCH):
+                if passes_disc(px, py, dx, dy, 0.0, 0.0, body - 2.0 * TOUCH):
                     t = enters_disc(px, py, dx, dy, 0.0, 0.0, keep)
-                    t = t if t <= 1.0 else 0.0
+                    if t > 1.0 or dead:
+                        t = 0.0
                     share[i], share[j], clipped = min(share[i], t), min(share[j], t), True
     if clipped:
         for i in range(N):
             if share[i] < 1.0:
                 swept[i] = True
-                x0, y0 = before[w, i, 0], before[w, i, 1]
-                position[w, i, 0] = x0 + share[i] * (position[w, i, 0] - x0)
-                position[w, i, 1] = y0 + share[i] * (position[w, i, 1] - y0)
+                x, y = before[w, i, 0], before[w, i, 1]
+                position[w, i, 0], position[w, i, 1], _ = slide(
+                    x, y, share[i] * (position[w, i, 0] - x), share[i] * (position[w, i, 1] - y), radius[i], False, shapes, near)
+    return clipped
