@@ -15,7 +15,7 @@ import numpy as np
 from formiga import act, control, sense
 from formiga.engine import engine as find_engine
 from formiga.errors import WorldError
-from formiga.state import State
+from formiga.state import ARRAYS, State
 from formiga.world.model import World
 
 Recorder = Callable[[list["Simulation"]], None]  # called with all shards after every step that they took together
@@ -27,9 +27,7 @@ class Simulation:
     def __init__(self, world: World, seed: int = 0, worlds: int = 1, engine: str | None = None, first_world: int = 0) -> None:
         if worlds < 1:
             raise WorldError(f"{worlds} worlds cannot run; there must be at least 1.")
-        if not 0 <= seed < 2**63:
-            raise WorldError(f"seed {seed} is out of range; it must be from 0 to 2^63 - 1.")
-        self.world, self.seed = world, seed
+        self.world, self.seed = world, _seed(seed)
         self.engine = find_engine(engine or world.engine)
         self.model = self.engine.build(world, worlds, first_world)
         self.state: State = self.engine.init(self.model, seed)
@@ -54,7 +52,9 @@ class Simulation:
     def reset(self, mask: Any = None, seed: int | None = None) -> None:
         """Start all worlds again, or those that a boolean mask (worlds,) names; with a new seed if one is given."""
         chosen = np.ones(self.state.worlds, np.bool_) if mask is None else np.asarray(mask, np.bool_)
-        self.state.restart(chosen, self.engine.init(self.model, self.seed if seed is None else seed))
+        if chosen.shape != (self.state.worlds,):
+            raise WorldError(f"a mask of worlds must have the shape ({self.state.worlds},), not {chosen.shape}.")
+        self.state.restart(chosen, self.engine.init(self.model, self.seed if seed is None else _seed(seed)))
         self._readings = None
 
     def look_again(self) -> None:
@@ -67,6 +67,12 @@ class Simulation:
             if name not in groups:
                 raise WorldError(f"there is no group '{name}'; there are: {', '.join(groups)}.")
         return {name: control.as_orders(groups[name], self.state.worlds, given) for name, given in wheels.items()}
+
+
+def _seed(seed: int) -> int:
+    if not 0 <= seed < 2**63:
+        raise WorldError(f"seed {seed} is out of range; it must be from 0 to 2^63 - 1.")
+    return seed
 
 
 @dataclass
@@ -124,7 +130,7 @@ def simulate(world: World, seconds: float | None = None, seed: int = 0, worlds: 
                 break
     elapsed = time.perf_counter() - began - start
     state = _together([shard.state for shard in shards])
-    run = Run(world, seed, state, taken * world.dt, elapsed, start, interrupted)
+    run = Run(world, seed, state, int(state.step.max()) * world.dt, elapsed, start, interrupted)
     run.metrics = measure(run)
     return run
 
@@ -147,9 +153,9 @@ def _together(states: list[State]) -> State:
     """The states of all shards as one."""
     if len(states) == 1:
         return states[0]
-    names = [name for name in State.__dataclass_fields__ if name not in ("memory", "scratch")]
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(state, name) for state in states]) for name in ARRAYS}
     memory = {key: np.concatenate([state.memory[key] for state in states]) for key in states[0].memory}
-    return State(**{name: np.concatenate([getattr(state, name) for state in states]) for name in names}, memory=memory)
+    return State(**arrays, memory=memory)
 
 
 def measure(run: Run) -> dict[str, float]:

@@ -27,6 +27,7 @@ class State:
     step: NDArray[np.int64]        # (W,) steps taken
     key: NDArray[np.uint64]        # (W,) what the world's noise is hashed from
     memory: dict[tuple[str, str], Any] = field(default_factory=dict)  # (owner, name) -> (W, n, ...)
+    forgotten: dict[tuple[str, str], Any] = field(default_factory=dict)  # (W,) worlds whose memory starts again
     scratch: Any = None            # the engine's own; can be rebuilt from the rest at any time
 
     @property
@@ -37,16 +38,23 @@ class State:
     def remember(self, owner: str, name: str, first: Any) -> Any:
         """An array that belongs to a sensor or a controller; `first` is what it starts as in a world that starts.
 
-        The caller changes it in place.
+        The caller changes it in place. A world that was restarted gets `first` again when it is next asked for.
         """
-        known = self.memory.setdefault((owner, name), np.array(first))
-        starting = self.step == 0
+        if (owner, name) not in self.memory:
+            self.memory[owner, name] = np.array(first)
+            self.forgotten[owner, name] = np.zeros(self.worlds, np.bool_)
+        starting = self.forgotten[owner, name] | (self.step == 0)
         if starting.any():
-            known[starting] = np.asarray(first)[starting]
-        return known
+            self.memory[owner, name][starting] = np.asarray(first)[starting]
+            self.forgotten[owner, name][:] = False
+        return self.memory[owner, name]
 
     def restart(self, mask: NDArray[np.bool_], fresh: State) -> None:
         """Take the masked worlds from a state that has just begun."""
-        for name in ("position", "heading", "wheels", "wheel_angle", "leds", "crashed", "crashes", "alive", "done", "step",
-                     "key"):
+        for name in ARRAYS:
             getattr(self, name)[mask] = getattr(fresh, name)[mask]
+        for forgotten in self.forgotten.values():
+            forgotten |= mask
+
+
+ARRAYS = ("position", "heading", "wheels", "wheel_angle", "leds", "crashed", "crashes", "alive", "done", "step", "key")

@@ -6,15 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shapely.geometry import LineString, Point
 
-from formiga.geometry import (
-    crossing,
-    enters_capsule,
-    enters_disc,
-    lattice_index,
-    nearest_on_segment,
-    passes_disc,
-    segments_cross,
-)
+from formiga.geometry import crossing, enters_capsule, enters_disc, lattice_index, nearest_on_segment, passes_disc
 
 place = st.floats(-2.0, 2.0, allow_subnormal=False).map(lambda v: round(v, 6))
 points = st.tuples(place, place)
@@ -35,25 +27,6 @@ def test_crossing_fractions_lead_to_the_same_point(p, u, g, e):
         np.testing.assert_allclose(np.add(p, np.multiply(along, u)), np.add(g, np.multiply(across, e)), atol=1e-7)
     elif not np.isfinite(along):
         assert u[0] * e[1] - u[1] * e[0] == 0.0
-
-
-@given(points, points, points, points)
-def test_segments_cross_where_shapely_says_so(p, q, a, b):
-    if p == q or a == b:
-        return
-    one, other = LineString([p, q]), LineString([a, b])
-    apart = one.distance(other)
-    if one.crosses(other) and min(Point(e).distance(other) for e in (p, q)) > 1e-9 and min(
-            Point(e).distance(one) for e in (a, b)) > 1e-9:
-        assert segments_cross(*p, *q, *a, *b)
-    elif apart > 1e-9:
-        assert not segments_cross(*p, *q, *a, *b)
-
-
-def test_segments_that_touch_share_a_point():
-    assert segments_cross(0.0, 0.0, 1.0, 0.0, 0.5, 0.0, 0.5, 1.0)
-    assert segments_cross(0.0, 0.0, 1.0, 0.0, 1.0, -1.0, 1.0, 1.0)
-    assert not segments_cross(0.0, 0.0, 1.0, 0.0, 1.1, -1.0, 1.1, 1.0)
 
 
 radii = st.floats(0.01, 1.0)

@@ -18,8 +18,11 @@ def light(world: World, state: State, orders: dict[str, Orders]) -> None:
             continue
         lights = getattr(group.robot, "leds", 0)
         colours = np.asarray(orders[group.name].leds)
+        if colours.dtype.kind not in "iuf" or not ((colours >= 0) & (colours <= 255)).all():
+            raise WorldError(f"{where(group.controller)}the lights of '{group.name}' must be numbers from 0 to 255.")
         try:
-            state.leds[:, robots, :lights] = np.broadcast_to(colours, (state.worlds, group.count, lights, 3))
+            colours = np.broadcast_to(colours, (state.worlds, group.count, lights, 3))
+            state.leds[~state.done, robots, :lights] = colours[~state.done]
         except ValueError as wrong:
             raise WorldError(f"{where(group.controller)}the lights of '{group.name}' must have the shape "
                              f"(worlds, robots, {lights}, 3), not {colours.shape}.") from wrong

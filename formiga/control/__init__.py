@@ -25,7 +25,7 @@ def decide_all(world: World, state: State, readings: Readings) -> dict[str, Orde
     for group, robots in zip(world.groups, world.slices, strict=True):
         if group.controller is None:
             continue
-        noise = Noise(state.key, state.step, robots, group.name, "controller")
+        noise = Noise(state.key, state.step, robots, group.name, "<controller>")
         view = View(group, readings[group.name], state, robots, world.dt, noise)
         decided[group.name] = as_orders(group, state.worlds, group.controller.decide(view), where(group.controller))
     return decided
@@ -34,7 +34,14 @@ def decide_all(world: World, state: State, readings: Readings) -> dict[str, Orde
 def as_orders(group: Group, worlds: int, given: Any, place: str = "") -> Orders:
     """Orders from what a controller returned or a caller gave, checked."""
     orders = given if isinstance(given, Orders) else Orders(wheels=given)
-    wheels = np.asarray(orders.wheels, dtype=np.float64)
+    try:
+        wheels = np.asarray(orders.wheels)
+        if wheels.dtype.kind not in "iufb":
+            raise TypeError
+        wheels = wheels.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as wrong:
+        raise WorldError(f"{place}the wheel speeds of '{group.name}' must be an array of numbers (worlds, robots, 2), not "
+                         f"{type(orders.wheels).__name__}.") from wrong
     if wheels.shape != (worlds, group.count, 2):
         raise WorldError(f"{place}the wheel speeds of '{group.name}' must have the shape (worlds, robots, 2) = "
                          f"({worlds}, {group.count}, 2), not {wheels.shape}.")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from formiga.control.view import View
-from formiga.engine.beams import directions
 from formiga.kernels import kernel
 from formiga.state import Floats
 from formiga.world.elements import element, name, number
@@ -30,7 +29,7 @@ class Braitenberg:
 
     def decide(self, view: View) -> Floats:
         """Wheel speeds (W, n, 2)."""
-        ahead = directions(view.sensor(self.sensor).angles)
+        ahead = view.directions(self.sensor)
         weight = self.gain * 0.5 * (1.0 + ahead[:, 0]) / self.full
         wheels = np.empty((*view.shape, 2))
         inhibit(view.reading(self.sensor), weight, ahead[:, 1], self.bias, self.cruise * view.group.robot.top_speed, wheels)

@@ -9,7 +9,7 @@ import numpy as np
 from formiga.control.view import View
 from formiga.errors import WorldError
 from formiga.state import Floats
-from formiga.world.elements import element, flag, numbers
+from formiga.world.elements import element, flag, numbers, where
 
 
 @element("sequence", role="controller")
@@ -27,6 +27,8 @@ class Sequence:
     def decide(self, view: View) -> Floats:
         """Wheel speeds (W, n, 2)."""
         moves = np.array(self.moves).reshape(-1, 3)
+        if moves[:, 0].min() < 0.5 * view.dt:
+            raise WorldError(f"{where(self)}<sequence> moves: {moves[:, 0].min():g} s is less than a step of {view.dt:g} s.")
         steps = np.round(view.time[:, 0] / view.dt)
         ends = np.round(np.cumsum(moves[:, 0]) / view.dt)
         if self.repeat:

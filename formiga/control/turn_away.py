@@ -8,7 +8,6 @@ from math import cos
 import numpy as np
 
 from formiga.control.view import View
-from formiga.engine.beams import directions
 from formiga.kernels import kernel
 from formiga.state import Floats
 from formiga.units import DEG
@@ -27,7 +26,7 @@ class TurnAway:
 
     def decide(self, view: View) -> Floats:
         """Wheel speeds (W, n, 2)."""
-        ahead = directions(view.sensor(self.sensor).angles)
+        ahead = view.directions(self.sensor)
         wheels = np.empty((*view.shape, 2))
         turn(view.reading(self.sensor), ahead, self.threshold, cos(self.ahead),
              view.group.robot.top_speed, self.back * view.group.robot.top_speed, wheels)

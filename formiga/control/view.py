@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from formiga.engine.beams import directions
 from formiga.errors import WorldError
 from formiga.noise import Noise
 from formiga.state import Floats, State
-from formiga.world.elements import where
+from formiga.world.elements import of, where
 from formiga.world.model import Group
 
 
@@ -62,6 +63,14 @@ class View:
         self.reading(name)
         return next(sensor for sensor in self.group.sensors if sensor.name == name)
 
+    def directions(self, name: str) -> Floats:
+        """Where the beams of a ring of sensors point, as unit vectors (beams, 2) in the robot's frame."""
+        sensor = self.sensor(name)
+        if not hasattr(sensor, "angles"):
+            raise WorldError(f"{where(self.group.controller)}the controller of '{self.group.name}' needs a ring of beams, "
+                             f"such as <proximity>; '{name}' is <{of(sensor).tag}>.")
+        return directions(sensor.angles)
+
     def memory(self, name: str, first: Any) -> Any:
         """An array of the controller's own, changed in place; `first` (W, n, ...) is what it starts as."""
-        return self._state.remember(f"{self.group.name}/controller", name, first)
+        return self._state.remember(f"{self.group.name}/<controller>", name, first)

@@ -73,7 +73,7 @@ def near_table(fixed: Fixed, radius: float) -> Near:
     low, high = boxes(fixed)
     x0, y0 = low.min(axis=0) - radius
     width, depth = high.max(axis=0) + radius - (x0, y0)
-    size = max(radius, width / 1024, depth / 1024)
+    size = max(radius, width / 1024, depth / 1024) or 1.0
     columns, rows = max(1, ceil(width / size)), max(1, ceil(depth / size))
     count = np.zeros(columns * rows, np.int64)
     _list_near(fixed.shapes, x0, y0, size, columns, rows, radius, count, np.zeros(1, np.int32), False)

@@ -7,7 +7,6 @@ printed where it means something; `formiga.studies.swarmod.infrared_fit` derives
 
 from __future__ import annotations
 
-import csv
 import math
 from pathlib import Path
 
@@ -56,20 +55,24 @@ def from_csv(path: str, reach: float) -> Floats:
     file = Path(path)
     rows: list[tuple[float, float]] = []
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as wrong:
         raise WorldError(f"{path}: cannot be read as a table of samples ({type(wrong).__name__}).") from wrong
-    for number, row in enumerate(csv.reader(text.splitlines()), 1):
-        if not row or row[0].lstrip().startswith("#"):
+    heading = True  # until there was a line that is one, or a sample
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
             continue
+        cells = [cell.strip() for cell in line[:200].split(",")]
+        if heading and not any(cell[:1] in "+-.0123456789" for cell in cells):
+            heading = False
+            continue
+        heading = False
         try:
-            distance, reading = (float(cell) for cell in row)
+            distance, reading = (float(cell) for cell in cells)
         except ValueError as wrong:
-            if number == 1:
-                continue  # a heading
-            raise WorldError(f"{path}:{number}: '{','.join(row)}' is not 'distance in m, reading'.") from wrong
+            raise WorldError(f"{path}:{number}: '{line[:60]}' is not 'distance in m, reading'.") from wrong
         if not (math.isfinite(distance) and math.isfinite(reading)):
-            raise WorldError(f"{path}:{number}: '{','.join(row)}' is not finite.")
+            raise WorldError(f"{path}:{number}: '{line[:60]}' is not finite.")
         if rows and distance <= rows[-1][0]:
             raise WorldError(f"{path}:{number}: distances must ascend; {distance:g} comes after {rows[-1][0]:g}.")
         rows.append((distance, reading))

@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
+from math import isfinite
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -145,5 +146,6 @@ def difference(row: Row) -> str:
 
 
 def as_json(row: Row) -> dict[str, Any]:
-    """A row for the JSON file, in plain numbers."""
-    return {key: value.item() if hasattr(value, "item") else value for key, value in asdict(row).items()}
+    """A row for the JSON file, in plain numbers; JSON has no infinity, so what is not finite becomes a text."""
+    plain = {key: value.item() if hasattr(value, "item") else value for key, value in asdict(row).items()}
+    return {key: str(value) if isinstance(value, float) and not isfinite(value) else value for key, value in plain.items()}

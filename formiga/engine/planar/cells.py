@@ -35,7 +35,7 @@ class Cells(NamedTuple):
 def make(worlds: int, robots: int, region: Region, contact_range: float) -> Cells:
     """An empty list. Cells hold half a robot on average, but are never narrower than the range of contact."""
     width, depth = region.x1 - region.x0, region.y1 - region.y0
-    size = max(contact_range, sqrt(0.5 * width * depth / max(1, robots)), width / 4096, depth / 4096)
+    size = max(contact_range, sqrt(0.5 * width * depth / max(1, robots)), width / 4096, depth / 4096) or 1.0
     columns, rows = max(1, ceil(width / size)), max(1, ceil(depth / size))
     start = np.zeros((worlds, columns * rows + 1), np.int32)
     order = np.tile(np.arange(robots, dtype=np.int32), (worlds, 1))

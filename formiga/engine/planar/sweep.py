@@ -28,12 +28,15 @@ def first_touch(x, y, dx, dy, r, shapes, near):
     t is a fraction of d, 0 if the disc touches already and would go on into it, and 2 if nothing is met.
     """
     best, ux, uy = 2.0, 0.0, 0.0
+    way = sqrt(dx * dx + dy * dy) + TOUCH
     cell = near_cell(x, y, near)
     for n in range(near.start[cell], near.start[cell + 1]):
         k = near.items[n]
         ax, ay, bx, by, keep = shapes[k, 0], shapes[k, 1], shapes[k, 2], shapes[k, 3], shapes[k, 4] + r
         qx, qy = nearest_on_segment(x, y, ax, ay, bx, by)
         square = (x - qx) ** 2 + (y - qy) ** 2
+        if square > (keep + way) ** 2:
+            continue
         t = 0.0
         if square > (keep + TOUCH) ** 2:
             t = enters_capsule(x, y, dx, dy, ax, ay, bx, by, keep)
@@ -44,7 +47,6 @@ def first_touch(x, y, dx, dy, r, shapes, near):
             if distance > NOTHING:
                 gx, gy = gx / distance, gy / distance
             else:  # on the middle line itself, where no side is the right one: away is where it came from
-                way = max(sqrt(dx * dx + dy * dy), NOTHING)
                 gx, gy = -dx / way, -dy / way
             if dx * gx + dy * gy < -NOTHING * (abs(dx) + abs(dy)):
                 best, ux, uy = t, gx, gy
@@ -144,6 +146,6 @@ def stop_pairs(w, dead, position, before, radius, safety, longest, shapes, near,
             if share[i] < 1.0:
                 swept[i] = True
                 x, y = before[w, i, 0], before[w, i, 1]
-                position[w, i, 0], position[w, i, 1], _ = slide(
-                    x, y, share[i] * (position[w, i, 0] - x), share[i] * (position[w, i, 1] - y), radius[i], False, shapes, near)
+                dx, dy = share[i] * (position[w, i, 0] - x), share[i] * (position[w, i, 1] - y)
+                position[w, i, 0], position[w, i, 1], _ = slide(x, y, dx, dy, radius[i], False, shapes, near)
     return clipped

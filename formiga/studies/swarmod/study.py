@@ -89,7 +89,7 @@ def beams_against_a_wall() -> Iterator[Row]:
                   note="the wall's coordinates are recovered, not published")
     distances = fig15_distances()
     yield Row("Fig. 15: beams that hit", published.HITS.values["sensors"],
-              [int(n) for n in np.flatnonzero(np.isfinite(distances))])
+              [int(n) for n in np.flatnonzero(np.isfinite(distances))], where=published.HITS.where)
     yield from compare("Fig. 15: distance (cm) of", published.BEAM_DISTANCES,
                        {f"IR{n}": float(distances[n]) for n in (0, 1, 2, 14)})
 
@@ -201,7 +201,8 @@ def noise(count: int) -> Iterator[Row]:
     free = noisy_readings("draft", count, None)
     low, high = published.AMBIENT.values["low"], published.AMBIENT.values["high"]
     yield Row("draft: mean reading in free space", 0.5 * (low + high), float(free.mean()), 0.1, where=published.AMBIENT.where)
-    yield Row("draft: free space stays within 0..4", True, bool(free.min() >= low and free.max() <= high))
+    yield Row("draft: free space stays within 0..4", True, bool(free.min() >= low and free.max() <= high),
+              where=published.AMBIENT.where)
 
 
 def blind_shares() -> list[float]:
