@@ -19,7 +19,8 @@ using std::min;
 using std::sqrt;
 using std::vector;
 
-constexpr int ROUNDS = 500, PUBLISHED_ROUNDS = 30;
+constexpr int ROUNDS = 500, PUBLISHED_ROUNDS = 30;  // of `resolve`
+constexpr int TURNS = 6, SWEEP_ROUNDS = 40;         // of `slide` and of `sweep`
 constexpr double TOUCH = 1e-8, SPARE = 1e-6, NOTHING = 1e-9;
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
@@ -34,8 +35,7 @@ struct Scene {  // field by field as in cpp.py
 };
 
 struct Point { double x, y; };
-struct Segment { double ax, ay, bx, by; };
-struct Disc { double x, y, r; };
+struct Shape { double ax, ay, bx, by, r; };  // a segment and a radius around it: a wall has no radius, a disc no length
 
 // -- noise: SplitMix64's finaliser over (key, robot, step, channel) ---------------------------------------------------
 constexpr uint64_t GOLDEN = 0x9E3779B97F4A7C15ull;
@@ -53,7 +53,7 @@ inline double unit(uint64_t start, uint64_t index) {
 // -- geometry ---------------------------------------------------------------------------------------------------------
 inline int lattice_index(double v, int count) { return v > 0.0 ? int(min(count - 1.0, v)) : 0; }
 
-inline Point nearest(double px, double py, const Segment &s) {
+inline Point nearest(double px, double py, const Shape &s) {
     double ex = s.bx - s.ax, ey = s.by - s.ay, square = ex * ex + ey * ey;
     if (square == 0.0) return {s.ax, s.ay};
     double along = min(1.0, max(0.0, ((px - s.ax) * ex + (py - s.ay) * ey) / square));
@@ -61,14 +61,6 @@ inline Point nearest(double px, double py, const Segment &s) {
 }
 
 inline double cross(double ax, double ay, double bx, double by) { return ax * by - ay * bx; }
-
-inline bool segments_cross(double px, double py, double qx, double qy, const Segment &s) {
-    double d1 = cross(s.bx - s.ax, s.by - s.ay, px - s.ax, py - s.ay);
-    double d2 = cross(s.bx - s.ax, s.by - s.ay, qx - s.ax, qy - s.ay);
-    double d3 = cross(qx - px, qy - py, s.ax - px, s.ay - py);
-    double d4 = cross(qx - px, qy - py, s.bx - px, s.by - py);
-    return d1 * d2 <= 0.0 && d3 * d4 <= 0.0 && !(d1 == 0.0 && d2 == 0.0);
-}
 
 inline bool passes_disc(double px, double py, double dx, double dy, double cx, double cy, double radius) {
     double gx = px - cx, gy = py - cy, b = gx * dx + gy * dy;
@@ -88,7 +80,7 @@ inline double enters_disc(double px, double py, double dx, double dy, double cx,
     return t <= 1.0 ? t : 2.0;
 }
 
-double enters_capsule(double px, double py, double dx, double dy, const Segment &s, double radius) {
+double enters_capsule(double px, double py, double dx, double dy, const Shape &s, double radius) {
     double best = min(enters_disc(px, py, dx, dy, s.ax, s.ay, radius), enters_disc(px, py, dx, dy, s.bx, s.by, radius));
     double ex = s.bx - s.ax, ey = s.by - s.ay, size = sqrt(ex * ex + ey * ey);
     if (size == 0.0) return best;
@@ -103,54 +95,41 @@ double enters_capsule(double px, double py, double dx, double dy, const Segment 
 }
 
 // -- what stands still: for each cell of a lattice, the things within `radius` of any of its points -------------------
-struct Fixed {
-    vector<Segment> segments;
-    vector<Disc> discs;
-
-    Point nearest_of(int k, double x, double y) const {  // thing k < S is a segment, else a disc, of which the centre
-        int S = int(segments.size());
-        return k < S ? nearest(x, y, segments[k]) : Point{discs[k - S].x, discs[k - S].y};
-    }
-};
-
 struct Near {
+    struct Box { double x0, y0, x1, y1; };
     double x0 = 0.0, y0 = 0.0, inverse = 1.0;
     int columns = 1, rows = 1;
     vector<int> start, items;
 
-    Near(const Fixed &fixed, double radius) {
-        int S = int(fixed.segments.size()), count = S + int(fixed.discs.size());
-        vector<Segment> box(count);
-        Segment all{INFINITE, INFINITE, -INFINITE, -INFINITE};
+    Near(const vector<Shape> &shapes, double radius) {
+        int count = int(shapes.size());
+        vector<Box> box(count);
+        Box all{INFINITE, INFINITE, -INFINITE, -INFINITE};
         for (int k = 0; k < count; k++) {
-            if (k < S) {
-                const Segment &s = fixed.segments[k];
-                box[k] = {min(s.ax, s.bx), min(s.ay, s.by), max(s.ax, s.bx), max(s.ay, s.by)};
-            } else {
-                const Disc &d = fixed.discs[k - S];
-                box[k] = {d.x - d.r, d.y - d.r, d.x + d.r, d.y + d.r};
-            }
-            all = {min(all.ax, box[k].ax), min(all.ay, box[k].ay), max(all.bx, box[k].bx), max(all.by, box[k].by)};
+            const Shape &s = shapes[k];
+            Box b{min(s.ax, s.bx) - s.r, min(s.ay, s.by) - s.r, max(s.ax, s.bx) + s.r, max(s.ay, s.by) + s.r};
+            all = {min(all.x0, b.x0), min(all.y0, b.y0), max(all.x1, b.x1), max(all.y1, b.y1)};
+            box[k] = b;
         }
         double size = 1.0;
         if (count) {
-            x0 = all.ax - radius, y0 = all.ay - radius;
-            double width = all.bx + radius - x0, depth = all.by + radius - y0;
+            x0 = all.x0 - radius, y0 = all.y0 - radius;
+            double width = all.x1 + radius - x0, depth = all.y1 + radius - y0;
             size = max({radius, width / 1024, depth / 1024});
             columns = max(1, int(std::ceil(width / size))), rows = max(1, int(std::ceil(depth / size)));
         }
         inverse = 1.0 / size;
         vector<vector<int>> lists(size_t(columns) * rows);
         for (int k = 0; k < count; k++) {
-            int c0 = lattice_index((box[k].ax - radius - x0) * inverse, columns);
-            int c1 = lattice_index((box[k].bx + radius - x0) * inverse, columns);
-            int r0 = lattice_index((box[k].ay - radius - y0) * inverse, rows);
-            int r1 = lattice_index((box[k].by + radius - y0) * inverse, rows);
+            int c0 = lattice_index((box[k].x0 - radius - x0) * inverse, columns);
+            int c1 = lattice_index((box[k].x1 + radius - x0) * inverse, columns);
+            int r0 = lattice_index((box[k].y0 - radius - y0) * inverse, rows);
+            int r1 = lattice_index((box[k].y1 + radius - y0) * inverse, rows);
             for (int r = r0; r <= r1; r++)
                 for (int c = c0; c <= c1; c++) {
                     double mx = x0 + (c + 0.5) * size, my = y0 + (r + 0.5) * size;
-                    double reach = radius + size * sqrt(0.5) * (1.0 + 1e-9) + (k < S ? 0.0 : fixed.discs[k - S].r);
-                    Point q = fixed.nearest_of(k, mx, my);
+                    double reach = shapes[k].r + radius + size * sqrt(0.5) * (1.0 + 1e-9);
+                    Point q = nearest(mx, my, shapes[k]);
                     if (std::hypot(mx - q.x, my - q.y) <= reach) lists[size_t(r) * columns + c].push_back(k);
                 }
         }
@@ -212,7 +191,7 @@ struct World {
 // -- the simulation ---------------------------------------------------------------------------------------------------
 struct Plain {
     Scene scene;
-    Fixed fixed;
+    vector<Shape> shapes;
     double rs, far;  // radius of the collision circle; no point of a beam is further from the centre
     Near seen, met;  // tables of fixed things, for sensing and for contacts
     Lattice lattice;
@@ -222,15 +201,17 @@ struct Plain {
     vector<Point> target;
     vector<uint8_t> hit, swept;
 
-    static Fixed fixed_of(const Scene &s) {
-        auto *segment = reinterpret_cast<const Segment *>(s.segment);
-        auto *disc = reinterpret_cast<const Disc *>(s.disc);
-        return {{segment, segment + s.segments}, {disc, disc + s.discs}};
+    static vector<Shape> shapes_of(const Scene &s) {
+        vector<Shape> out;
+        const double *a = s.segment, *d = s.disc;
+        for (int n = 0; n < s.segments; n++, a += 4) out.push_back({a[0], a[1], a[2], a[3], 0.0});
+        for (int n = 0; n < s.discs; n++, d += 3) out.push_back({d[0], d[1], d[0], d[1], d[2]});
+        return out;
     }
 
     explicit Plain(const Scene &s)
-        : scene(s), fixed(fixed_of(s)), rs(s.radius + s.clearance), far(s.mount + s.reach), seen(fixed, far),
-          met(fixed, rs + max(rs, s.top_speed * s.dt)), worlds(s.worlds) {
+        : scene(s), shapes(shapes_of(s)), rs(s.radius + s.clearance), far(s.mount + s.reach), seen(shapes, far),
+          met(shapes, rs + max(rs, s.top_speed * s.dt)), worlds(s.worlds) {
         int N = int(s.robots);
         double width = s.x1 - s.x0, depth = s.y1 - s.y0;
         double size = max({2.0 * rs, sqrt(0.5 * width * depth / max(1, N)), width / 4096, depth / 4096});
@@ -265,22 +246,20 @@ struct Plain {
             if (!turned) c = std::cos(world.heading[i]), sn = std::sin(world.heading[i]), turned = true;
         };
         for (int b = 0; b < B; b++) out[b] = INFINITE;
-        int S = int(fixed.segments.size()), cell = seen.cell(x, y);
+        int cell = seen.cell(x, y);
         for (int n = seen.start[cell]; n < seen.start[cell + 1]; n++) {
-            int k = seen.items[n];
-            if (k >= S) {
-                const Disc &d = fixed.discs[k - S];
-                double dx = d.x - x, dy = d.y - y;
-                if (dx * dx + dy * dy > (far + d.r) * (far + d.r)) continue;
+            const Shape &k = shapes[seen.items[n]];
+            if (k.r > 0.0) {
+                double dx = k.ax - x, dy = k.ay - y;
+                if (dx * dx + dy * dy > (far + k.r) * (far + k.r)) continue;
                 turn();
-                meet_disc<B>(c * dx + sn * dy, c * dy - sn * dx, d.r, ux, uy, out);
+                meet_disc<B>(c * dx + sn * dy, c * dy - sn * dx, k.r, ux, uy, out);
                 continue;
             }
-            const Segment &g = fixed.segments[k];
-            Point q = nearest(x, y, g);
+            Point q = nearest(x, y, k);
             if ((q.x - x) * (q.x - x) + (q.y - y) * (q.y - y) > far * far) continue;
             turn();
-            double gx = g.ax - x, gy = g.ay - y, ex = g.bx - g.ax, ey = g.by - g.ay;
+            double gx = k.ax - x, gy = k.ay - y, ex = k.bx - k.ax, ey = k.by - k.ay;
             meet_segment<B>(c * gx + sn * gy, c * gy - sn * gx, c * ex + sn * ey, c * ey - sn * ex, ux, uy, out);
         }
         double range = far + s.radius;
@@ -384,89 +363,65 @@ struct Plain {
         world.cells.fresh = false;
     }
 
-    // -- contacts -----------------------------------------------------------------------------------------------------
-    struct Overlap { double depth, ux, uy; };
+    // -- sweep: nothing passes through anything in one step -----------------------------------------------------------
+    struct Touch { double t, ux, uy; };             // when, as a fraction of the way, and the direction away from it
+    struct Stop { double x, y; bool touched; };
 
-    Overlap overlap(double x, double y, int k) const {
-        int S = int(fixed.segments.size());
-        Point q = fixed.nearest_of(k, x, y);
-        double keep = k < S ? rs : rs + fixed.discs[k - S].r, dx = q.x - x, dy = q.y - y, square = dx * dx + dy * dy;
-        if (square >= keep * keep) return {-1.0, 0.0, 0.0};
-        double distance = sqrt(square);
-        if (distance >= 1e-12) return {keep - distance, dx / distance, dy / distance};
-        if (k >= S) return {keep, 1.0, 0.0};
-        const Segment &g = fixed.segments[k];
-        double ex = g.bx - g.ax, ey = g.by - g.ay, size = max(1e-300, sqrt(ex * ex + ey * ey));
-        return {keep, -ey / size, ex / size};
-    }
-
-    double clip(double x0, double y0, double x1, double y1) const {
-        double r = scene.radius, dx = x1 - x0, dy = y1 - y0, way = sqrt(dx * dx + dy * dy);
-        double body = r - 2.0 * TOUCH, best = 1.0;
-        int S = int(fixed.segments.size()), cell = met.cell(x1, y1);
+    Touch first_touch(double x, double y, double dx, double dy) const {
+        Touch best{2.0, 0.0, 0.0};
+        double way = sqrt(dx * dx + dy * dy) + TOUCH;
+        int cell = met.cell(x, y);
         for (int n = met.start[cell]; n < met.start[cell + 1]; n++) {
-            int k = met.items[n];
-            if (k < S) {
-                const Segment &g = fixed.segments[k];
-                Point q = nearest(x1, y1, g);
-                double square = (q.x - x1) * (q.x - x1) + (q.y - y1) * (q.y - y1);
-                if (square >= (r + way) * (r + way)) continue;
-                if (square < NOTHING * NOTHING || segments_cross(x0, y0, x1, y1, g)
-                    || (square >= rs * rs && (passes_disc(x0, y0, dx, dy, g.ax, g.ay, body)
-                                              || passes_disc(x0, y0, dx, dy, g.bx, g.by, body)))) {
-                    q = nearest(x0, y0, g);
-                    if ((q.x - x0) * (q.x - x0) + (q.y - y0) * (q.y - y0) <= rs * rs) return 0.0;
-                    best = min(best, enters_capsule(x0, y0, dx, dy, g, rs));
-                }
-            } else {
-                const Disc &d = fixed.discs[k - S];
-                double square = (d.x - x1) * (d.x - x1) + (d.y - y1) * (d.y - y1);
-                bool own_side = (x1 - d.x) * (x0 - d.x) + (y1 - d.y) * (y0 - d.y) > 0.0;
-                if (square >= (d.r + r + way) * (d.r + r + way)) continue;
-                if (square < (d.r + rs) * (d.r + rs) && own_side) continue;
-                if (passes_disc(x0, y0, dx, dy, d.x, d.y, d.r + body)) {
-                    if ((x0 - d.x) * (x0 - d.x) + (y0 - d.y) * (y0 - d.y) <= (d.r + rs) * (d.r + rs)) return 0.0;
-                    best = min(best, enters_disc(x0, y0, dx, dy, d.x, d.y, d.r + rs));
-                }
-            }
+            const Shape &k = shapes[met.items[n]];
+            double keep = k.r + scene.radius;
+            Point q = nearest(x, y, k);
+            double square = (x - q.x) * (x - q.x) + (y - q.y) * (y - q.y);
+            if (square > (keep + way) * (keep + way)) continue;
+            double t = square > (keep + TOUCH) * (keep + TOUCH) ? enters_capsule(x, y, dx, dy, k, keep) : 0.0;
+            if (t >= best.t) continue;
+            q = nearest(x + t * dx, y + t * dy, k);
+            double gx = x + t * dx - q.x, gy = y + t * dy - q.y, distance = sqrt(gx * gx + gy * gy);
+            if (distance > NOTHING) gx /= distance, gy /= distance;
+            else gx = -dx / way, gy = -dy / way;  // on the middle line itself: away is where it came from
+            if (dx * gx + dy * gy < -NOTHING * (std::abs(dx) + std::abs(dy))) best = {t, gx, gy};
         }
         return best;
     }
 
-    Point go(double x0, double y0, double x1, double y1) const {
-        double t = clip(x0, y0, x1, y1), x = x0 + t * (x1 - x0), y = y0 + t * (y1 - y0);
-        for (int push = 0; push < 8; push++) {
-            int cell = met.cell(x, y);
-            Overlap deepest{TOUCH, 0.0, 0.0};
-            for (int n = met.start[cell]; n < met.start[cell + 1]; n++) {
-                Overlap o = overlap(x, y, met.items[n]);
-                if (o.depth > deepest.depth) deepest = o;
-            }
-            if (deepest.depth == TOUCH) break;
-            double nx = x - deepest.depth * deepest.ux, ny = y - deepest.depth * deepest.uy;
-            if (clip(x, y, nx, ny) < 1.0) break;
-            x = nx, y = ny;
+    Stop slide(double x, double y, double dx, double dy, bool slides) const {
+        bool touched = false;
+        double px = 0.0, py = 0.0;
+        for (int turn = 0; turn < TURNS; turn++) {
+            auto [t, ux, uy] = first_touch(x, y, dx, dy);
+            if (t > 1.0) return {x + dx, y + dy, touched};
+            x += t * dx, y += t * dy, touched = true;
+            if (!slides) break;
+            double into = (1.0 - t) * (dx * ux + dy * uy);
+            dx = (1.0 - t) * dx - into * ux, dy = (1.0 - t) * dy - into * uy;
+            if (dx * px + dy * py < 0.0) break;  // back into what it touched before: a corner
+            px = ux, py = uy;
         }
-        return {x, y};
+        return {x, y, touched};
     }
 
     void sweep(World &world) {
-        const Scene &s = scene;
-        int N = int(s.robots);
-        double longest = s.top_speed * s.dt;
-        if (longest <= min(s.clearance, s.radius)) return;
-        if (fixed.segments.size() + fixed.discs.size())
-            for (int i = 0; i < N; i++) {
-                double x0 = world.before_x[i], y0 = world.before_y[i], t = clip(x0, y0, world.x[i], world.y[i]);
-                if (t < 1.0) {
-                    swept[i] = 1;
-                    world.x[i] = x0 + t * (world.x[i] - x0), world.y[i] = y0 + t * (world.y[i] - y0);
-                    world.cells.fresh = false;
-                }
+        double longest = scene.top_speed * scene.dt;
+        if (longest <= min(rs - scene.radius, scene.radius)) return;
+        if (!shapes.empty())
+            for (int i = 0; i < int(scene.robots); i++) {
+                double x = world.before_x[i], y = world.before_y[i];
+                Stop end = slide(x, y, world.x[i] - x, world.y[i] - y, true);
+                world.x[i] = end.x, world.y[i] = end.y, swept[i] |= end.touched;
             }
+        for (int turn = 0; turn < SWEEP_ROUNDS; turn++)
+            if (!stop_pairs(world, turn >= SWEEP_ROUNDS / 2, longest)) break;
+    }
+
+    bool stop_pairs(World &world, bool dead, double longest) {  // dead: who is stopped does not move at all
+        int N = int(scene.robots);
         Cells &cells = world.cells;
         cells.fill(lattice, world.x, world.y);
-        double range = 2.0 * s.radius + 2.0 * longest, keep = 2.0 * rs;
+        double body = 2.0 * scene.radius, keep = 2.0 * rs, range = body + 2.0 * longest;
         bool clipped = false;
         for (int n = 0; n < N; n++) {
             int i = cells.order[n];
@@ -482,27 +437,56 @@ struct Plain {
                     double px = world.before_x[j] - world.before_x[i], py = world.before_y[j] - world.before_y[i];
                     if (square < keep * keep && gx * px + gy * py > 0.0) continue;
                     double dx = gx - px, dy = gy - py;
-                    if (passes_disc(px, py, dx, dy, 0.0, 0.0, 2.0 * s.radius - 2.0 * TOUCH)) {
+                    if (passes_disc(px, py, dx, dy, 0.0, 0.0, body - 2.0 * TOUCH)) {
                         double t = enters_disc(px, py, dx, dy, 0.0, 0.0, keep);
-                        t = t <= 1.0 ? t : 0.0;
+                        if (t > 1.0 || dead) t = 0.0;
                         share[i] = min(share[i], t), share[j] = min(share[j], t), clipped = true;
                     }
                 }
             }
         }
-        if (!clipped) return;
+        if (!clipped) return false;
         for (int i = 0; i < N; i++)
             if (share[i] < 1.0) {
-                swept[i] = 1;
-                world.x[i] = world.before_x[i] + share[i] * (world.x[i] - world.before_x[i]);
-                world.y[i] = world.before_y[i] + share[i] * (world.y[i] - world.before_y[i]);
-                share[i] = 1.0;
+                double x = world.before_x[i], y = world.before_y[i];
+                Stop end = slide(x, y, share[i] * (world.x[i] - x), share[i] * (world.y[i] - y), false);
+                world.x[i] = end.x, world.y[i] = end.y, swept[i] = 1, share[i] = 1.0;
             }
         cells.fresh = false;
+        return true;
+    }
+
+    // -- contacts -----------------------------------------------------------------------------------------------------
+    struct Overlap { double depth, ux, uy; };
+
+    Overlap overlap(double x, double y, const Shape &k) const {
+        Point q = nearest(x, y, k);
+        double keep = rs + k.r, dx = q.x - x, dy = q.y - y, square = dx * dx + dy * dy;
+        if (square >= keep * keep) return {-1.0, 0.0, 0.0};
+        double distance = sqrt(square);
+        if (distance >= NOTHING) return {keep - distance, dx / distance, dy / distance};
+        double ex = k.bx - k.ax, ey = k.by - k.ay, size = sqrt(ex * ex + ey * ey);
+        if (size > 0.0) return {keep, -ey / size, ex / size};
+        return {keep, 1.0, 0.0};
+    }
+
+    Point go(double x0, double y0, double x1, double y1) const {
+        Stop at = slide(x0, y0, x1 - x0, y1 - y0, true);
+        for (int push = 0; push < 8; push++) {
+            int cell = met.cell(at.x, at.y);
+            Overlap deepest{TOUCH, 0.0, 0.0};
+            for (int n = met.start[cell]; n < met.start[cell + 1]; n++) {
+                Overlap o = overlap(at.x, at.y, shapes[met.items[n]]);
+                if (o.depth > deepest.depth) deepest = o;
+            }
+            if (deepest.depth == TOUCH) break;
+            at = slide(at.x, at.y, -deepest.depth * deepest.ux, -deepest.depth * deepest.uy, true);
+        }
+        return {at.x, at.y};
     }
 
     int detect(const World &world) {
-        int N = int(scene.robots), S = int(fixed.segments.size()), count = 0;
+        int N = int(scene.robots), count = 0;
         const Cells &cells = world.cells;
         double range = 2.0 * rs, keep = 2.0 * rs - TOUCH;
         for (int n = 0; n < N; n++) {
@@ -511,9 +495,9 @@ struct Plain {
             if (!hit[i]) {
                 int cell = met.cell(x, y);
                 for (int m = met.start[cell]; m < met.start[cell + 1]; m++) {
-                    int k = met.items[m];
-                    Point q = fixed.nearest_of(k, x, y);
-                    double away = (k < S ? rs : rs + fixed.discs[k - S].r) - TOUCH;
+                    const Shape &k = shapes[met.items[m]];
+                    Point q = nearest(x, y, k);
+                    double away = rs + k.r - TOUCH;
                     if ((q.x - x) * (q.x - x) + (q.y - y) * (q.y - y) < away * away) {
                         hit[i] = 1, count++;
                         break;
@@ -565,7 +549,7 @@ struct Plain {
         }
         int cell = met.cell(x, y);
         for (int n = met.start[cell]; n < met.start[cell + 1]; n++) {
-            Overlap o = overlap(x, y, met.items[n]);
+            Overlap o = overlap(x, y, shapes[met.items[n]]);
             if (o.depth > 0.0) vx += o.ux * o.depth, vy += o.uy * o.depth, deepest = max(deepest, o.depth);
         }
         double size = sqrt(vx * vx + vy * vy);
@@ -592,7 +576,7 @@ struct Plain {
     bool touches(double x, double y) const {
         int cell = met.cell(x, y);
         for (int n = met.start[cell]; n < met.start[cell + 1]; n++)
-            if (overlap(x, y, met.items[n]).depth > TOUCH) return true;
+            if (overlap(x, y, shapes[met.items[n]]).depth > TOUCH) return true;
         return false;
     }
 

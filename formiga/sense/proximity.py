@@ -85,13 +85,16 @@ def respond(value, reach, table, gain, offset, share, closed, noise_from, noise_
         for i in range(value.shape[1]):
             anything = False
             for b in range(B):
+                anything |= value[w, i, b] <= reach
+            if not anything and ambient == 0.0:  # the common case
+                value[w, i, :] = 0.0
+                continue
+            for b in range(B):
                 d = value[w, i, b]
                 seen[b] = d <= reach
                 if not seen[b]:
                     value[w, i, b] = 0.0
-                    continue
-                anything = True
-                if table.shape[0] > 0:
+                elif table.shape[0] > 0:
                     value[w, i, b] = table[int(d / spacing + 0.5)]
                 else:
                     value[w, i, b] = min(1.0, gain / (d + offset))
@@ -101,7 +104,9 @@ def respond(value, reach, table, gain, offset, share, closed, noise_from, noise_
                 start = stream(key[w], first + i, step[w], channel)
                 for b in range(B):
                     if value[w, i, b] != 0.0 and noise_to > 0.0:
-                        a = noise_from + (noise_to - noise_from) * unit(start, 3 * b)
+                        a = noise_from
+                        if noise_to > noise_from:
+                            a += (noise_to - noise_from) * unit(start, 3 * b)
                         value[w, i, b] *= 1.0 + either(start, 3 * b + 1, a)
                     if ambient > 0.0:
                         value[w, i, b] += ambient * unit(start, 3 * b + 2)

@@ -1,7 +1,7 @@
 """Beams against everything: how far is it from each sensor along its beam.
 
-A robot near nothing costs one look into its cells. For a thing that is near, the thing is turned into the robot's
-frame, where all beams are constants, and each beam is tried against it.
+A robot near nothing costs one look into its cells. A thing that is near is turned into the robot's frame, where all
+beams are constants, and each beam is tried against it, without branches, so that the compiler makes vectors of it.
 """
 
 from __future__ import annotations
@@ -10,46 +10,44 @@ from math import cos, sin, sqrt
 
 import numpy as np
 
-from formiga.engine.fixed import near_cell
 from formiga.engine.planar.cells import fill_world
-from formiga.geometry import crossing, lattice_index, nearest_on_segment
+from formiga.geometry import lattice_index, nearest_on_segment
 from formiga.kernels import kernel
 
 
-@kernel()
-def cast_world(w, position, heading, first, last, radius, widest, shapes, near, cells, origin, direction, far,
-               reach, out):
+@kernel(inline="always")
+def cast_world(w, position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, far, reach, nearest,
+               out):
     """Distances (n, B) of robots first..last of world w along their beams; infinity where nothing is within reach.
 
-    origin, direction: (B, 2) in the robot's frame; far: no point of a beam is further from the robot's centre;
-    widest: the largest radius of any robot. A beam that starts inside something is at distance 0.
+    (ox, oy), (ux, uy): where each beam starts and points, in the robot's frame; far: no point of a beam is further from
+    the robot's centre; widest: the largest radius of any robot; nearest: room for B numbers. A beam that starts inside
+    something is at distance 0.
     """
-    B = origin.shape[0]
-    cell_start, order, sx, sy = cells.start, cells.order, cells.x, cells.y
-    cell_inverse = 1.0 / cells.size
+    B = ux.shape[0]
+    table_start, table_items, table_inverse = near.start, near.items, 1.0 / near.size
+    cell_start, order, sx, sy, cell_inverse = cells.start, cells.order, cells.x, cells.y, 1.0 / cells.size
     for i in range(first, last):
         x, y = position[w, i, 0], position[w, i, 1]
-        row = i - first
-        for b in range(B):
-            out[w, row, b] = np.inf
-        turned = False  # sine and cosine only for who has something near
-        c, s = 1.0, 0.0
+        c, s, turned = 1.0, 0.0, False  # sine and cosine only for who has something near
 
-        cell = near_cell(x, y, near)
-        for n in range(near.start[cell], near.start[cell + 1]):
-            k = near.items[n]
+        cell = (lattice_index((y - near.y0) * table_inverse, near.rows) * near.columns
+                + lattice_index((x - near.x0) * table_inverse, near.columns))
+        for n in range(table_start[cell], table_start[cell + 1]):
+            k = table_items[n]
             ax, ay, bx, by, r = shapes[k, 0], shapes[k, 1], shapes[k, 2], shapes[k, 3], shapes[k, 4]
             qx, qy = nearest_on_segment(x, y, ax, ay, bx, by)
             if (qx - x) * (qx - x) + (qy - y) * (qy - y) > (far + r) * (far + r):
                 continue
             if not turned:
                 c, s, turned = cos(heading[w, i]), sin(heading[w, i]), True
+                nearest[:] = np.inf
             gx, gy = c * (ax - x) + s * (ay - y), c * (ay - y) - s * (ax - x)
             if r > 0.0:
-                meet_disc(w, row, gx, gy, r, origin, direction, reach, out)
+                meet_disc(gx, gy, r, ox, oy, ux, uy, reach, nearest)
             else:
                 ex, ey = c * (bx - ax) + s * (by - ay), c * (by - ay) - s * (bx - ax)
-                meet_segment(w, row, gx, gy, ex, ey, origin, direction, reach, out)
+                meet_segment(gx, gy, ex, ey, ox, oy, ux, uy, reach, nearest)
 
         range_ = far + widest
         c0 = lattice_index((x - range_ - cells.x0) * cell_inverse, cells.columns)
@@ -67,45 +65,51 @@ def cast_world(w, position, heading, first, last, radius, widest, shapes, near, 
                     continue
                 if not turned:
                     c, s, turned = cos(heading[w, i]), sin(heading[w, i]), True
-                meet_disc(w, row, c * dx + s * dy, c * dy - s * dx, radius[j], origin, direction, reach, out)
+                    nearest[:] = np.inf
+                meet_disc(c * dx + s * dy, c * dy - s * dx, radius[j], ox, oy, ux, uy, reach, nearest)
+        if turned:
+            for b in range(B):
+                out[w, i - first, b] = nearest[b]
+        else:
+            for b in range(B):
+                out[w, i - first, b] = np.inf
 
 
 @kernel()
-def meet_disc(w, row, dx, dy, r, origin, direction, reach, out):
+def meet_disc(dx, dy, r, ox, oy, ux, uy, reach, nearest):
     """Shorten the beams that meet a disc at (dx, dy) in the robot's frame.
 
         along = d . u, across = d x u;  t = along - sqrt(r^2 - across^2)
     The draft goes through the angle between beam and centre; this is the same distance. [Swarmod draft, section IV]
     """
-    for b in range(origin.shape[0]):
-        gx, gy = dx - origin[b, 0], dy - origin[b, 1]
-        across = gx * direction[b, 1] - gy * direction[b, 0]
+    for b in range(ux.shape[0]):
+        gx, gy = dx - ox[b], dy - oy[b]
+        across, along = gx * uy[b] - gy * ux[b], gx * ux[b] + gy * uy[b]
         square = r * r - across * across
-        if square < 0.0:
-            continue
-        along = gx * direction[b, 0] + gy * direction[b, 1]
-        half = sqrt(square)
-        if along + half < 0.0:  # behind the sensor
-            continue
+        half = sqrt(max(0.0, square))
         t = max(0.0, along - half)
-        if t <= reach and t < out[w, row, b]:
-            out[w, row, b] = t
+        meets = (square >= 0.0) & (along + half >= 0.0) & (t <= reach) & (t < nearest[b])
+        nearest[b] = t if meets else nearest[b]
 
 
 @kernel()
-def meet_segment(w, row, ax, ay, ex, ey, origin, direction, reach, out):
-    """Shorten the beams that meet the segment from a to a + e in the robot's frame."""
-    for b in range(origin.shape[0]):
-        t, along_wall = crossing(ax - origin[b, 0], ay - origin[b, 1], direction[b, 0], direction[b, 1], ex, ey)
-        if 0.0 <= t <= reach and t < out[w, row, b] and 0.0 <= along_wall <= 1.0:
-            out[w, row, b] = t
+def meet_segment(ax, ay, ex, ey, ox, oy, ux, uy, reach, nearest):
+    """Shorten the beams that meet the segment from a to a + e in the robot's frame; see `geometry.crossing`."""
+    for b in range(ux.shape[0]):
+        den = ux[b] * ey - uy[b] * ex  # 0: parallel, and the fractions are not finite
+        gx, gy = ax - ox[b], ay - oy[b]
+        t, along = (gx * ey - gy * ex) / den, (gx * uy[b] - gy * ux[b]) / den
+        meets = (t >= 0.0) & (t <= reach) & (t < nearest[b]) & (along >= 0.0) & (along <= 1.0) & (den != 0.0)
+        nearest[b] = t if meets else nearest[b]
 
 
 @kernel()
-def cast_all(position, heading, first, last, radius, widest, shapes, near, cells, origin, direction, far, reach,
-             out):
-    """`cast_world` for every world."""
+def cast_all(position, heading, first, last, radius, widest, shapes, near, cells, origin, direction, far, reach, out):
+    """`cast_world` for every world; origin, direction (B, 2)."""
+    ox, oy = origin[:, 0].copy(), origin[:, 1].copy()
+    ux, uy = direction[:, 0].copy(), direction[:, 1].copy()
+    nearest = np.empty(len(ux))
     for w in range(position.shape[0]):
         fill_world(w, position, cells)
-        cast_world(w, position, heading, first, last, radius, widest, shapes, near, cells, origin, direction,
-                   far, reach, out)
+        cast_world(w, position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, far, reach,
+                   nearest, out)

@@ -30,6 +30,7 @@ class Cells(NamedTuple):
     order: Any       # (W, N) robots, cell by cell, ascending inside a cell
     x: Any           # (W, N) their places, in the same order
     y: Any
+    cell: Any        # (N,) working memory of `fill_world`
 
 
 def make(worlds: int, robots: int, region: Region, contact_range: float) -> Cells:
@@ -40,13 +41,14 @@ def make(worlds: int, robots: int, region: Region, contact_range: float) -> Cell
     start = np.zeros((worlds, columns * rows + 1), np.int32)
     order = np.tile(np.arange(robots, dtype=np.int32), (worlds, 1))
     nowhere = np.full((worlds, robots), np.nan)
-    return Cells(float(region.x0), float(region.y0), float(size), columns, rows, start, order, nowhere, nowhere.copy())
+    return Cells(float(region.x0), float(region.y0), float(size), columns, rows, start, order, nowhere, nowhere.copy(),
+                 np.empty(robots, np.int32))
 
 
 @kernel()
 def fill_world(w, position, cells):
     """Bring one world's list up to date."""
-    order, sx, sy, start = cells.order, cells.x, cells.y, cells.start
+    order, sx, sy, start, cell_of = cells.order, cells.x, cells.y, cells.start, cells.cell
     x0, y0, size, columns, rows = cells.x0, cells.y0, cells.size, cells.columns, cells.rows
     N = position.shape[1]
     fresh = True
@@ -61,7 +63,6 @@ def fill_world(w, position, cells):
     count = columns * rows
     for c in range(count + 1):
         start[w, c] = 0
-    cell_of = np.empty(N, np.int32)
     for i in range(N):
         c = lattice_index((position[w, i, 0] - x0) * inverse, columns)
         r = lattice_index((position[w, i, 1] - y0) * inverse, rows)

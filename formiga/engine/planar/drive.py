@@ -9,7 +9,7 @@ from formiga.noise import channel, either, stream
 MOTION = channel("motion")
 
 
-@kernel()
+@kernel(inline="always")
 def drive_world(w, wheels, dt, frozen, wheel_base, wheel_radius, position_noise, heading_noise, noisy, position, heading,
                 before, turned, alive, crashed, step, key):
     """Move every robot of world w along its arc. Dead robots stay; crashed ones too if `frozen`."""
