@@ -18,7 +18,7 @@ import numpy as np
 
 from formiga.engine.fixed import near_cell
 from formiga.engine.planar.cells import fill_world
-from formiga.engine.planar.sweep import NOTHING, TOUCH, slide, sweep_world
+from formiga.engine.planar.sweep import NOTHING, TOUCH, slide
 from formiga.geometry import lattice_index, nearest_on_segment
 from formiga.kernels import kernel
 
@@ -97,17 +97,17 @@ def overlap_fixed(x, y, rs, k, shapes):
 @kernel()
 def go(x0, y0, x1, y1, r, rs, shapes, near):
     """Where a disc ends that is sent from 0 to 1: not through anything, and pushed out of what is inside its clearance."""
-    x, y, _ = slide(x0, y0, x1 - x0, y1 - y0, r, True, shapes, near)
-    for _ in range(8):  # a corner needs two pushes; more only where there is no room at all
+    x, y, dx, dy = x0, y0, x1 - x0, y1 - y0
+    for _ in range(9):  # a corner needs two pushes; more only where there is no room at all
+        x, y, _ = slide(x, y, dx, dy, r, True, shapes, near)
+        deepest = TOUCH
         cell = near_cell(x, y, near)
-        deepest, ux, uy = TOUCH, 0.0, 0.0
         for n in range(near.start[cell], near.start[cell + 1]):
-            overlap, tx, ty = overlap_fixed(x, y, rs, near.items[n], shapes)
+            overlap, ux, uy = overlap_fixed(x, y, rs, near.items[n], shapes)
             if overlap > deepest:
-                deepest, ux, uy = overlap, tx, ty
+                deepest, dx, dy = overlap, -overlap * ux, -overlap * uy
         if deepest == TOUCH:
             break
-        x, y, _ = slide(x, y, -deepest * ux, -deepest * uy, r, True, shapes, near)
     return x, y
 
 
@@ -279,14 +279,14 @@ def part(w, i, j, position, radius, safety, alive, shapes, near):
 
 
 @kernel()
-def contact_all(model, longest, limit, end_at_limit, position, before, radius, safety, widest, shapes, near,
-                cells, alive, crashed, crashes, done, step, rounds):
-    """Sweep, detect and answer the contacts of every world that has not ended, count crashes, and tick its clock.
+def contact_all(model, limit, end_at_limit, position, swept, radius, safety, widest, shapes, near, cells, alive, crashed,
+                crashes, done, step, rounds):
+    """Detect and answer the contacts of every world that has not ended, count crashes, and tick its clock.
 
-    rounds (W,): how many rounds `resolve` needed.
+    swept (W, N): who was stopped on its way; rounds (W,): how many rounds `resolve` needed.
     """
     N = position.shape[1]
-    hit, swept = np.empty(N, np.bool_), np.empty(N, np.bool_)
+    hit = np.empty(N, np.bool_)
     for w in range(position.shape[0]):
         if done[w]:
             continue
@@ -294,8 +294,6 @@ def contact_all(model, longest, limit, end_at_limit, position, before, radius, s
         if model == NONE:
             continue
         hit[:] = False
-        swept[:] = False
-        sweep_world(w, position, before, radius, safety, longest, model != STOP, shapes, near, cells, swept)
         fill_world(w, position, cells)
         rounds[w] = 0
         if detect_world(w, position, safety, widest, shapes, near, cells, hit) > 0 and model != STOP:
@@ -303,7 +301,7 @@ def contact_all(model, longest, limit, end_at_limit, position, before, radius, s
         living = 0
         for i in range(N):
             again = model == STOP and crashed[w, i]  # it stays where it collided, and collides again
-            crashed[w, i] = (hit[i] or swept[i] or again) and alive[w, i]
+            crashed[w, i] = (hit[i] or swept[w, i] or again) and alive[w, i]
             if crashed[w, i]:
                 crashes[w, i] += 1
                 if limit > 0 and crashes[w, i] >= limit:

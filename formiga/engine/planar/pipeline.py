@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from formiga.engine.planar import cells as cell_lists
 from formiga.engine.planar.beams import cast_all
 from formiga.engine.planar.contact import MINIMAL, NONE, PUBLISHED, STOP, contact_all
 from formiga.engine.planar.drive import drive_all
+from formiga.engine.planar.sweep import sweep_all
 from formiga.errors import WorldError
 from formiga.noise import world_key
 from formiga.state import Floats, State
@@ -49,8 +51,14 @@ class Model:
     widest: float                  # radius of the largest body
     widest_safety: float           # radius of the largest collision circle
     longest: float                 # furthest that anybody can go in one step
+    sweeps: bool                   # whether a body could pass through something in one step
     noisy: bool                    # whether anybody's motion has noise
     tables: dict[float, Near] = field(default_factory=dict)
+
+    @cached_property
+    def near_contact(self) -> Near:
+        """The table that serves contacts: it reaches as far as anybody goes in a step or is moved at once."""
+        return self.near(self.widest_safety + max(self.widest_safety, self.longest))
 
     def near(self, radius: float) -> Near:
         """The table of fixed things for a search radius, made when first asked for."""
@@ -65,6 +73,7 @@ class Scratch:
 
     cells: cell_lists.Cells
     before: Floats             # (W, N, 2)
+    swept: Any                 # (W, N) stopped on its way in the last step
     rounds: Any                # (W,) rounds of re-positioning in the last step; contact.ROUNDS: not all resolved
 
 
@@ -85,6 +94,8 @@ def build(world: World, worlds: int = 1, first_world: int = 0) -> Model:
     radius, safety = each("radius"), each("radius") + each("clearance")
     top_speed, position_noise, heading_noise = each("top_speed"), each("position_noise"), each("heading_noise")
     motor_noise = np.array([group.robot.motor_noise for group in world.groups]).max(initial=0.0)
+    longest = float((top_speed * (1.0 + position_noise)).max(initial=0.0) * (1.0 + motor_noise)) * world.dt
+    shortest = float(radius.min(initial=np.inf))
     reposition = MINIMAL if world.contact.mode == "minimal" else PUBLISHED
     return Model(
         world=world, worlds=worlds, first_world=first_world, dt=world.dt, radius=radius, safety=safety,
@@ -92,7 +103,8 @@ def build(world: World, worlds: int = 1, first_world: int = 0) -> Model:
         position_noise=position_noise, heading_noise=heading_noise, fixed=fixed, region=extent(world, fixed),
         contact={"none": NONE, "stop": STOP, "reposition": reposition}[world.contact.model],
         widest=float(radius.max(initial=0.0)), widest_safety=float(safety.max(initial=0.0)),
-        longest=float((top_speed * (1.0 + position_noise)).max(initial=0.0) * (1.0 + motor_noise)) * world.dt,
+        longest=longest,
+        sweeps=world.contact.model != "none" and longest > min(float((safety - radius).min(initial=np.inf)), shortest),
         noisy=bool(position_noise.any() or heading_noise.any()))
 
 
@@ -107,13 +119,14 @@ def init(model: Model, seed: int = 0) -> State:
                  crashes=np.zeros((W, N), np.int64), alive=np.ones((W, N), np.bool_), done=np.zeros(W, np.bool_),
                  step=np.zeros(W, np.int64), key=keys,
                  scratch=Scratch(cell_lists.make(W, N, model.region, 2.0 * model.widest_safety), position.copy(),
-                                 np.zeros(W, np.int64)))
+                                 np.zeros((W, N), np.bool_), np.zeros(W, np.int64)))
 
 
 def step(model: Model, state: State, wheels: Floats) -> None:
     """Advance every world that has not ended by `model.dt`, with wheel speeds (W, N, 2) in m/s at the rim."""
     _motors(model, state, wheels)
     _drive(model, state)
+    _sweep(model, state)
     answer_contacts(model, state)
 
 
@@ -127,14 +140,19 @@ def _drive(model: Model, state: State) -> None:
               state.alive, state.crashed, state.done, state.step, state.key)
 
 
+def _sweep(model: Model, state: State) -> None:
+    if model.sweeps:  # else a body ends inside a clearance, on its own side, before it can pass through anything
+        sweep_all(state.position, state.scratch.before, model.radius, model.safety, model.longest, model.contact != STOP,
+                  model.fixed.shapes, model.near_contact, state.scratch.cells, state.done, state.scratch.swept)
+
+
 def answer_contacts(model: Model, state: State) -> None:
-    """Sweep, detect and resolve contacts, count crashes, tick the clocks."""
+    """Detect and resolve contacts, count crashes, tick the clocks."""
     kernels.wait_for(WARM)
     contact = model.world.contact
-    near = model.near(model.widest_safety + max(model.widest_safety, model.longest))
-    contact_all(model.contact, model.longest, contact.crash_limit, contact.at_limit == "end", state.position,
-                state.scratch.before, model.radius, model.safety, model.widest_safety, model.fixed.shapes, near,
-                state.scratch.cells, state.alive, state.crashed, state.crashes, state.done, state.step, state.scratch.rounds)
+    contact_all(model.contact, contact.crash_limit, contact.at_limit == "end", state.position, state.scratch.swept,
+                model.radius, model.safety, model.widest_safety, model.fixed.shapes, model.near_contact, state.scratch.cells,
+                state.alive, state.crashed, state.crashes, state.done, state.step, state.scratch.rounds)
 
 
 def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) -> Floats:

@@ -77,26 +77,22 @@ def slide(x, y, dx, dy, r, slides, shapes, near):
 
 
 @kernel()
-def sweep_world(w, position, before, radius, safety, longest, slides, shapes, near, cells, swept):
-    """Take back motion that would have carried a body through a fixed thing or through another robot.
+def sweep_all(position, before, radius, safety, longest, slides, shapes, near, cells, done, swept):
+    """Take back motion that would have carried a body through a fixed thing or through another robot, in every world.
 
-    `longest` bounds one robot's motion in a step. Who was stopped is marked in swept (N,).
+    `longest` bounds one robot's motion in a step. Who was stopped is marked in swept (W, N).
     """
-    N = position.shape[1]
-    spare = np.inf
-    for i in range(N):
-        spare = min(spare, safety[i] - radius[i], radius[i])
-    if longest <= spare:  # a body cannot meet anything in one step without ending inside a clearance, on its own side
-        return
-    if shapes.shape[0] > 0:
-        for i in range(N):
+    for w in range(position.shape[0]):
+        swept[w] = False
+        if done[w]:
+            continue
+        for i in range(position.shape[1]):
             x, y = before[w, i, 0], before[w, i, 1]
-            position[w, i, 0], position[w, i, 1], touched = slide(
+            position[w, i, 0], position[w, i, 1], swept[w, i] = slide(
                 x, y, position[w, i, 0] - x, position[w, i, 1] - y, radius[i], slides, shapes, near)
-            swept[i] = swept[i] or touched
-    for turn in range(ROUNDS):
-        if not stop_pairs(w, turn >= ROUNDS // 2, position, before, radius, safety, longest, shapes, near, cells, swept):
-            break
+        for turn in range(ROUNDS):
+            if not stop_pairs(w, turn >= ROUNDS // 2, position, before, radius, safety, longest, shapes, near, cells, swept):
+                break
 
 
 @kernel()
@@ -144,7 +140,7 @@ def stop_pairs(w, dead, position, before, radius, safety, longest, shapes, near,
     if clipped:
         for i in range(N):
             if share[i] < 1.0:
-                swept[i] = True
+                swept[w, i] = True
                 x, y = before[w, i, 0], before[w, i, 1]
                 dx, dy = share[i] * (position[w, i, 0] - x), share[i] * (position[w, i, 1] - y)
                 position[w, i, 0], position[w, i, 1], _ = slide(x, y, dx, dy, radius[i], False, shapes, near)
