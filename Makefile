@@ -16,8 +16,8 @@ export NO_MKDOCS_2_WARNING := 1
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
 
-run: $(VENV)/.ready-run  ## run the default world, with a summary at the end
-	@$(BIN)/formiga run
+run: $(VENV)/.ready-run  ## run 64 copies of the default world, with a summary at the end
+	@$(BIN)/formiga run corral --worlds 64 --seconds 300
 
 test: $(VENV)/.ready-test  ## run all tests, on all cores
 	@$(BIN)/python -m pytest -n auto -q

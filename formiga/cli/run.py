@@ -89,11 +89,12 @@ def _write(path: str | None, summary: dict[str, Any]) -> None:
 
 
 def _words(summary: dict[str, Any]) -> str:
+    each = f", each of {summary['worlds']} worlds" if summary["worlds"] > 1 else ""
     lines = {
         summary["world"]: f"{counted(summary['robots'], 'robot')}, {counted(summary['worlds'], 'world')}, "
                           f"seed {summary['seed']}, {summary['engine']}",
         "simulated": f"{summary['simulated_seconds']:.1f} s in {summary['elapsed_seconds']:.2f} s, "
-                     f"{summary['real_time_factor']:,.0f} times real time",
+                     f"{summary['real_time_factor']:,.0f} times real time{each}",
         "speed": f"{summary['robot_steps_per_s']:,.0f} robot-steps/s",
         "crashes": f"{summary['crashes']:,} (in {100 * summary['contact_rate']:.2f} % of all robot-steps)",
         "worlds ended": f"{summary['worlds_ended']} of {summary['worlds']}",
