@@ -33,6 +33,8 @@ def decide_all(world: World, state: State, readings: Readings) -> dict[str, Orde
 
 def as_orders(group: Group, worlds: int, given: Any, place: str = "") -> Orders:
     """Orders from what a controller returned or a caller gave, checked."""
+    if type(given) is np.ndarray and given.dtype == np.float64 and given.shape == (worlds, group.count, 2):
+        return Orders(given)
     orders = given if isinstance(given, Orders) else Orders(wheels=given)
     try:
         wheels = np.asarray(orders.wheels)
