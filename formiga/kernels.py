@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,8 @@ from numba import njit as _njit
 njit: Any = _njit
 config: Any = _config
 
+ROOT = str(Path(__file__).parent.parent)
+PATIENCE = 60  # s, for the second process
 KEPT = 3  # versions of the cache; older ones are removed when a new one begins
 
 
@@ -57,17 +61,24 @@ def _cache_folder() -> tuple[str, bool]:
     for base in (Path(home) / "formiga", Path(tempfile.gettempdir()) / f"formiga-{user}"):
         folder = base / f"kernels-{contents.hexdigest()[:16]}"
         try:
-            base.mkdir(parents=True, exist_ok=True)
-            folder.mkdir()
+            base.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700)
         except FileExistsError:
-            if os.access(folder, os.W_OK):
+            if _is_ours(base, user) and _is_ours(folder, user) and os.access(folder, os.W_OK):
                 return str(folder), False
         except OSError:  # no home, or one that cannot be written
             continue
         else:
-            _forget_old(base)
-            return str(folder), True
+            if _is_ours(base, user):
+                _forget_old(base)
+                return str(folder), True
     return str(config.CACHE_DIR), False  # numba's own choice
+
+
+def _is_ours(folder: Path, user: int) -> bool:
+    """Whether nobody else could have put something there: what lies in a cache of kernels is executed."""
+    about = folder.lstat()
+    return stat.S_ISDIR(about.st_mode) and (os.name == "nt" or (about.st_uid == user and not about.st_mode & 0o022))
 
 
 def _forget_old(base: Path) -> None:
@@ -86,11 +97,13 @@ _beside: dict[str, subprocess.Popen[bytes]] = {}
 def compile_beside(module: str) -> None:
     """Let a second process run a module that compiles kernels, if nothing is compiled yet."""
     global FIRST
-    if FIRST:
+    if FIRST and sys.executable and not getattr(sys, "frozen", False):
         FIRST = False
-        command = [sys.executable, "-m", module]
-        _beside[module] = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                           stderr=subprocess.DEVNULL, start_new_session=True)
+        # -P: the folder that the user happens to be in is no place to import from.
+        code = f"import sys, runpy; sys.path.append({ROOT!r}); runpy.run_module({module!r}, run_name='__main__')"
+        with suppress(OSError):
+            _beside[module] = subprocess.Popen([sys.executable, "-P", "-c", code], cwd=FOLDER, stdin=subprocess.DEVNULL,
+                                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
 
 
 def wait_for(module: str) -> None:
@@ -98,4 +111,7 @@ def wait_for(module: str) -> None:
     if _beside:
         process = _beside.pop(module, None)
         if process:
-            process.wait()
+            try:
+                process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()

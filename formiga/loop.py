@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import time
 from collections.abc import Callable
@@ -25,9 +26,9 @@ class Simulation:
     """Some copies of a world, all at the same time. `step()` is one control period of each."""
 
     def __init__(self, world: World, seed: int = 0, worlds: int = 1, engine: str | None = None, first_world: int = 0) -> None:
-        if worlds < 1:
-            raise WorldError(f"{worlds} worlds cannot run; there must be at least 1.")
         self.world, self.seed = world, _seed(seed)
+        worlds = _worlds(worlds)
+        sense.prepare_all(world)
         self.engine = find_engine(engine or world.engine)
         self.model = self.engine.build(world, worlds, first_world)
         self.state: State = self.engine.init(self.model, seed)
@@ -70,9 +71,25 @@ class Simulation:
 
 
 def _seed(seed: int) -> int:
-    if not 0 <= seed < 2**63:
-        raise WorldError(f"seed {seed} is out of range; it must be from 0 to 2^63 - 1.")
-    return seed
+    return _whole("seed", seed, 0, 2**63 - 1)
+
+
+def _worlds(worlds: int) -> int:
+    worlds = _whole("worlds:", worlds, -(2**63), 2**31)
+    if worlds < 1:
+        raise WorldError(f"{worlds} worlds cannot run; there must be at least 1.")
+    return worlds
+
+
+def _whole(what: str, number: Any, least: int, most: int) -> int:
+    """A whole number from Python, or a clear complaint."""
+    try:
+        number = operator.index(number)
+    except TypeError as wrong:
+        raise WorldError(f"{what} {number!r} is not a whole number.") from wrong
+    if not least <= number <= most:
+        raise WorldError(f"{what} {number} is out of range; it must be from {least} to {most}.")
+    return number
 
 
 @dataclass
@@ -99,8 +116,10 @@ def simulate(world: World, seconds: float | None = None, seed: int = 0, worlds: 
     asked between blocks of steps, so nothing is ever left half done.
     """
     seconds = world.seconds if seconds is None else seconds
-    if not (np.isfinite(seconds / world.dt) and seconds > 0.0):
-        raise WorldError(f"{seconds:g} s cannot be simulated; the time must be above 0.")
+    if not isinstance(seconds, int | float) or not 0.0 < seconds < np.inf:
+        raise WorldError(f"{seconds} s cannot be simulated; the time must be above 0.")
+    if seconds / world.dt > 2**53:
+        raise WorldError(f"{seconds:g} s cannot be simulated in steps of {world.dt:g} s: they are too many to count.")
     steps = max(1, round(seconds / world.dt))
     began, taken, interrupted = time.perf_counter(), 0, False
     shards = _shards(world, seed, worlds, engine, threads)
@@ -137,9 +156,9 @@ def simulate(world: World, seconds: float | None = None, seed: int = 0, worlds: 
 
 def _shards(world: World, seed: int, worlds: int, engine: str | None, threads: int | None) -> list[Simulation]:
     """The worlds in as many parts as there are threads; each world keeps its number, and with it its noise."""
-    if worlds < 1:
-        raise WorldError(f"{worlds} worlds cannot run; there must be at least 1.")
-    parts = max(1, min(threads or os.cpu_count() or 1, worlds))
+    worlds = _worlds(worlds)
+    cores = os.cpu_count() or 1 if threads is None else _whole("threads:", threads, 1, 4096)
+    parts = min(cores, worlds)
     edges = [worlds * part // parts for part in range(parts + 1)]
     return [Simulation(world, seed, last - first, engine, first) for first, last in pairwise(edges)]
 
@@ -175,4 +194,5 @@ def measure(run: Run) -> dict[str, float]:
         "crashes": crashes,
         "contact_rate": crashes / max(robot_steps, 1),
         "worlds_ended": int(state.done.sum()),
+        "unresolved_steps": int(state.unresolved.sum()),
     }

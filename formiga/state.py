@@ -25,6 +25,7 @@ class State:
     alive: NDArray[np.bool_]       # (W, N) false: over the crash limit, stays where it is for good
     done: NDArray[np.bool_]        # (W,) this world has ended and stays still until it is reset
     step: NDArray[np.int64]        # (W,) steps taken
+    unresolved: NDArray[np.int64]  # (W,) steps after which some robots were still too close: too crowded
     key: NDArray[np.uint64]        # (W,) what the world's noise is hashed from
     memory: dict[tuple[str, str], Any] = field(default_factory=dict)  # (owner, name) -> (W, n, ...)
     forgotten: dict[tuple[str, str], Any] = field(default_factory=dict)  # (W,) worlds whose memory starts again
@@ -57,4 +58,5 @@ class State:
             forgotten |= mask
 
 
-ARRAYS = ("position", "heading", "wheels", "wheel_angle", "leds", "crashed", "crashes", "alive", "done", "step", "key")
+ARRAYS = ("position", "heading", "wheels", "wheel_angle", "leds", "crashed", "crashes", "alive", "done", "step", "unresolved",
+          "key")

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 PATIENCE = 1.0  # s for the first step, before we say why it takes longer
-COMPILING = "compiling kernels, first run only (about 20 s)"
+COMPILING = "compiling kernels, first run only (some 15 s)"
 
 
 class Display:

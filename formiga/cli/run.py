@@ -99,6 +99,8 @@ def _words(summary: dict[str, Any]) -> str:
         "crashes": f"{summary['crashes']:,} (in {100 * summary['contact_rate']:.2f} % of all robot-steps)",
         "worlds ended": f"{summary['worlds_ended']} of {summary['worlds']}",
     }
+    if summary["unresolved_steps"]:
+        lines["too crowded"] = f"in {summary['unresolved_steps']:,} steps some robots were left closer than they should be"
     if summary["recording"]:
         lines["recording"] = summary["recording"]
     if summary["picture"]:

@@ -26,7 +26,9 @@ class Beams:
 @lru_cache(maxsize=256)
 def directions(angles: tuple[float, ...]) -> Floats:
     """Unit vectors (B, 2) at these angles from the heading."""
-    return np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
+    vectors.setflags(write=False)  # everybody gets the same array
+    return vectors
 
 
 def ring(angles: tuple[float, ...], mount: float) -> Beams:

@@ -48,6 +48,17 @@ class Scene:
         return self.model.dt
 
 
+def prepare_all(world: World) -> None:
+    """Before the first step: a sensor that has a method `prepare` reads what it needs, and says what is wrong with it."""
+    for group in world.groups:
+        for sensor in group.sensors:
+            if hasattr(sensor, "prepare"):
+                try:
+                    sensor.prepare()
+                except WorldError as wrong:
+                    raise WorldError(f"{where(sensor)}{wrong}") from wrong
+
+
 def read_all(world: World, engine: ModuleType, model: Any, state: State) -> Readings:
     """Everybody looks, before anybody moves."""
     readings: Readings = {}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from formiga.engine.beams import Beams, ring
+from formiga.errors import WorldError
 from formiga.kernels import kernel
 from formiga.noise import channel, either, stream, unit
 from formiga.sense import infrared_table
@@ -52,6 +53,14 @@ class Proximity:
         "tr": {},
         "draft": {"mount": 6.0 * CM, "share": 0.35, "noise": (0.15, 0.20), "ambient": 4.0},
     }
+
+    def __post_init__(self) -> None:
+        if self.samples is not None and self.response == "reciprocal":
+            raise WorldError("<proximity> samples: the reciprocal response has no table.")
+
+    def prepare(self) -> None:
+        """Read the samples, if there are any, and complain now if they are no table."""
+        _ = self.values
 
     @cached_property
     def beams(self) -> Beams:

@@ -15,6 +15,7 @@ from formiga.units import SCALES
 
 SPACE = " \t\r\n"  # what XML calls white space; Python's own idea of it is wider
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters no XML file can hold
+HUGE, TINY = 1e9, 1e-9  # of a number with a point: beyond these, squares and quotients would leave the range of floats
 LARGEST = 2**63 - 1  # of a whole number: it must fit into the arrays of the engine
 
 NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
@@ -123,6 +124,9 @@ class Kind:
         if ((self.least is not None and number < self.least) or (self.above is not None and number <= self.above)
                 or (self.most is not None and number > self.most)):
             raise ValueError(f"{_digits(number)} is out of range; it must be {self.range()}")
+        if self.base == "number" and (abs(number) > HUGE or (self.above == 0.0 and number < TINY)):
+            raise ValueError(f"{_digits(number)} is out of range; no number here is larger than {HUGE:g}, "
+                             f"and none that must be above 0 is smaller than {TINY:g}")
         return number
 
     def _check_list(self, value: Any) -> tuple[float, ...]:

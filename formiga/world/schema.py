@@ -29,11 +29,10 @@ from lxml.builder import ElementMaker
 from formiga.units import SCALES
 from formiga.world import placement, robots  # noqa: F401  they register their elements
 from formiga.world.elements import REQUIRED, Element, kinds_of, registered
-from formiga.world.kinds import COLOUR, LARGEST, NAME, NUMBER, Kind
+from formiga.world.kinds import COLOUR, HUGE, LARGEST, NAME, NUMBER, TINY, Kind
 from formiga.world.model import IN_ROBOT, IN_WORLD, Group, Include, Param, World
 
 XS = "http://www.w3.org/2001/XMLSchema"
-LARGEST_DOUBLE = "1.7976931348623157E308"
 E = ElementMaker(namespace=XS, nsmap={"xs": XS})
 
 
@@ -154,12 +153,12 @@ def _plain(kind: Kind) -> Any:
     def digits(number: float) -> str:
         return str(int(number)) if whole else repr(float(number))
 
-    low = E.minInclusive(value=str(-LARGEST) if whole else f"-{LARGEST_DOUBLE}")
+    low = E.minInclusive(value=str(-LARGEST) if whole else repr(-HUGE))
     if kind.least is not None:
         low = E.minInclusive(value=digits(kind.least))
     if kind.above is not None:
-        low = E.minExclusive(value=digits(kind.above))
-    high = digits(kind.most) if kind.most is not None else str(LARGEST) if whole else LARGEST_DOUBLE
+        low = E.minInclusive(value=repr(TINY)) if kind.above == 0.0 else E.minExclusive(value=digits(kind.above))
+    high = digits(kind.most) if kind.most is not None else str(LARGEST) if whole else repr(HUGE)
     pattern = E.pattern(value=_xsd_regex("[-+]?[0-9]+" if whole else NUMBER))
     return E.restriction(pattern, low, E.maxInclusive(value=high), base="xs:long" if whole else "xs:double")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from formiga.errors import WorldError
 from formiga.world import elements
 from formiga.world.elements import choice, element, file, integer, kinds_of, length, name, number, numbers, text
-from formiga.world.kinds import LARGEST, Kind
+from formiga.world.kinds import HUGE, LARGEST, TINY, Kind
 from formiga.world.model import IN_ROBOT, Arena, Contact, Group, World
 from formiga.world.placement import At
 
@@ -90,7 +90,10 @@ def _numbers(kind: Kind) -> st.SearchStrategy[Any]:
     low = kind.above if kind.above is not None else kind.least
     if kind.base == "integer":
         return st.integers(-LARGEST if low is None else int(low), LARGEST if kind.most is None else int(kind.most))
-    return st.floats(low, kind.most, exclude_min=kind.above is not None, allow_nan=False, allow_infinity=False)
+    if kind.above == 0.0:
+        return st.floats(TINY, kind.most if kind.most is not None else HUGE)
+    return st.floats(-HUGE if low is None else low, HUGE if kind.most is None else kind.most,
+                     exclude_min=kind.above is not None)
 
 
 @st.composite

@@ -143,7 +143,9 @@ def resolve_world(w, mode, position, radius, safety, widest, alive, shapes, near
         V = sum over robots of (C_i - C_j)             mode `published`; moves min(Rs, |V|) against V
             or unit(C_i - C_j) overlap_ij              mode `minimal`; moves 1.01 max(overlap_ij / 2, overlap_fixed)
           + sum over fixed things of unit(toward it) overlap           [Swarmod draft, section III; reconstructed]
-    All robots move at once. Only fixed things block a move: if robots did too, packs would lock up.
+    All robots move at once. Only fixed things block a move: if robots did too, packs would lock up. After 30 rounds pairs
+    move apart one after another instead, each by half of its overlap, until all is free or nothing gets better; the
+    answer is then ROUNDS.
     """
     N = position.shape[1]
     active, later = np.empty(N, np.int64), np.empty(N, np.int64)
@@ -155,6 +157,7 @@ def resolve_world(w, mode, position, radius, safety, widest, alive, shapes, near
         if hit[i]:
             active[many] = i
             many += 1
+    total, earlier = 0.0, np.inf  # how far pairs moved in this round, and in the last one that was looked at
     strayed = np.zeros(N)  # how far each robot has gone since the cell list was made
     drift = 0.0            # the largest of these
     for turn in range(1, ROUNDS + 1):
@@ -174,6 +177,11 @@ def resolve_world(w, mode, position, radius, safety, widest, alive, shapes, near
         else:
             for a in range(many):
                 listed[active[a]] = -turn
+            if turn % 50 == 0:
+                if total > 0.5 * earlier:  # it does not settle: there is no room
+                    return ROUNDS
+                earlier = total
+            total = 0.0
             a = 0
             while a < many:  # the list grows by whoever is pushed
                 i = active[a]
@@ -182,7 +190,7 @@ def resolve_world(w, mode, position, radius, safety, widest, alive, shapes, near
                 for n in range(count):
                     j = found[n]
                     way = part(w, i, j, position, radius, safety, alive, shapes, near)
-                    strayed[i], strayed[j] = strayed[i] + way, strayed[j] + way
+                    strayed[i], strayed[j], total = strayed[i] + way, strayed[j] + way, total + way
                     drift = max(drift, strayed[i], strayed[j])
                     if listed[j] != -turn:
                         listed[j] = -turn
@@ -266,7 +274,7 @@ def part(w, i, j, position, radius, safety, alive, shapes, near):
     if i == j:
         half = 0.0
     if not (alive[w, i] and alive[w, j]):  # who is dead does not move, so the other goes all the way
-        half *= 2.0
+        half = min(2.0 * half, safety[i], safety[j])
     far = 0.0
     for side in range(2):
         k, sign = (i, -1.0) if side == 0 else (j, 1.0)
@@ -280,10 +288,11 @@ def part(w, i, j, position, radius, safety, alive, shapes, near):
 
 @kernel()
 def contact_all(model, limit, end_at_limit, position, swept, radius, safety, widest, shapes, near, cells, alive, crashed,
-                crashes, done, step, rounds):
+                crashes, done, step, rounds, unresolved):
     """Detect and answer the contacts of every world that has not ended, count crashes, and tick its clock.
 
-    swept (W, N): who was stopped on its way; rounds (W,): how many rounds `resolve` needed.
+    swept (W, N): who was stopped on its way; rounds (W,): how many rounds `resolve` needed; unresolved (W,): in how many
+    steps they did not suffice.
     """
     N = position.shape[1]
     hit = np.empty(N, np.bool_)
@@ -298,6 +307,7 @@ def contact_all(model, limit, end_at_limit, position, swept, radius, safety, wid
         rounds[w] = 0
         if detect_world(w, position, safety, widest, shapes, near, cells, hit) > 0 and model != STOP:
             rounds[w] = resolve_world(w, model, position, radius, safety, widest, alive, shapes, near, cells, hit)
+            unresolved[w] += rounds[w] == ROUNDS
         living = 0
         for i in range(N):
             again = model == STOP and crashed[w, i]  # it stays where it collided, and collides again

@@ -117,7 +117,7 @@ def init(model: Model, seed: int = 0) -> State:
     return State(position=position, heading=heading, wheels=np.zeros((W, N, 2)), wheel_angle=np.zeros((W, N, 2)),
                  leds=np.zeros((W, N, lights, 3), np.uint8), crashed=np.zeros((W, N), np.bool_),
                  crashes=np.zeros((W, N), np.int64), alive=np.ones((W, N), np.bool_), done=np.zeros(W, np.bool_),
-                 step=np.zeros(W, np.int64), key=keys,
+                 step=np.zeros(W, np.int64), unresolved=np.zeros(W, np.int64), key=keys,
                  scratch=Scratch(cell_lists.make(W, N, model.region, 2.0 * model.widest_safety), position.copy(),
                                  np.zeros((W, N), np.bool_), np.zeros(W, np.int64)))
 
@@ -152,7 +152,8 @@ def answer_contacts(model: Model, state: State) -> None:
     contact = model.world.contact
     contact_all(model.contact, contact.crash_limit, contact.at_limit == "end", state.position, state.scratch.swept,
                 model.radius, model.safety, model.widest_safety, model.fixed.shapes, model.near_contact, state.scratch.cells,
-                state.alive, state.crashed, state.crashes, state.done, state.step, state.scratch.rounds)
+                state.alive, state.crashed, state.crashes, state.done, state.step, state.scratch.rounds,
+                state.unresolved)
 
 
 def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) -> Floats:

@@ -91,13 +91,16 @@ def sweep_all(position, before, radius, safety, longest, slides, shapes, near, c
             position[w, i, 0], position[w, i, 1], swept[w, i] = slide(
                 x, y, position[w, i, 0] - x, position[w, i, 1] - y, radius[i], slides, shapes, near)
         for turn in range(ROUNDS):
-            if not stop_pairs(w, turn >= ROUNDS // 2, position, before, radius, safety, longest, shapes, near, cells, swept):
+            late = turn >= ROUNDS // 2
+            if not stop_pairs(w, late, slides, position, before, radius, safety, longest, shapes, near, cells, swept):
                 break
 
 
 @kernel()
-def stop_pairs(w, dead, position, before, radius, safety, longest, shapes, near, cells, swept):
+def stop_pairs(w, dead, apart, position, before, radius, safety, longest, shapes, near, cells, swept):
     """Stop robots that would pass through each other where they first touch; `dead`: where they were before.
+
+    `apart`: those that end overlapping, each on its own side, will be moved apart later, so they may.
 
     Who is stopped is in the way of others, so this is repeated until it finds nothing; returns whether it did.
     """
@@ -129,8 +132,8 @@ def stop_pairs(w, dead, position, before, radius, safety, longest, shapes, near,
                 j = cells.order[w, m]
                 body, keep = radius[i] + radius[j], safety[i] + safety[j]
                 px, py = before[w, j, 0] - before[w, i, 0], before[w, j, 1] - before[w, i, 1]
-                if square < keep * keep and gx * px + gy * py > 0.0:
-                    continue  # they end overlapping on their own sides: resolved later
+                if apart and square < keep * keep and gx * px + gy * py > 0.0:
+                    continue
                 dx, dy = gx - px, gy - py
                 if passes_disc(px, py, dx, dy, 0.0, 0.0, body - 2.0 * TOUCH):
                     t = enters_disc(px, py, dx, dy, 0.0, 0.0, keep)

@@ -25,10 +25,10 @@ class SBot:
     wheel_radius: float = length(2.0 * CM, above=0.0)
     top_wheel_speed: float = number(4.0, unit="rad/s", above=0.0, doc="so 8 cm/s over the ground")
     height: float = length(10.0 * CM, above=0.0)
-    motor_noise: float = number(0.0, least=0.0, doc="wheel speed x (1 + U(-a, a))")
-    position_noise: float = number(0.0, least=0.0, doc="position increment x (1 + U(-a, a))")
-    heading_noise: float = number(0.0, least=0.0, doc="heading increment x (1 + U(-a, a))")
-    leds: int = integer(8, least=0, doc="lights in a ring")
+    motor_noise: float = number(0.0, least=0.0, most=1.0, doc="wheel speed x (1 + U(-a, a))")
+    position_noise: float = number(0.0, least=0.0, most=1.0, doc="position increment x (1 + U(-a, a))")
+    heading_noise: float = number(0.0, least=0.0, most=1.0, doc="heading increment x (1 + U(-a, a))")
+    leds: int = integer(8, least=0, most=64, doc="lights in a ring")
     colour: str = colour("#d55e00")
 
     PROFILES: ClassVar[dict[str, dict[str, Any]]] = {
