@@ -585,7 +585,7 @@ struct Plain {
         std::fill(listed.begin(), listed.end(), 0), std::fill(strayed.begin(), strayed.end(), 0.0);
         for (int i = 0; i < N; i++)
             if (hit[i]) active[many++] = i;
-        double drift = 0.0;
+        double drift = 0.0, total = 0.0, earlier = INFINITY;  // how far pairs moved in this round, and 50 rounds ago
         for (int turn = 1; turn <= ROUNDS && many > 0; turn++) {
             if (drift > 0.5 * lattice.size) {
                 world.cells.fresh = false;
@@ -602,13 +602,18 @@ struct Plain {
                     world.x[i] = target[a].x, world.y[i] = target[a].y;
                 }
             } else {
+                if (turn % 50 == 0) {
+                    if (total > 0.5 * earlier) break;  // it does not settle: there is no room
+                    earlier = total;
+                }
+                total = 0.0;
                 for (int a = 0; a < many; a++) listed[active[a]] = -turn;
                 for (int a = 0; a < many; a++) {
                     int i = active[a], count = neighbours(world, i, drift);
                     for (int n = 0; n < count; n++) {
                         int j = found[n];
                         double way = part(world, i, j);
-                        strayed[i] += way, strayed[j] += way;
+                        strayed[i] += way, strayed[j] += way, total += way;
                         drift = max({drift, strayed[i], strayed[j]});
                         if (listed[j] != -turn) listed[j] = -turn, active[many++] = j;
                     }

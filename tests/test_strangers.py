@@ -1,0 +1,81 @@
+"""What comes from others is data: worlds, files, and the folder one happens to be in."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import formiga
+from formiga import kernels
+from formiga.errors import WorldError
+
+WORLD = '<world><arena width="1" depth="1"/><sbot><proximity {}/></sbot></world>'
+
+
+def test_the_second_process_imports_nothing_from_the_folder_one_is_in(tmp_path, monkeypatch):
+    """`python -m` would look there first, and run a stranger's numpy.py."""
+    (tmp_path / "numpy.py").write_text("open('ran', 'w').close()\nraise SystemExit\n")
+    (tmp_path / "formiga").mkdir()
+    (tmp_path / "formiga" / "__init__.py").write_text("open('ran', 'w').close()\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(kernels, "FIRST", True)
+    kernels.compile_beside("formiga.engine.planar.warm")
+    process = kernels._beside.pop("formiga.engine.planar.warm")
+    assert process.wait(120) == 0
+    assert not list(tmp_path.rglob("ran"))
+
+
+@pytest.mark.parametrize("executable", [None, "", "/nonexistent/python"])
+def test_without_a_python_to_start_the_kernels_are_compiled_here(monkeypatch, executable):
+    monkeypatch.setattr(sys, "executable", executable)
+    monkeypatch.setattr(kernels, "FIRST", True)
+    kernels.compile_beside("formiga.engine.planar.warm")
+    assert not kernels._beside
+    assert formiga.simulate("line", 0.5).seconds == pytest.approx(0.5)
+
+
+def test_a_second_process_that_hangs_is_given_up(monkeypatch):
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    monkeypatch.setattr(kernels, "PATIENCE", 0.2)
+    monkeypatch.setitem(kernels._beside, "hangs", process)
+    kernels.wait_for("hangs")
+    assert process.wait(10) != 0 and not kernels._beside
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="owners are a matter of POSIX")
+def test_a_cache_that_others_can_write_is_not_used(tmp_path, monkeypatch):
+    """Numba's cache holds pickles: whoever can put one there runs code here."""
+    shared = tmp_path / "formiga"
+    shared.mkdir()
+    shared.chmod(0o777)
+    monkeypatch.setattr(kernels.config, "CACHE_DIR", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert not kernels._cache_folder()[0].startswith(str(tmp_path))
+
+
+def test_a_world_cannot_carry_a_file_that_is_no_table_into_a_recording(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("root:x:0:0\nmore\n")
+    for attributes, complaint in ((f'response="reciprocal" samples="{secret}"', "has no table"),
+                                  (f'samples="{secret}"', "is not 'distance in m, reading'")):
+        (tmp_path / "world.xml").write_text(WORLD.format(attributes))
+        with pytest.raises(WorldError, match=complaint) as raised:
+            formiga.simulate(str(tmp_path / "world.xml"), 1.0, out=tmp_path / "out")
+        assert "world.xml:1: " in str(raised.value)
+        assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("attribute", ['mount="1e300"', 'mount="1e10"', 'reach="1e-300"', 'noise="1e300"'])
+def test_numbers_that_no_robot_has_are_refused(tmp_path, attribute):
+    (tmp_path / "world.xml").write_text(WORLD.format(attribute))
+    with pytest.raises(WorldError, match="out of range"):
+        formiga.read_world(str(tmp_path / "world.xml"))
+
+
+@pytest.mark.parametrize("arguments", [{"seed": "7"}, {"seed": 1.5}, {"worlds": 1.5}, {"threads": 0}, {"seconds": "3"}])
+def test_arguments_of_the_wrong_type_are_refused_in_one_sentence(arguments):
+    with pytest.raises(WorldError):
+        formiga.simulate("line", **{"seconds": 0.5, **arguments})
