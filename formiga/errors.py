@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
 
 class FormigaError(Exception):
@@ -38,3 +40,14 @@ def suggest(wrong: str, allowed: Iterable[str]) -> str:
     """" Did you mean 'reach'?" or nothing, to be put behind a complaint."""
     close = get_close_matches(wrong, list(allowed), n=1, cutoff=0.6)
     return f" Did you mean '{close[0]}'?" if close else ""
+
+
+def whole(what: str, number: Any, least: int, most: int) -> int:
+    """A whole number that a Python caller gave, or a clear complaint."""
+    try:
+        number = operator.index(number)
+    except TypeError as wrong:
+        raise WorldError(f"{what} {number!r} is not a whole number.") from wrong
+    if not least <= number <= most:
+        raise WorldError(f"{what} {number} is out of range; it must be from {least} to {most}.")
+    return int(number)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 import time
 from collections.abc import Callable
@@ -15,7 +14,7 @@ import numpy as np
 
 from formiga import act, control, sense
 from formiga.engine import engine as find_engine
-from formiga.errors import WorldError
+from formiga.errors import WorldError, whole
 from formiga.state import ARRAYS, State
 from formiga.world.model import World
 
@@ -71,25 +70,13 @@ class Simulation:
 
 
 def _seed(seed: int) -> int:
-    return _whole("seed", seed, 0, 2**63 - 1)
+    return whole("seed", seed, 0, 2**63 - 1)
 
 
 def _worlds(worlds: int) -> int:
-    worlds = _whole("worlds:", worlds, -(2**63), 2**31)
-    if worlds < 1:
+    if whole("worlds:", worlds, -(2**63), 2**31) < 1:
         raise WorldError(f"{worlds} worlds cannot run; there must be at least 1.")
     return worlds
-
-
-def _whole(what: str, number: Any, least: int, most: int) -> int:
-    """A whole number from Python, or a clear complaint."""
-    try:
-        number = operator.index(number)
-    except TypeError as wrong:
-        raise WorldError(f"{what} {number!r} is not a whole number.") from wrong
-    if not least <= number <= most:
-        raise WorldError(f"{what} {number} is out of range; it must be from {least} to {most}.")
-    return number
 
 
 @dataclass
@@ -157,7 +144,7 @@ def simulate(world: World, seconds: float | None = None, seed: int = 0, worlds: 
 def _shards(world: World, seed: int, worlds: int, engine: str | None, threads: int | None) -> list[Simulation]:
     """The worlds in as many parts as there are threads; each world keeps its number, and with it its noise."""
     worlds = _worlds(worlds)
-    cores = os.cpu_count() or 1 if threads is None else _whole("threads:", threads, 1, 4096)
+    cores = os.cpu_count() or 1 if threads is None else whole("threads:", threads, 1, 4096)
     parts = min(cores, worlds)
     edges = [worlds * part // parts for part in range(parts + 1)]
     return [Simulation(world, seed, last - first, engine, first) for first, last in pairwise(edges)]
