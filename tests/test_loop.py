@@ -105,7 +105,9 @@ def test_a_seed_out_of_range_is_refused(seed):
 
 @pytest.mark.parametrize("seed", [0, 1, 2**32, 2**63 - 1])
 def test_every_seed_in_range_runs(seed):
-    Simulation(world(), seed).step()
+    simulation = Simulation(world(), seed)
+    simulation.step()
+    assert simulation.state.step.tolist() == [1] and np.isfinite(simulation.state.position).all()
 
 
 @pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf"), -float("inf")])

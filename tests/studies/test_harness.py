@@ -71,7 +71,8 @@ def test_the_json_of_a_figure_that_is_not_finite_is_still_json(tmp_path, capsys)
 
     study = fake(Row("a", 1.0, float("inf")), Row("b", 1.0, float("nan")))
     harness.run("fake", study, False, 1, str(tmp_path / "r.json"), None)
-    json.loads((tmp_path / "r.json").read_text(), parse_constant=refuse)
+    result = json.loads((tmp_path / "r.json").read_text(), parse_constant=refuse)
+    assert [row["ours"] for row in result["rows"]] == ["inf", "nan"]
 
 
 def test_origins_are_never_mixed_in_one_table(capsys):

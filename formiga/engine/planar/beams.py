@@ -10,7 +10,7 @@ from math import cos, sin, sqrt
 
 import numpy as np
 
-from formiga.engine.planar.cells import fill_world
+from formiga.engine.planar.cells import around, fill_world
 from formiga.geometry import lattice_index, nearest_on_segment
 from formiga.kernels import kernel
 
@@ -26,7 +26,7 @@ def cast_world(w, position, heading, first, last, radius, widest, shapes, near, 
     """
     B = ux.shape[0]
     table_start, table_items, table_inverse = near.start, near.items, 1.0 / near.size
-    cell_start, order, sx, sy, cell_inverse = cells.start, cells.order, cells.x, cells.y, 1.0 / cells.size
+    cell_start, order, sx, sy = cells.start, cells.order, cells.x, cells.y
     for i in range(first, last):
         x, y = position[w, i, 0], position[w, i, 1]
         c, s, turned = 1.0, 0.0, False  # sine and cosine only for who has something near
@@ -50,10 +50,7 @@ def cast_world(w, position, heading, first, last, radius, widest, shapes, near, 
                 meet_segment(gx, gy, ex, ey, ox, oy, ux, uy, reach, nearest)
 
         range_ = far + widest
-        c0 = lattice_index((x - range_ - cells.x0) * cell_inverse, cells.columns)
-        c1 = lattice_index((x + range_ - cells.x0) * cell_inverse, cells.columns)
-        r0 = lattice_index((y - range_ - cells.y0) * cell_inverse, cells.rows)
-        r1 = lattice_index((y + range_ - cells.y0) * cell_inverse, cells.rows)
+        c0, c1, r0, r1 = around(x, y, range_, cells)
         for r in range(r0, r1 + 1):
             for n in range(cell_start[w, r * cells.columns + c0], cell_start[w, r * cells.columns + c1 + 1]):
                 dx, dy = sx[w, n] - x, sy[w, n] - y

@@ -46,6 +46,22 @@ def make(worlds: int, robots: int, region: Region, contact_range: float) -> Cell
 
 
 @kernel()
+def around(x, y, reach, cells):
+    """Columns c0..c1 and rows r0..r1 of the cells that hold everybody within `reach` of (x, y)."""
+    inverse = 1.0 / cells.size
+    return (lattice_index((x - reach - cells.x0) * inverse, cells.columns),
+            lattice_index((x + reach - cells.x0) * inverse, cells.columns),
+            lattice_index((y - reach - cells.y0) * inverse, cells.rows),
+            lattice_index((y + reach - cells.y0) * inverse, cells.rows))
+
+
+@kernel()
+def row_of(y, cells):
+    """The row that holds y."""
+    return lattice_index((y - cells.y0) * (1.0 / cells.size), cells.rows)
+
+
+@kernel()
 def fill_world(w, position, cells):
     """Bring one world's list up to date."""
     order, sx, sy, start, cell_of = cells.order, cells.x, cells.y, cells.start, cells.cell

@@ -17,9 +17,9 @@ from math import sqrt
 import numpy as np
 
 from formiga.engine.fixed import near_cell
-from formiga.engine.planar.cells import fill_world
+from formiga.engine.planar.cells import around, fill_world, row_of
 from formiga.engine.planar.sweep import NOTHING, TOUCH, slide
-from formiga.geometry import lattice_index, nearest_on_segment
+from formiga.geometry import nearest_on_segment
 from formiga.kernels import kernel
 
 ROUNDS = 500           # then we stop, whatever is left
@@ -35,7 +35,6 @@ def detect_world(w, position, safety, widest, shapes, near, cells, hit):
     N = position.shape[1]
     table_start, table_items = near.start, near.items
     start, order, sx, sy = cells.start, cells.order, cells.x, cells.y
-    inverse = 1.0 / cells.size
     range_ = 2.0 * widest
     count = 0
     for n in range(N):
@@ -52,10 +51,8 @@ def detect_world(w, position, safety, widest, shapes, near, cells, hit):
                     hit[i] = True
                     count += 1
                     break
-        c0 = lattice_index((x - range_ - cells.x0) * inverse, cells.columns)
-        c1 = lattice_index((x + range_ - cells.x0) * inverse, cells.columns)
-        r0 = lattice_index((y - cells.y0) * inverse, cells.rows)
-        r1 = lattice_index((y + range_ - cells.y0) * inverse, cells.rows)
+        c0, c1, _, r1 = around(x, y, range_, cells)
+        r0 = row_of(y, cells)
         for r in range(r0, r1 + 1):
             begin = start[w, r * cells.columns + c0]
             if r == r0:
@@ -119,11 +116,7 @@ def neighbours(w, i, position, safety, widest, drift, cells, found):
     """
     x, y = position[w, i, 0], position[w, i, 1]
     range_ = safety[i] + widest + drift
-    inverse = 1.0 / cells.size
-    c0 = lattice_index((x - range_ - cells.x0) * inverse, cells.columns)
-    c1 = lattice_index((x + range_ - cells.x0) * inverse, cells.columns)
-    r0 = lattice_index((y - range_ - cells.y0) * inverse, cells.rows)
-    r1 = lattice_index((y + range_ - cells.y0) * inverse, cells.rows)
+    c0, c1, r0, r1 = around(x, y, range_, cells)
     count = 0
     for r in range(r0, r1 + 1):
         for n in range(cells.start[w, r * cells.columns + c0], cells.start[w, r * cells.columns + c1 + 1]):

@@ -58,7 +58,7 @@ class Model:
     @cached_property
     def near_contact(self) -> Near:
         """The table that serves contacts: it reaches as far as anybody goes in a step or is moved at once."""
-        return self.near(self.widest_safety + max(self.widest_safety, self.longest))
+        return self.near(1.001 * (self.widest_safety + max(self.widest_safety, self.longest)))
 
     def near(self, radius: float) -> Near:
         """The table of fixed things for a search radius, made when first asked for."""

@@ -11,8 +11,8 @@ from math import sqrt
 import numpy as np
 
 from formiga.engine.fixed import near_cell
-from formiga.engine.planar.cells import fill_world
-from formiga.geometry import enters_capsule, enters_disc, lattice_index, nearest_on_segment, passes_disc
+from formiga.engine.planar.cells import around, fill_world, row_of
+from formiga.geometry import enters_capsule, enters_disc, nearest_on_segment, passes_disc
 from formiga.kernels import kernel
 
 TOUCH = 1e-8           # m; nearer than this is contact
@@ -110,16 +110,13 @@ def stop_pairs(w, dead, apart, position, before, radius, safety, longest, shapes
     for i in range(N):
         widest = max(widest, radius[i])
     range_ = 2.0 * widest + 2.0 * longest
-    inverse = 1.0 / cells.size
     share = np.ones(N)  # of its way that each robot may go
     clipped = False
     for n in range(N):
         i = cells.order[w, n]
         x, y = cells.x[w, n], cells.y[w, n]
-        c0 = lattice_index((x - range_ - cells.x0) * inverse, cells.columns)
-        c1 = lattice_index((x + range_ - cells.x0) * inverse, cells.columns)
-        r0 = lattice_index((y - cells.y0) * inverse, cells.rows)
-        r1 = lattice_index((y + range_ - cells.y0) * inverse, cells.rows)
+        c0, c1, _, r1 = around(x, y, range_, cells)
+        r0 = row_of(y, cells)
         for r in range(r0, r1 + 1):
             begin = cells.start[w, r * cells.columns + c0]
             if r == r0:
