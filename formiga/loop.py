@@ -22,15 +22,21 @@ Recorder = Callable[[list["Simulation"]], None]  # called with all shards after 
 
 
 class Simulation:
-    """Some copies of a world, all at the same time. `step()` is one control period of each."""
+    """Some copies of a world, all at the same time. `step()` is one control period of each.
 
-    def __init__(self, world: World, seed: int = 0, worlds: int = 1, engine: str | None = None, first_world: int = 0) -> None:
+    genotypes: group -> genes of its controller, for all worlds (size,) or for each (worlds, size). copies: run each world so
+    many times over, from the same start and with the same noise, so that genotypes can be compared.
+    """
+
+    def __init__(self, world: World, seed: int = 0, worlds: int = 1, engine: str | None = None, first_world: int = 0, *,
+                 copies: int = 1, genotypes: dict[str, Any] | None = None) -> None:
         self.world, self.seed = world, _seed(seed)
         worlds = _worlds(worlds)
         sense.prepare_all(world)
         self.engine = find_engine(engine or world.engine)
-        self.model = self.engine.build(world, worlds, first_world)
+        self.model = self.engine.build(world, worlds, first_world, copies)
         self.state: State = self.engine.init(self.model, seed)
+        self.state.genotypes = {name: self._genes(name, genes) for name, genes in (genotypes or {}).items()}
         self._readings: sense.Readings | None = None
 
     @property
@@ -62,11 +68,18 @@ class Simulation:
         self._readings = None
 
     def _from_outside(self, wheels: dict[str, Any]) -> dict[str, control.Orders]:
-        groups = {group.name: group for group in self.world.groups}
-        for name in wheels:
-            if name not in groups:
-                raise WorldError(f"there is no group '{name}'; there are: {', '.join(groups)}.")
-        return {name: control.as_orders(groups[name], self.state.worlds, given) for name, given in wheels.items()}
+        return {name: control.as_orders(self.world.group(name), self.state.worlds, given) for name, given in wheels.items()}
+
+    def _genes(self, name: str, given: Any) -> Any:
+        """Genes for each world (W, size), from those or from one genotype (size,) for all."""
+        self.world.group(name)
+        genes = np.array(given, np.float64)
+        if genes.ndim == 1:
+            genes = np.repeat(genes[None, :], self.state.worlds, axis=0)
+        if genes.ndim != 2 or len(genes) != self.state.worlds or not np.isfinite(genes).all():
+            raise WorldError(f"the genotypes of '{name}' must be finite numbers (genes,) or (worlds, genes) = "
+                             f"({self.state.worlds}, ...), not of the shape {genes.shape}.")
+        return genes
 
 
 def _seed(seed: int) -> int:

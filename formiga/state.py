@@ -29,6 +29,7 @@ class State:
     key: NDArray[np.uint64]        # (W,) what the world's noise is hashed from
     memory: dict[tuple[str, str], Any] = field(default_factory=dict)  # (owner, name) -> (W, n, ...)
     forgotten: dict[tuple[str, str], Any] = field(default_factory=dict)  # (W,) worlds whose memory starts again
+    genotypes: dict[str, Floats] = field(default_factory=dict)  # group -> (W, size) genes; a restart leaves them alone
     scratch: Any = None            # the engine's own; can be rebuilt from the rest at any time
 
     @property

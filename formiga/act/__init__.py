@@ -6,6 +6,7 @@ from formiga.act.leds import light
 from formiga.act.wheels import command
 from formiga.control import Orders
 from formiga.state import Floats, State
+from formiga.world.elements import discover
 from formiga.world.model import World
 
 
@@ -13,3 +14,6 @@ def act_all(world: World, state: State, orders: dict[str, Orders]) -> Floats:
     """Set lights, and return the wheel speeds (W, N, 2) of all robots; who has no orders stands still."""
     light(world, state, orders)
     return command(world, state, orders)
+
+
+discover(__name__)

@@ -32,13 +32,23 @@ def command(world: World, state: State, orders: dict[str, Orders]) -> Floats:
 def drive_motors(ordered, first, top, noise, key, step, wheels):
     """Fill wheels (W, N, 2) for one group. Returns the first robot whose order is not finite, or -1."""
     for w in range(ordered.shape[0]):
-        for i in range(ordered.shape[1]):
-            for side in range(2):
-                speed = ordered[w, i, side]
-                if not np.isfinite(speed):
-                    return i
-                speed = min(top, max(-top, speed))
-                if noise > 0.0:
-                    speed *= 1.0 + either(stream(key[w], first + i, step[w], MOTORS), side, noise)
-                wheels[w, first + i, side] = speed
+        bad = motors_world(w, ordered, first, top, noise, key, step, wheels)
+        if bad >= 0:
+            return bad
     return -1
+
+
+@kernel(inline="always")
+def motors_world(w, ordered, first, top, noise, key, step, wheels):
+    """The same for one world."""
+    bad = -1
+    for i in range(ordered.shape[1]):
+        for side in range(2):
+            speed = ordered[w, i, side]
+            if not np.isfinite(speed) and bad < 0:
+                bad = i
+            speed = min(top, max(-top, speed))
+            if noise > 0.0:
+                speed *= 1.0 + either(stream(key[w], first + i, step[w], MOTORS), side, noise)
+            wheels[w, first + i, side] = speed
+    return bad

@@ -45,6 +45,11 @@ class View:
         return np.asarray(self._state.step[:, None] * self.dt, np.float64)
 
     @property
+    def genotype(self) -> Floats | None:
+        """Genes (W, size) that this run gives each world's controller, or None: then its own count."""
+        return self._state.genotypes.get(self.group.name)
+
+    @property
     def crashed(self) -> Any:
         """Who touched something in the last step, (W, n): a bumper."""
         return self._state.crashed[:, self._robots]

@@ -20,6 +20,7 @@ class Fixed:
     """
 
     shapes: Any        # (K, 5) x0 y0 x1 y1 radius
+    heights: Any       # (K,) m, how high each stands; light passes above
     outlines: Any = field(default_factory=lambda: np.empty((0, 5)))  # (E, 5) x0 y0 x1 y1 number: edges of solid obstacles
 
     @property

@@ -9,36 +9,50 @@ from typing import Any
 import numpy as np
 
 from formiga.engine.darts import throw
-from formiga.engine.fixed import Fixed, Region, boxes, near_table
+from formiga.engine.fixed import Fixed, Region, boxes, inside_solid, near_table
 from formiga.errors import WorldError
 from formiga.noise import channel, world_key
 from formiga.world.elements import where
-from formiga.world.model import Arena, Cylinder, Cylinders, Polygon, Rectangle, Wall, World
+from formiga.world.model import Arena, Cylinder, Cylinders, Lamp, Polygon, Rectangle, Wall, World
+
+Shape = tuple[float, float, float, float, float, float]  # x0 y0 x1 y1 radius height
 
 
 def flatten(world: World) -> Fixed:
     """The world's walls and obstacles as capsules."""
-    shapes: list[tuple[float, float, float, float, float]] = []
-    solids: list[list[tuple[float, float, float, float, float]]] = []
+    shapes: list[Shape] = []
+    solids: list[list[Shape]] = []
     for thing in world.things:
         if isinstance(thing, Arena) and thing.walls:
-            shapes += _outline(_corners(thing.x, thing.y, thing.width, thing.depth, 0.0))
+            shapes += _outline(_corners(thing.x, thing.y, thing.width, thing.depth, 0.0), thing.height)
         elif isinstance(thing, Wall):
             points = _points(thing.points)
-            shapes += [(*a, *b, 0.0) for a, b in pairwise(points)]
+            shapes += [(*a, *b, 0.0, thing.height) for a, b in pairwise(points)]
         elif isinstance(thing, Rectangle):
-            solids.append(_outline(_corners(thing.x, thing.y, thing.width, thing.depth, thing.heading)))
+            corners = _corners(thing.x, thing.y, thing.width, thing.depth, thing.heading)
+            solids.append(_outline(corners, thing.height))
         elif isinstance(thing, Polygon):
-            solids.append(_outline(_points(thing.points)))
+            solids.append(_outline(_points(thing.points), thing.height))
         elif isinstance(thing, Cylinder):
-            shapes.append((thing.x, thing.y, thing.x, thing.y, thing.radius))
+            shapes.append((thing.x, thing.y, thing.x, thing.y, thing.radius, thing.height))
     shapes += [edge for solid in solids for edge in solid]
     outlines = [(*edge[:4], float(number)) for number, solid in enumerate(solids) for edge in solid]
-    fixed = Fixed(np.array(shapes).reshape(-1, 5), np.array(outlines).reshape(-1, 5))
+    table = np.array(shapes).reshape(-1, 6)
+    fixed = Fixed(table[:, :5].copy(), table[:, 5].copy(), np.array(outlines).reshape(-1, 5))
     for thing in world.things:
         if isinstance(thing, Cylinders):
-            fixed = Fixed(np.concatenate([fixed.shapes, _scattered(world, thing, fixed)]), fixed.outlines)
+            fixed = Fixed(np.concatenate([fixed.shapes, _scattered(world, thing, fixed)]),
+                          np.concatenate([fixed.heights, np.full(thing.count, thing.height)]), fixed.outlines)
     return fixed
+
+
+def lamps(world: World) -> Any:
+    """The lamps that shine, (L, 4): x y z intensity. One under the roof of a solid obstacle does not."""
+    solids = [(thing.height, flatten(World(things=(thing,))).outlines) for thing in world.things
+              if isinstance(thing, Rectangle | Polygon)]
+    shining = [lamp for lamp in world.things if isinstance(lamp, Lamp) and lamp.on and lamp.intensity > 0.0
+               and not any(lamp.z < roof and inside_solid(lamp.x, lamp.y, solid) for roof, solid in solids)]
+    return np.array([(lamp.x, lamp.y, lamp.z, lamp.intensity) for lamp in shining]).reshape(-1, 4)
 
 
 def _points(flat: tuple[float, ...]) -> list[tuple[float, float]]:
@@ -51,8 +65,8 @@ def _corners(x: float, y: float, width: float, depth: float, heading: float) -> 
     return [(x + c * a - s * b, y + s * a + c * b) for a, b in half]
 
 
-def _outline(points: list[tuple[float, float]]) -> list[tuple[float, float, float, float, float]]:
-    return [(*a, *b, 0.0) for a, b in pairwise([*points, points[0]])]
+def _outline(points: list[tuple[float, float]], height: float) -> list[Shape]:
+    return [(*a, *b, 0.0, height) for a, b in pairwise([*points, points[0]])]
 
 
 def extent(world: World, fixed: Fixed) -> Region:

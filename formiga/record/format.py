@@ -89,7 +89,9 @@ def named_files(things: Iterable[Any]) -> Iterator[tuple[Any, str, str]]:
 
 def elements_of(world: World) -> Iterator[Any]:
     """Every element of a world."""
-    yield from (world.contact, *world.settings, *world.things)
+    yield from (world.contact, *world.settings, *world.things, *world.fitness)
+    if world.search is not None:
+        yield world.search
     for group in world.groups:
         yield from (group.robot, *group.place, *group.sensors, *group.actuators)
         if group.controller is not None:
@@ -114,7 +116,8 @@ def embed(world: World) -> tuple[World, dict[str, str]]:
                        controller=None if group.controller is None else packed(group.controller))
 
     return replace(world, things=tuple(map(packed, world.things)), settings=tuple(map(packed, world.settings)),
-                   groups=tuple(map(packed_group, world.groups))), files
+                   fitness=tuple(map(packed, world.fitness)), groups=tuple(map(packed_group, world.groups)),
+                   search=None if world.search is None else packed(world.search)), files
 
 
 def _contents(path: str) -> bytes:

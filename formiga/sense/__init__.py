@@ -38,6 +38,10 @@ class Scene:
         """Distances (W, n, B) along beams fixed to each robot; infinity where nothing is within reach."""
         return self.engine.cast(self.model, self.state, beams, reach, self.robots)
 
+    def light(self, diodes: Any) -> Floats:
+        """Readings (W, n, S) of light sensors, `sense.light.Photodiodes`, fixed to each robot."""
+        return self.engine.light(self.model, self.state, diodes, self.robots)
+
     def memory(self, name: str, first: Any) -> Any:
         """An array of the sensor's own that lives in the state; `first` (W, n, ...) is what it starts as."""
         return self.state.remember(self.owner, name, first)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 # IR0..IR14 from the facing direction, counter-clockwise; the 68 degrees in front are the gripper's. [TR, Fig. 5b]
 SBOT_ANGLES = tuple(a * DEG for a in (34, 56, 79, 101, 120, 140, 160, 180, 200, 220, 240, 259, 281, 304, 326))
 
+FULL = 40.0  # what readings of the s-bot's table are divided by [digest of S1: "a bit over 40" is the largest measured]
+
 
 @element("proximity", role="sensor")
 @dataclass(frozen=True)
@@ -76,6 +78,11 @@ class Proximity:
             return infrared_table.from_csv(self.samples, self.reach)
         return infrared_table.method_a() if self.table == "A" else infrared_table.method_b()
 
+    @property
+    def full(self) -> float:
+        """The reading that counts as one: S1 divides its table's readings by 40."""
+        return 1.0 if self.response == "reciprocal" else FULL
+
     def read(self, scene: Scene) -> Floats:
         """Readings (W, n, sensors); 0 where nothing is within reach."""
         value = scene.cast(self.beams, self.reach)
@@ -87,39 +94,48 @@ class Proximity:
 @kernel()
 def respond(value, reach, table, gain, offset, share, closed, noise_from, noise_to, ambient, key, step, first, channel):
     """Turn distances (W, n, B) into readings, in place."""
-    B = value.shape[2]
-    seen = np.empty(B, np.bool_)
-    spacing = reach / max(1, table.shape[0] - 1)
+    seen = np.empty(value.shape[2], np.bool_)
     for w in range(value.shape[0]):
-        for i in range(value.shape[1]):
-            anything = False
+        respond_world(w, value, seen, reach, table, gain, offset, share, closed, noise_from, noise_to, ambient, key, step,
+                      first, channel)
+
+
+@kernel(inline="always")
+def respond_world(w, value, seen, reach, table, gain, offset, share, closed, noise_from, noise_to, ambient, key, step, first,
+                  channel):
+    """The same for one world; seen: room for B flags."""
+    B = value.shape[2]
+    spacing = reach / max(1, table.shape[0] - 1)
+    for i in range(value.shape[1]):
+        anything = False
+        for b in range(B):
+            anything |= value[w, i, b] <= reach
+        if not anything and ambient == 0.0:  # the common case
             for b in range(B):
-                anything |= value[w, i, b] <= reach
-            if not anything and ambient == 0.0:  # the common case
-                value[w, i, :] = 0.0
-                continue
+                value[w, i, b] = 0.0
+            continue
+        for b in range(B):
+            d = value[w, i, b]
+            seen[b] = d <= reach
+            if not seen[b]:
+                value[w, i, b] = 0.0
+            elif table.shape[0] > 0:
+                value[w, i, b] = table[int(d / spacing + 0.5)]
+            else:
+                value[w, i, b] = min(1.0, gain / (d + offset))
+        if anything and share > 0.0:
+            spread(value, w, i, seen, share, closed)
+        if (anything and noise_to > 0.0) or ambient > 0.0:
+            start = stream(key[w], first + i, step[w], channel)
             for b in range(B):
-                d = value[w, i, b]
-                seen[b] = d <= reach
-                if not seen[b]:
-                    value[w, i, b] = 0.0
-                elif table.shape[0] > 0:
-                    value[w, i, b] = table[int(d / spacing + 0.5)]
-                else:
-                    value[w, i, b] = min(1.0, gain / (d + offset))
-            if anything and share > 0.0:
-                spread(value, w, i, seen, share, closed)
-            if (anything and noise_to > 0.0) or ambient > 0.0:
-                start = stream(key[w], first + i, step[w], channel)
-                for b in range(B):
-                    if value[w, i, b] != 0.0 and noise_to > 0.0:
-                        a = noise_from
-                        if noise_to > noise_from:
-                            a += (noise_to - noise_from) * unit(start, 3 * b)
-                        value[w, i, b] *= 1.0 + either(start, 3 * b + 1, a)
-                    if ambient > 0.0:
-                        value[w, i, b] += ambient * unit(start, 3 * b + 2)
-                    value[w, i, b] = max(0.0, value[w, i, b])
+                if value[w, i, b] != 0.0 and noise_to > 0.0:
+                    a = noise_from
+                    if noise_to > noise_from:
+                        a += (noise_to - noise_from) * unit(start, 3 * b)
+                    value[w, i, b] *= 1.0 + either(start, 3 * b + 1, a)
+                if ambient > 0.0:
+                    value[w, i, b] += ambient * unit(start, 3 * b + 2)
+                value[w, i, b] = max(0.0, value[w, i, b])
 
 
 @kernel()

@@ -37,6 +37,11 @@ class Scanner:
         fan = np.linspace(-0.5 * self.field, 0.5 * self.field, self.beams, endpoint=not full) if self.beams > 1 else np.zeros(1)
         return tuple(self.heading + fan)
 
+    @property
+    def full(self) -> float:
+        """The reading that counts as one."""
+        return self.reach
+
     @cached_property
     def fan(self) -> Beams:
         """The beams in the robot's frame."""

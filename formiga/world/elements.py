@@ -34,6 +34,8 @@ ROLES = {
     "controller": "readings -> orders",
     "actuator": "orders -> what the engine or the world does",
     "setting": "how the world runs; at most one of each",
+    "fitness": "what robots are praised for; their sum is the fitness, or the reward",
+    "search": "how the world's controller is evolved; at most one",
 }
 
 RESERVED = ("world", "include", "param", "defaults")  # the file's own elements; see model.py and reader.py

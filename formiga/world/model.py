@@ -109,12 +109,12 @@ class Cylinders:
 @element("lamp", role="thing")
 @dataclass(frozen=True)
 class Lamp:
-    """A light that sensors may see. Data for now: light sensors come with a later release."""
+    """A light that <light> sensors see, unless something stands in between that is high enough."""
 
     x: float = length()
     y: float = length()
-    z: float = length(0.1, least=0.0)
-    intensity: float = number(1.0, least=0.0)
+    z: float = length(0.1, least=0.0, doc="above the floor")
+    intensity: float = number(0.25, least=0.0, doc="in m^2; a sensor sums intensity / distance^2, so 1 at 0.5 m")
     colour: str = colour("#ffffff")
     on: bool = flag(True)
     name: str = name("lamp")
@@ -195,10 +195,12 @@ class World:
     things: tuple[Any, ...] = ()
     groups: tuple[Group, ...] = ()
     settings: tuple[Any, ...] = ()           # elements of role 'setting' other than <contact>
+    fitness: tuple[Any, ...] = ()            # elements of role 'fitness'
+    search: Any = None                       # an element of role 'search'
 
     def __post_init__(self) -> None:
         check(self, "world", kinds_of(World))
-        for part in ("things", "groups", "settings"):
+        for part in ("things", "groups", "settings", "fitness"):
             object.__setattr__(self, part, tuple(getattr(self, part)))
         if not isinstance(self.contact, Contact):
             raise WorldError(f"the contact of a world is a Contact, not {self.contact!r}.")
@@ -208,6 +210,8 @@ class World:
         _role("thing", self.things)
         only_one([thing for thing in self.things if isinstance(thing, Arena)])
         _role("setting", self.settings)
+        _role("fitness", self.fitness)
+        _role("search", () if self.search is None else (self.search,))
         only_one([self.contact, *self.settings])
         _unique("group", self.groups)
 
@@ -215,6 +219,13 @@ class World:
     def robots(self) -> int:
         """How many robots there are in all groups."""
         return sum(group.count for group in self.groups)
+
+    def group(self, name: str) -> Group:
+        """The group of that name."""
+        for group in self.groups:
+            if group.name == name:
+                return group
+        raise WorldError(f"there is no group '{name}'; there are: {', '.join(group.name for group in self.groups)}.")
 
     @property
     def arena(self) -> Arena | None:
@@ -229,7 +240,7 @@ class World:
 
 
 # -- what stands where in a file ------------------------------------------------------------------------------------
-IN_WORLD = ("setting", "thing", "robot")
+IN_WORLD = ("setting", "thing", "robot", "fitness", "search")
 IN_ROBOT = ("placement", "sensor", "controller", "actuator")
 
 

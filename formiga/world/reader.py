@@ -53,8 +53,7 @@ class _Reader:
         self.known = registered()
         self.defaults: dict[str, dict[str, Any]] = {}
         self.unwritten: dict[tuple[str, str | None], dict[str, Any]] = {}  # by tag and profile
-        self.settings: list[Any] = []
-        self.things: list[Any] = []
+        self.parts: dict[str, list[Any]] = {role: [] for role in IN_WORLD}
         self.groups: list[tuple[Node, dict[str, Any]]] = []  # their names are given when all are known
         self.includes = 0
         self.bytes = 0
@@ -67,11 +66,13 @@ class _Reader:
             self.params.check_overrides()
         except ValueError as wrong:
             raise root.wrong(f"{wrong}.") from wrong
-        only_one(self.settings)
-        contact = next((setting for setting in self.settings if isinstance(setting, Contact)), Contact())
+        only_one(self.parts["setting"])
+        only_one(self.parts["search"], "search")
+        contact = next((setting for setting in self.parts["setting"] if isinstance(setting, Contact)), Contact())
         return _located(root, World(
-            **own, contact=contact, things=tuple(self.things), groups=tuple(self.named_groups()),
-            settings=tuple(setting for setting in self.settings if setting is not contact)))
+            **own, contact=contact, things=tuple(self.parts["thing"]), groups=tuple(self.named_groups()),
+            settings=tuple(setting for setting in self.parts["setting"] if setting is not contact),
+            fitness=tuple(self.parts["fitness"]), search=next(iter(self.parts["search"]), None)))
 
     def root(self, file: str, data: bytes, encoding: str | None) -> Node:
         self.bytes += len(data)
@@ -91,7 +92,7 @@ class _Reader:
                 if element.role == "robot":
                     self.group(node, element)
                 else:
-                    (self.things if element.role == "thing" else self.settings).append(self.build(node, element))
+                    self.parts[element.role].append(self.build(node, element))
 
     # -- the format's own elements -------------------------------------------------------------------------------
     def include(self, node: Node, files: list[str]) -> None:

@@ -287,15 +287,22 @@ def contact_all(model, limit, end_at_limit, position, swept, radius, safety, wid
     swept (W, N): who was stopped on its way; rounds (W,): how many rounds `resolve` needed; unresolved (W,): in how many
     steps they did not suffice.
     """
-    N = position.shape[1]
-    hit = np.empty(N, np.bool_)
+    hit = np.empty(position.shape[1], np.bool_)
     for w in range(position.shape[0]):
-        if done[w]:
-            continue
-        step[w] += 1
-        if model == NONE:
-            continue
-        hit[:] = False
+        if not done[w]:
+            contact_world(w, model, limit, end_at_limit, position, swept, radius, safety, widest, shapes, near, cells, alive,
+                          crashed, crashes, done, step, rounds, unresolved, hit)
+
+
+@kernel(inline="always")
+def contact_world(w, model, limit, end_at_limit, position, swept, radius, safety, widest, shapes, near, cells, alive, crashed,
+                  crashes, done, step, rounds, unresolved, hit):
+    """The same for one world that has not ended; hit: room for N flags."""
+    N = position.shape[1]
+    step[w] += 1
+    if model != NONE:
+        for i in range(N):
+            hit[i] = False
         fill_world(w, position, cells)
         rounds[w] = 0
         if detect_world(w, position, safety, widest, shapes, near, cells, hit) > 0 and model != STOP:

@@ -1,6 +1,6 @@
 """The planar engine: discs on two wheels, walls and cylinders, no masses; thousands of worlds at once.
 
-`build`, `init`, `step` and `cast` are the whole promise. `step` is the table of contents of the physics.
+`build`, `init`, `step`, `cast` and `light` are the whole promise. `step` is the table of contents of the physics.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ import numpy as np
 from formiga import kernels
 from formiga.engine.beams import Beams
 from formiga.engine.fixed import Fixed, Near, Region, near_table
-from formiga.engine.flatten import extent, flatten
+from formiga.engine.flatten import extent, flatten, lamps
 from formiga.engine.place import place
 from formiga.engine.planar import cells as cell_lists
 from formiga.engine.planar.beams import cast_all
 from formiga.engine.planar.contact import MINIMAL, NONE, PUBLISHED, STOP, contact_all
 from formiga.engine.planar.drive import drive_all
+from formiga.engine.planar.light import light_all
 from formiga.engine.planar.sweep import sweep_all
 from formiga.errors import WorldError
 from formiga.noise import world_key
 from formiga.state import Floats, State
-from formiga.world.elements import where
+from formiga.world.elements import of, where
 from formiga.world.model import World
 
 WARM = "formiga.engine.planar.warm"
@@ -35,7 +36,8 @@ class Model:
     """What never changes during a run: the world's description as arrays, one entry per robot."""
 
     world: World
-    worlds: int
+    worlds: int                    # in all, copies counted
+    copies: int                    # each world is there so many times, with the same start and the same noise
     first_world: int               # number of the first world in the run, when several threads share it
     dt: float
     radius: Floats                 # (N,) of the body
@@ -53,6 +55,10 @@ class Model:
     longest: float                 # furthest that anybody can go in one step
     sweeps: bool                   # whether a body could pass through something in one step
     noisy: bool                    # whether anybody's motion has noise
+    height: Floats                 # (N,) of the body; the light sensors sit on top
+    tallest: float                 # height of the tallest body
+    lamps: Floats                  # (L, 4) x y z intensity of those that are on
+    glow: Floats                   # (N,) m^2, the light that each robot gives; 0: none
     tables: dict[float, Near] = field(default_factory=dict)
 
     @cached_property
@@ -77,8 +83,8 @@ class Scratch:
     rounds: Any                # (W,) rounds of re-positioning in the last step; contact.ROUNDS: not all resolved
 
 
-def build(world: World, worlds: int = 1, first_world: int = 0) -> Model:
-    """The constants of `worlds` copies of a world, numbered from `first_world`."""
+def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
+    """The constants of a batch: worlds numbered from `first_world`, all of them once, then all again, `copies` times."""
     kernels.compile_beside(WARM)
     for group in world.groups:
         for needed in ("radius", "clearance", "wheel_base", "wheel_radius", "top_speed", "motor_noise", "position_noise",
@@ -86,33 +92,44 @@ def build(world: World, worlds: int = 1, first_world: int = 0) -> Model:
             if not hasattr(group.robot, needed):
                 raise WorldError(f"{where(group)}the planar engine cannot move <{group.name}>: it has no '{needed}'.")
 
-    def each(name: str) -> Floats:
-        parts = [np.full(group.count, float(getattr(group.robot, name))) for group in world.groups]
+    def each(name: str, *default: float) -> Floats:
+        parts = [np.full(group.count, float(getattr(group.robot, name, *default))) for group in world.groups]
         return np.concatenate(parts or [np.empty(0)])
 
     fixed = flatten(world)
-    radius, safety = each("radius"), each("radius") + each("clearance")
+    radius, safety, height = each("radius"), each("radius") + each("clearance"), each("height", 0.1)
     top_speed, position_noise, heading_noise = each("top_speed"), each("position_noise"), each("heading_noise")
     motor_noise = np.array([group.robot.motor_noise for group in world.groups]).max(initial=0.0)
     longest = float((top_speed * (1.0 + position_noise)).max(initial=0.0) * (1.0 + motor_noise)) * world.dt
     shortest = float(radius.min(initial=np.inf))
     reposition = MINIMAL if world.contact.mode == "minimal" else PUBLISHED
     return Model(
-        world=world, worlds=worlds, first_world=first_world, dt=world.dt, radius=radius, safety=safety,
+        world=world, worlds=worlds * copies, copies=copies, first_world=first_world, dt=world.dt, radius=radius, safety=safety,
         wheel_base=each("wheel_base"), wheel_radius=each("wheel_radius"), top_speed=top_speed,
         position_noise=position_noise, heading_noise=heading_noise, fixed=fixed, region=extent(world, fixed),
         contact={"none": NONE, "stop": STOP, "reposition": reposition}[world.contact.model],
         widest=float(radius.max(initial=0.0)), widest_safety=float(safety.max(initial=0.0)),
         longest=longest,
         sweeps=world.contact.model != "none" and longest > min(float((safety - radius).min(initial=np.inf)), shortest),
-        noisy=bool(position_noise.any() or heading_noise.any()))
+        noisy=bool(position_noise.any() or heading_noise.any()),
+        height=height, tallest=float(height.max(initial=0.0)), lamps=lamps(world), glow=_glow(world))
+
+
+def _glow(world: World) -> Floats:
+    """The light of each robot (N,): the sum of what its group's <glow> say, 0 without one."""
+    glow = np.zeros(world.robots)
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        glow[robots] = sum(part.intensity for part in group.actuators if of(part).tag == "glow")
+    return glow
 
 
 def init(model: Model, seed: int = 0) -> State:
     """Everything that changes, at the start. World 7 is the same alone or among 256."""
     W, N = model.worlds, model.world.robots
-    keys = np.array([world_key(seed, model.first_world + w) for w in range(W)], np.uint64)
+    keys = np.array([world_key(seed, model.first_world + w) for w in range(W // model.copies)], np.uint64)
     position, heading = place(model.world, model.fixed, keys)
+    if model.copies > 1:
+        keys, position, heading = (np.concatenate([array] * model.copies) for array in (keys, position, heading))
     lights = max((getattr(group.robot, "leds", 0) for group in model.world.groups), default=0)
     return State(position=position, heading=heading, wheels=np.zeros((W, N, 2)), wheel_angle=np.zeros((W, N, 2)),
                  leds=np.zeros((W, N, lights, 3), np.uint8), crashed=np.zeros((W, N), np.bool_),
@@ -165,4 +182,13 @@ def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) 
     return out
 
 
-__all__ = ["Model", "build", "cast", "init", "step"]
+def light(model: Model, state: State, diodes: Any, robots: slice) -> Floats:
+    """Readings (W, n, S) of the light sensors of some robots; diodes: `sense.light.Photodiodes`."""
+    out = np.empty((model.worlds, robots.stop - robots.start, len(diodes.ux)))
+    light_all(state.position, state.heading, robots.start, robots.stop, model.radius, model.height, model.widest,
+              model.tallest, model.fixed.shapes, model.fixed.heights, state.scratch.cells, model.lamps, model.glow, diodes,
+              state.key, state.step, out)
+    return out
+
+
+__all__ = ["Model", "build", "cast", "init", "light", "step"]

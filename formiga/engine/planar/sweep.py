@@ -83,17 +83,23 @@ def sweep_all(position, before, radius, safety, longest, slides, shapes, near, c
     `longest` bounds one robot's motion in a step. Who was stopped is marked in swept (W, N).
     """
     for w in range(position.shape[0]):
-        swept[w] = False
         if done[w]:
-            continue
-        for i in range(position.shape[1]):
-            x, y = before[w, i, 0], before[w, i, 1]
-            position[w, i, 0], position[w, i, 1], swept[w, i] = slide(
-                x, y, position[w, i, 0] - x, position[w, i, 1] - y, radius[i], slides, shapes, near)
-        for turn in range(ROUNDS):
-            late = turn >= ROUNDS // 2
-            if not stop_pairs(w, late, slides, position, before, radius, safety, longest, shapes, near, cells, swept):
-                break
+            swept[w] = False
+        else:
+            sweep_world(w, position, before, radius, safety, longest, slides, shapes, near, cells, swept)
+
+
+@kernel()
+def sweep_world(w, position, before, radius, safety, longest, slides, shapes, near, cells, swept):
+    """The same for one world."""
+    for i in range(position.shape[1]):
+        x, y = before[w, i, 0], before[w, i, 1]
+        position[w, i, 0], position[w, i, 1], swept[w, i] = slide(
+            x, y, position[w, i, 0] - x, position[w, i, 1] - y, radius[i], slides, shapes, near)
+    for turn in range(ROUNDS):
+        late = turn >= ROUNDS // 2
+        if not stop_pairs(w, late, slides, position, before, radius, safety, longest, shapes, near, cells, swept):
+            break
 
 
 @kernel()

@@ -1,0 +1,32 @@
+"""Neural controllers: scaled readings in, two wheel speeds out, and a genotype that says everything in between.
+
+A genotype is a flat vector of genes in [-1, 1]; the class of each network shows its layout. It comes from a file that the
+world names, or from whoever evolves or teaches the network, one for each world.
+"""
+
+from __future__ import annotations
+
+from formiga.control.neural.ctrnn import Ctrnn
+from formiga.control.neural.elman import Elman
+from formiga.control.neural.layered import Mlp, Perceptron
+from formiga.control.neural.network import Network
+from formiga.errors import WorldError
+from formiga.world.model import Group, World
+
+
+def learner(world: World, name: str = "") -> Group:
+    """The group whose network is evolved: the one of that name, or the only one that has a network."""
+    if name:
+        group = world.group(name)
+        if not isinstance(group.controller, Network):
+            raise WorldError(f"'{name}' cannot evolve: its controller is no network (<perceptron>, <mlp>, <elman> or <ctrnn>).")
+        return group
+    found = [group for group in world.groups if isinstance(group.controller, Network)]
+    if len(found) != 1:
+        those = ", ".join(f"'{group.name}'" for group in found)
+        raise WorldError(f"world '{world.name}' has {len(found) or 'no'} groups with a network (<perceptron>, <mlp>, <elman> or "
+                         f"<ctrnn>){f': {those}; say which one evolves' if found else ', so nothing can evolve'}.")
+    return found[0]
+
+
+__all__ = ["Ctrnn", "Elman", "Mlp", "Network", "Perceptron", "learner"]

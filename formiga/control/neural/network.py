@@ -1,0 +1,117 @@
+"""What all networks share: where their inputs come from, where their genes come from, and what their outputs do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from formiga.control.neural import genotype as genotypes
+from formiga.control.neural.think import think_all
+from formiga.control.view import View
+from formiga.errors import WorldError
+from formiga.state import Floats
+from formiga.world.elements import file, number, of, text, where
+from formiga.world.model import Group
+
+OUTPUTS = 2  # the left and the right wheel
+
+
+@dataclass(frozen=True)
+class Network:
+    """A network that drives two wheels.
+
+        x_k = reading_k / full of its sensor, cut to 0..1
+        wheel_j = top speed (2 o_j - 1), o_j in (0, 1): the j-th output
+    """
+
+    inputs: str = text("proximity", doc="names of sensors; their readings, one after another, are the inputs")
+    span: float = number(5.0, above=0.0, doc="a gene of 1 is a weight or a bias of this size")
+    genotype: str | None = file(None, doc="a JSON file with its genes, such as `formiga evolve` writes")
+
+    KIND: ClassVar[int]
+
+    @property
+    def sensors(self) -> list[str]:
+        """The names in `inputs`."""
+        return self.inputs.replace(",", " ").split()
+
+    def shape(self, inputs: int) -> tuple[int, ...]:
+        """Units in each layer, from the inputs to the outputs."""
+        raise NotImplementedError
+
+    def size(self, inputs: int) -> int:
+        """How many genes it has."""
+        raise NotImplementedError
+
+    def express(self, genes: Floats, inputs: int, dt: float) -> Floats:
+        """Genes (G, size) in [-1, 1] -> weights, biases ... in the same places."""
+        return self.span * genes
+
+    def memory(self, inputs: int) -> int:
+        """How many numbers it keeps from step to step."""
+        return 0
+
+    @cached_property
+    def stored(self) -> Floats | None:
+        """The genes (1, size) in its file, or None."""
+        if self.genotype is None:
+            return None
+        found = genotypes.read(self.genotype)
+        if found.controller != of(self).tag:
+            raise WorldError(f"{where(self)}{self.genotype}: a genotype of a <{found.controller[:40]}>, not of a <{of(self).tag}>.")
+        return found.genes[None, :]
+
+    def decide(self, view: View) -> Floats:
+        """Wheel speeds (W, n, 2)."""
+        x = self.look(view)
+        genes = self.genes(view.group, x.shape[-1], view.genotype)
+        wheels = np.empty((*view.shape, OUTPUTS))
+        neurons = view.memory("neurons", np.zeros((*view.shape, self.memory(x.shape[-1]))))
+        think_all(self.KIND, np.array(self.shape(x.shape[-1])), self.express(genes, x.shape[-1], view.dt), view.dt,
+                  view.group.robot.top_speed, x, neurons, wheels)
+        return wheels
+
+    def look(self, view: View) -> Floats:
+        """The inputs (W, n, I)."""
+        return scaled([view.reading(name) for name in self.sensors], self.scales(view.group))
+
+    def scales(self, group: Group) -> list[float]:
+        """For each sensor that it reads, the reading that counts as one."""
+        carried = {sensor.name: sensor for sensor in group.sensors if hasattr(sensor, "name")}
+        if not self.sensors:
+            raise WorldError(f"{where(self)}<{of(self).tag}> inputs: it names no sensor. '{group.name}' carries: "
+                             f"{', '.join(carried) or 'none'}.")
+        for name in self.sensors:
+            if name not in carried:
+                raise WorldError(f"{where(self)}<{of(self).tag}> inputs: '{group.name}' carries no sensor '{name}'; it carries: "
+                                 f"{', '.join(carried) or 'none'}.")
+            if not hasattr(carried[name], "full"):
+                raise WorldError(f"{where(self)}<{of(self).tag}> inputs: <{of(carried[name]).tag}> has no full reading to be "
+                                 "measured in (a property `full`), so it cannot feed a network.")
+        return [float(carried[name].full) for name in self.sensors]
+
+    def genes(self, group: Group, inputs: int, given: Floats | None) -> Floats:
+        """The genes in force: those that were given for each world (W, size), else those of the file (1, size)."""
+        genes = self.stored if given is None else given
+        tag = of(self).tag
+        if genes is None:
+            raise WorldError(f"{where(self)}<{tag}> of '{group.name}' has no genotype yet. `formiga evolve` finds one; or name a "
+                             f"file with its {self.size(inputs)} genes: genotype=\"champion.json\".")
+        if genes.shape[-1] != self.size(inputs):
+            origin = f"{self.genotype}: " if given is None else ""
+            raise WorldError(f"{where(self)}{origin}{genes.shape[-1]} genes, but <{tag}> of '{group.name}' with "
+                             f"{inputs} inputs has {self.size(inputs)}.")
+        return genes
+
+
+def scaled(readings: list[Any], full: list[float]) -> Floats:
+    """Readings (W, n, ...) of several sensors as one array of inputs (W, n, I) in 0..1."""
+    parts = [np.clip(np.asarray(reading, np.float64).reshape(*reading.shape[:2], -1) / one, 0.0, 1.0)
+             for reading, one in zip(readings, full, strict=True)]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
+
+
+__all__ = ["Network", "OUTPUTS", "scaled"]

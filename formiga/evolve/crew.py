@@ -1,0 +1,201 @@
+"""Who evaluates: this process, the cores of this machine, or a Dask cluster. The results are the same, in order.
+
+    with crew(jobs=8) as workers:
+        fitness = workers.map(evaluate, tasks)
+
+On a machine the work is shared out by joblib. On a cluster it could be too, by joblib's own Dask backend, but when a
+worker is killed that one loses arguments larger than 1 kB, which it had scattered (FutureCancelledError), and it waits for
+ever if the scheduler cannot unpickle a task. So a cluster is asked through distributed.Client: Dask runs the tasks of a
+lost worker again elsewhere, since each carries all that it needs. Tasks travel as bytes, which only a worker opens: the
+scheduler itself needs no formiga.
+"""
+
+from __future__ import annotations
+
+import logging
+import operator
+import pickle
+import re
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Protocol, TypeVar
+
+from formiga.errors import FormigaError, MissingExtra, whole
+
+ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(?:[A-Za-z0-9_.\-]+|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})")
+ANSWER = 8.0       # s, until a scheduler must have answered
+ATTEMPTS = 3       # at a map whose local processes die
+LOGGERS = ("distributed", "distributed.client", "distributed.scheduler", "tornado.application")
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+class Crew(Protocol):
+    """Whoever evaluates."""
+
+    size: int | None  # how many at a time; None: nobody knows
+
+    def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> list[Result]:
+        """[function(task) for task in tasks], in order. An exception of the function is raised here."""
+        ...
+
+
+class CrewError(FormigaError):
+    """Nobody is left to evaluate."""
+
+
+@contextmanager
+def crew(jobs: int = 1, cluster: str | None = None, *, threads: bool = False, patience: float = 60.0) -> Iterator[Crew]:
+    """Workers for the length of a block.
+
+    jobs: so many at a time on this machine, in processes or in `threads`. cluster: the address of a Dask scheduler, whose
+    workers do it instead. patience: so many seconds a cluster may be without any worker.
+    """
+    jobs = whole("jobs:", jobs, 1, 4096)
+    if cluster is not None:
+        with _connected(cluster) as client:
+            yield Cluster(client, cluster, patience)
+    elif jobs == 1:
+        yield Alone()
+    else:
+        yield Local(jobs, threads)
+
+
+class Alone:
+    """This process, one task after another."""
+
+    size: int | None = 1
+
+    def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> list[Result]:
+        """[function(task) for task in tasks]."""
+        return [function(task) for task in tasks]
+
+
+class Local:
+    """The cores of this machine."""
+
+    def __init__(self, jobs: int, threads: bool) -> None:
+        self.size: int | None = jobs
+        self._threads = threads
+
+    def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> list[Result]:
+        """[function(task) for task in tasks]. If a process is killed, everything is evaluated again."""
+        from concurrent.futures.process import BrokenProcessPool
+
+        from joblib import Parallel, delayed
+
+        calls = [delayed(function)(task) for task in tasks]
+        for _ in range(ATTEMPTS):
+            with suppress(BrokenProcessPool):  # max_nbytes: arrays arrive as they are, not as read-only maps of a file
+                return list(Parallel(self.size, backend="threading" if self._threads else "loky", max_nbytes=None)(calls))
+        raise CrewError(f"a process that evaluated was killed, {ATTEMPTS} times; was the memory full? Lower the jobs.")
+
+
+# -- a cluster --------------------------------------------------------------------------------------------------------
+class Cluster:
+    """The workers of a Dask scheduler."""
+
+    def __init__(self, client: Any, address: str, patience: float) -> None:
+        self.size: int | None = None  # workers come and go
+        self._client, self._address, self._patience = client, address, patience
+
+    def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> list[Result]:
+        """[function(task) for task in tasks]. Tasks of a worker that is lost are run again by another one."""
+        from cloudpickle import dumps
+        from distributed.scheduler import KilledWorker
+        from toolz import pipe
+
+        blobs = [dumps(partial(_evaluate, _version(), function, task)) for task in tasks]
+        steps = ([step] * len(blobs) for step in (pickle.loads, operator.call))
+        futures = []
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that it is a large graph
+                futures = self._client.map(pipe, blobs, *steps, key="formiga", pure=False)
+            return self._collect(futures)
+        except KilledWorker as wrong:
+            raise CrewError(f"a task took down every worker of {self._address} that tried it; was the memory full?") from wrong
+        except ModuleNotFoundError as wrong:
+            raise CrewError(f"a worker of {self._address} cannot import '{wrong.name}'; install it where the worker runs, in "
+                            "the same version as here.") from wrong
+        finally:
+            for future in futures:
+                future.release()  # what nobody waits for any more is not started
+
+    def _collect(self, futures: list[Any]) -> list[Any]:
+        from distributed.client import FutureCancelledError
+
+        self._workers_seen = time.monotonic()
+        results: list[Any] = []
+        try:
+            while len(results) < len(futures):
+                future = futures[len(results)]
+                try:
+                    results.append(future.result(timeout=1.0))
+                except TimeoutError:
+                    if future.status == "error":  # its own
+                        raise
+                    self._look_around(futures)
+        except FutureCancelledError as wrong:
+            raise CrewError(f"the Dask scheduler at {self._address} is gone, and the evaluations with it.") from wrong
+        return results
+
+    def _look_around(self, futures: list[Any]) -> None:
+        """Raise what a later task has raised already; or that there is no worker, if that has lasted too long."""
+        for future in futures:
+            if future.status == "error":
+                future.result()
+        with suppress(TimeoutError, OSError):
+            if self._client.sync(self._client.scheduler.ncores, callback_timeout=5.0):
+                self._workers_seen = time.monotonic()
+        if time.monotonic() - self._workers_seen > self._patience:
+            raise CrewError(f"no worker has been at the Dask scheduler {self._address} for {self._patience:g} s; start one "
+                            f"with `dask worker {self._address}`.")
+
+
+def _evaluate(theirs: str, function: Callable[[Any], Any], task: Any) -> Any:
+    """What a worker runs. Another version of formiga would give other results."""
+    if theirs != _version():
+        raise CrewError(f"a worker has formiga {_version()}, but {theirs} asks it; install the same version for both.")
+    return function(task)
+
+
+def _version() -> str:
+    try:
+        return version("formiga")
+    except PackageNotFoundError:  # run from a checkout that was never installed
+        return "unknown"
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Any]:
+    """A client of the scheduler, without its chatter."""
+    port = ADDRESS.fullmatch(address)
+    if not port or not 0 < int(port[1]) < 2**16:
+        raise CrewError(f"'{address[:80]}' is not the address of a Dask scheduler; one looks like tcp://192.168.0.7:8786.")
+    try:
+        from distributed import Client
+    except ImportError as wrong:
+        raise MissingExtra("a cluster needs Dask; install it with: pip install 'formiga[cluster]'") from wrong
+    levels = {name: logging.getLogger(name).level for name in LOGGERS}
+    for name in LOGGERS:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    client = None
+    try:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that versions differ; _evaluate checks the one that matters
+                client = Client(address, timeout=ANSWER, set_as_default=False)
+        except (OSError, ValueError, TypeError, RuntimeError) as wrong:
+            raise CrewError(f"no Dask scheduler answers at {address}; start one with `dask scheduler`.") from wrong
+        yield client
+    finally:
+        if client is not None:
+            with suppress(Exception):
+                client.close(timeout=2.0)
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)

@@ -1,0 +1,125 @@
+"""Many genotypes, each in the same trials, as fast as it goes: what evolution asks of a laboratory.
+
+    tried = rollout(world, genotypes, seed=1, trials=10)
+    tried.fitness                                   # (genotypes, trials)
+
+Where everything in the world has a kernel, all steps run in one compiled loop (`kernel.py`); otherwise through `loop.py`.
+Both give the same bits, whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from formiga.control.neural import Network, learner
+from formiga.errors import WorldError, whole
+from formiga.loop import Simulation
+from formiga.rollout.kernel import Brain, roll
+from formiga.rollout.program import desk, obstacle, program
+from formiga.score import Score
+from formiga.state import Floats
+from formiga.world.model import Group, World
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """What came of it; every array is (genotypes, trials)."""
+
+    fitness: Floats
+    steps: Any                 # taken before the trial ended
+    crashes: Any               # steps with a crash, added up over the robots
+    speed: Floats              # mean forward speed over all robots and steps, in top speeds; that of a wheel that stands is 0
+    robots: int
+    asked: int                 # steps of a whole trial
+
+    @property
+    def crash_rate(self) -> Floats:
+        """Share of robot-steps with a crash."""
+        return np.asarray(self.crashes / np.maximum(1, self.steps * self.robots))
+
+
+def genes(world: World, group: Group) -> int:
+    """How many genes the network of a group has in this world."""
+    network: Network = group.controller
+    lab = Simulation(world)
+    inputs = sum(int(np.prod(lab.readings[group.name][name].shape[2:])) for name in _inputs(network, group))
+    network.express(np.zeros((1, network.size(inputs))), inputs, world.dt)  # says what is wrong with it
+    return network.size(inputs)
+
+
+def _inputs(network: Network, group: Group) -> list[str]:
+    network.scales(group)  # says if one is missing
+    return network.sensors
+
+
+def rollout(world: World, genotypes: Any, seed: int = 0, trials: int = 1, seconds: float | None = None, *,
+            group: str = "", threads: int | None = 1, compiled: bool = True) -> Rollout:
+    """Try every genotype (G, size) in the same `trials` worlds of that seed.
+
+    compiled=False: through the readable loop, as a test does. threads: shares out genotypes; None: all cores.
+    """
+    chosen = learner(world, group)
+    given = np.ascontiguousarray(genotypes, np.float64)
+    if given.ndim != 2 or len(given) == 0 or not np.isfinite(given).all():
+        raise WorldError(f"genotypes must be finite numbers (genotypes, genes), not of the shape {given.shape}.")
+    whole("trials:", trials, 1, 2**31)
+    steps = max(1, round((world.seconds if seconds is None else seconds) / world.dt))
+    parts = min(os.cpu_count() or 1 if threads is None else whole("threads:", threads, 1, 4096), len(given))
+    edges = [len(given) * part // parts for part in range(parts + 1)]
+    shards = [given[first:last] for first, last in pairwise(edges)]
+    attempt = _compiled if compiled and obstacle(world, chosen) is None else _readable
+    if parts == 1:
+        done = [attempt(world, chosen, given, seed, trials, steps)]
+    else:
+        with ThreadPoolExecutor(parts) as pool:
+            done = list(pool.map(lambda shard: attempt(world, chosen, shard, seed, trials, steps), shards))
+    fitness, taken, crashes, speed = (np.concatenate(each) for each in zip(*done, strict=True))
+    return Rollout(fitness, taken, crashes, speed, chosen.count, steps)
+
+
+Tried = tuple[Any, Any, Any, Any]  # fitness, steps, crashes, speed, each (genotypes, trials)
+
+
+def _compiled(world: World, group: Group, genotypes: Floats, seed: int, trials: int, steps: int) -> Tried:
+    """All steps in one kernel."""
+    lab = Simulation(world, seed, trials, copies=len(genotypes))
+    score = Score(world, lab.model, lab.state, group)
+    code = program(lab, group, score)
+    network: Network = group.controller
+    wires = code.wires(network.sensors, network.scales(group))
+    inputs = len(wires.source)
+    weights = network.express(network.genes(group, inputs, genotypes), inputs, world.dt)
+    brain = Brain(network.KIND, np.array(network.shape(inputs)), weights, trials)
+    roll(steps, code.body, code.now, code.eye, code.shine, wires, brain, code.praise, desk(code, inputs, network.memory(inputs)))
+    return _tried(lab, group, score, len(genotypes), steps)
+
+
+def _readable(world: World, group: Group, genotypes: Floats, seed: int, trials: int, steps: int) -> Tried:
+    """Step by step, through the loop that everybody reads."""
+    lab = Simulation(world, seed, trials, copies=len(genotypes), genotypes={group.name: np.repeat(genotypes, trials, axis=0)})
+    score = Score(world, lab.model, lab.state, group)
+    for _ in range(steps):
+        running = ~lab.state.done
+        if not running.any():
+            break
+        score.see(lab.readings[group.name])
+        lab.step()
+        score.add(running)
+    return _tried(lab, group, score, len(genotypes), steps)
+
+
+def _tried(lab: Simulation, group: Group, score: Score, genotypes: int, steps: int) -> Tried:
+    state, robots = lab.state, score.robots
+    turned = state.wheel_angle[:, robots].sum(axis=(1, 2)) * group.robot.wheel_radius  # both wheels' ways, all robots
+    speed = turned / (2.0 * group.count * group.robot.top_speed * lab.world.dt * np.maximum(1, state.step))
+    each: list[Any] = [score.total / steps, state.step, state.crashes[:, robots].sum(axis=1), speed]
+    return tuple(array.reshape(genotypes, -1) for array in each)  # type: ignore[return-value]
+
+
+__all__ = ["Rollout", "genes", "rollout"]

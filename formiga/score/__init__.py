@@ -1,0 +1,175 @@
+"""How well did they do: fitness for evolution, reward for learning; the same numbers for both.
+
+    <fitness of="speed straightness clearance"/>      the product of three terms, in every step, for every robot
+    <fitness of="crashes" weight="-1"/>               ... plus -1 times another
+
+A robot's reward in a step is the weighted sum of the world's <fitness> elements. The fitness of a trial is the mean over
+all robots of the group and all steps of the trial, also those that a world that ended early never took.
+
+A term of your own is an element of role 'fitness' in a file of yours, with a method `praise(glimpse)`:
+
+    @formiga.element("near_origin", role="fitness")
+    @dataclass(frozen=True)
+    class NearOrigin:
+        weight: float = number(1.0)
+
+        def praise(self, glimpse):
+            return self.weight / (1.0 + np.hypot(*np.moveaxis(glimpse.position, -1, 0)))   # (worlds, robots)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from formiga.engine.flatten import extent
+from formiga.errors import WorldError, suggest
+from formiga.kernels import kernel
+from formiga.score.terms import AGGREGATION, CLEARANCE, COVERAGE, DISPERSION, GRID, LIGHT, TERMS, Facts, look_around, value
+from formiga.sense.proximity import Proximity
+from formiga.state import Floats, State
+from formiga.world.elements import element, number, of, text, where
+from formiga.world.model import Group, World
+
+
+@element("fitness", role="fitness")
+@dataclass(frozen=True)
+class Fitness:
+    """A product of terms, with a weight; all <fitness> of a world are added up."""
+
+    of: str = text(doc=f"one or more of {', '.join(TERMS)}; several are multiplied")
+    weight: float = number(1.0)
+
+    @property
+    def terms(self) -> list[int]:
+        """The numbers of its terms."""
+        names = self.of.replace(",", " ").split()
+        for term in names:
+            if term not in TERMS:
+                raise WorldError(f"{where(self)}<fitness> of: there is no term '{term}'.{suggest(term, TERMS)} "
+                                 f"There are: {', '.join(TERMS)}.")
+        if not names:
+            raise WorldError(f"{where(self)}<fitness> of: it names no term. There are: {', '.join(TERMS)}.")
+        return [TERMS[term][0] for term in names]
+
+
+@dataclass(frozen=True)
+class Glimpse:
+    """What a term of the user's own may look at, all (worlds, robots of the group, ...)."""
+
+    position: Floats             # m, true, after the step
+    heading: Floats
+    wheels: Floats               # m/s at the rim, as they turned
+    crashed: Any
+    readings: dict[str, Any]     # that the step was decided on
+    dt: float
+
+
+class Score:
+    """Rewards of one group in a batch of worlds, step after step.
+
+    reward (W, n) is that of the last step; total (W,) the sum over steps of the group's mean.
+    """
+
+    def __init__(self, world: World, model: Any, state: State, group: Group) -> None:
+        self.factors, self.weights = plan(world, group)
+        self.own = [praise for praise in world.fitness if not isinstance(praise, Fitness)]
+        self.state, self.dt, self.readings = state, model.dt, {}
+        self.uses = self.factors.any(axis=0)
+        self.group, self.near = group, proximity_of(group)
+        self.robots = world.slices[world.groups.index(group)]
+        region = extent(world, model.fixed)
+        W, n = state.worlds, group.count
+        self.reward, self.total = np.zeros((W, n)), np.zeros(W)
+        self.facts = Facts(
+            position=state.position, wheels=state.wheels, crashed=state.crashed, near=np.zeros((W, n, 0)),
+            full=self.near.full if self.near else 1.0, top=group.robot.top_speed, first=self.robots.start,
+            last=self.robots.stop, lamps=model.lamps, x0=region.x0, y0=region.y0, width=region.x1 - region.x0,
+            depth=region.y1 - region.y0, centre=np.zeros(2), visited=np.zeros((W, GRID, GRID), np.bool_), share=np.zeros(W))
+
+    def see(self, readings: dict[str, Any]) -> None:
+        """Take the readings of the group that the coming step is decided on."""
+        self.readings = readings
+        if self.near is not None and self.uses[CLEARANCE]:
+            self.facts = self.facts._replace(near=readings[self.near.name])
+
+    def add(self, running: Any) -> Floats:
+        """After a step: the rewards (W, n) of the worlds that took it, and 0 for the others."""
+        score_all(running, self.factors, self.weights, self.uses, self.facts, self.reward, self.total)
+        for praise in self.own:
+            reward = self._ask(praise)[running]
+            self.reward[running] += reward
+            self.total[running] += reward.mean(axis=1)
+        return self.reward
+
+    def _ask(self, praise: Any) -> Floats:
+        state, robots = self.state, self.robots
+        given = praise.praise(Glimpse(state.position[:, robots], state.heading[:, robots], state.wheels[:, robots],
+                                      state.crashed[:, robots], self.readings, self.dt))
+        reward = np.asarray(given, np.float64)
+        if reward.shape != self.reward.shape or not np.isfinite(reward).all():
+            raise WorldError(f"{where(praise)}<{of(praise).tag}> must praise with finite numbers of the shape (worlds, robots) = "
+                             f"{self.reward.shape}, not {reward.shape}.")
+        return reward
+
+    def restart(self, mask: Any) -> None:
+        """Forget what was in the masked worlds."""
+        for array in (self.reward, self.total, self.facts.visited, self.facts.share):
+            array[mask] = 0
+
+
+def plan(world: World, group: Group) -> tuple[Any, Any]:
+    """The world's <fitness> as factors (F, T), which terms each multiplies, and weights (F,); checked."""
+    ours = [praise for praise in world.fitness if isinstance(praise, Fitness)]
+    factors, weights = np.zeros((len(ours), len(TERMS)), np.bool_), np.zeros(len(ours))
+    for row, praise in enumerate(ours):
+        weights[row] = praise.weight
+        factors[row, praise.terms] = True
+        name = {number: name for name, (number, _) in TERMS.items()}
+        if factors[row, CLEARANCE] and proximity_of(group) is None:
+            raise WorldError(f"{where(praise)}<fitness> of 'clearance' looks at <proximity>, which '{group.name}' does not carry.")
+        for term in (AGGREGATION, DISPERSION, LIGHT, COVERAGE):
+            if factors[row, term] and world.arena is None:
+                raise WorldError(f"{where(praise)}<fitness> of '{name[term]}' is measured in the arena, and this world has no "
+                                 "<arena>.")
+        if factors[row, DISPERSION] and group.count < 2:
+            raise WorldError(f"{where(praise)}<fitness> of 'dispersion' needs at least two robots.")
+    return factors, weights
+
+
+def proximity_of(group: Group) -> Proximity | None:
+    """The sensor that `clearance` goes by: the group's first ring of infra-red."""
+    return next((sensor for sensor in group.sensors if isinstance(sensor, Proximity)), None)
+
+
+@kernel()
+def score_all(running, factors, weights, uses, facts, reward, total):
+    """The rewards of every world that took the step."""
+    for w in range(reward.shape[0]):
+        if running[w]:
+            score_world(w, factors, weights, uses, facts, reward, total)
+        else:
+            reward[w] = 0.0
+
+
+@kernel(inline="always")
+def score_world(w, factors, weights, uses, facts, reward, total):
+    """reward[i] = sum over <fitness> of weight x product of its terms; total += the mean of the group."""
+    look_around(w, uses, facts)
+    together = 0.0
+    for i in range(facts.first, facts.last):
+        praise = 0.0
+        for f in range(weights.shape[0]):
+            product = weights[f]
+            for term in range(uses.shape[0]):
+                if factors[f, term]:
+                    product *= value(term, w, i, facts)
+            praise += product
+        reward[w, i - facts.first] = praise
+        together += praise
+    total[w] += together / (facts.last - facts.first)
+
+
+__all__ = ["Fitness", "Score", "TERMS", "plan", "score_world"]

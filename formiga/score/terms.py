@@ -1,0 +1,148 @@
+"""The terms of fitness: what one robot did in one step, from 0 to 1, in a word each. `<fitness of="...">` names them.
+
+A term is a small kernel; `value` finds it by its number. To add one: write it, give it a number and a line in TERMS.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from formiga.geometry import lattice_index
+from formiga.kernels import kernel
+
+SPEED, STRAIGHTNESS, CLEARANCE, CRASHES, AGGREGATION, DISPERSION, LIGHT, COVERAGE = range(8)
+TERMS = {
+    "speed": (SPEED, "forward speed, in top speeds; 0 when driving backwards"),
+    "straightness": (STRAIGHTNESS, "1 - |turn rate|, in the largest turn rate"),
+    "clearance": (CLEARANCE, "1 - the largest reading of <proximity>, in full readings"),
+    "crashes": (CRASHES, "1 in a step with a crash; give it a negative weight"),
+    "aggregation": (AGGREGATION, "1 - distance to the centre of the group, in half diagonals of the arena"),
+    "dispersion": (DISPERSION, "distance to the nearest of the group, in sqrt(area / robots), at most 1"),
+    "light": (LIGHT, "1 - distance to the nearest lamp that is on, in diagonals of the arena"),
+    "coverage": (COVERAGE, "share of the arena's 16 x 16 cells in which somebody of the group has been"),
+}
+GRID = 16  # cells of `coverage` along each side of the arena
+
+
+class Facts(NamedTuple):
+    """What terms look at: the state after the step, and the readings that it was decided on."""
+
+    position: Any      # (W, N, 2)
+    wheels: Any        # (W, N, 2)
+    crashed: Any       # (W, N)
+    near: Any          # (W, n, B) readings of <proximity>
+    full: float        # the reading that counts as one
+    top: float         # top speed of a wheel's rim
+    first: int         # robots first .. last are the group
+    last: int
+    lamps: Any         # (L, 4) x y z intensity, those that are on
+    x0: float          # of the arena
+    y0: float
+    width: float
+    depth: float
+    centre: Any        # (2,) working memory: the group's centre
+    visited: Any       # (W, GRID, GRID) where somebody has been
+    share: Any         # (W,) of the grid that was visited
+
+
+@kernel()
+def speed(w, i, facts):
+    """max(0, (left + right) / 2 top)   [digest of S1: forward speed / 8 cm/s]"""
+    return max(0.0, 0.5 * (facts.wheels[w, i, 0] + facts.wheels[w, i, 1]) / facts.top)
+
+
+@kernel()
+def straightness(w, i, facts):
+    """1 - |right - left| / 2 top   [digest of S1: 1 - |turn| / 1.684 rad/s, which is 2 top / wheel base]"""
+    return 1.0 - min(1.0, abs(facts.wheels[w, i, 1] - facts.wheels[w, i, 0]) / (2.0 * facts.top))
+
+
+@kernel()
+def clearance(w, i, facts):
+    """1 - largest reading / full   [digest of S1: 1 - largest IR / 40]"""
+    largest = 0.0
+    for b in range(facts.near.shape[2]):
+        largest = max(largest, facts.near[w, i - facts.first, b])
+    return 1.0 - min(1.0, largest / facts.full)
+
+
+@kernel()
+def crashes(w, i, facts):
+    """1 if the robot touched something in this step."""
+    return 1.0 if facts.crashed[w, i] else 0.0
+
+
+@kernel()
+def aggregation(w, i, facts):
+    """1 - |p - centre| / half diagonal"""
+    dx, dy = facts.position[w, i, 0] - facts.centre[0], facts.position[w, i, 1] - facts.centre[1]
+    half = 0.5 * sqrt(facts.width * facts.width + facts.depth * facts.depth)
+    return 1.0 - min(1.0, sqrt(dx * dx + dy * dy) / half)
+
+
+@kernel()
+def dispersion(w, i, facts):
+    """min(1, nearest / sqrt(area / robots))"""
+    nearest = np.inf
+    for j in range(facts.first, facts.last):
+        if j != i:
+            dx = facts.position[w, j, 0] - facts.position[w, i, 0]
+            dy = facts.position[w, j, 1] - facts.position[w, i, 1]
+            nearest = min(nearest, dx * dx + dy * dy)
+    return min(1.0, sqrt(nearest / (facts.width * facts.depth / (facts.last - facts.first))))
+
+
+@kernel()
+def light(w, i, facts):
+    """1 - |p - nearest lamp| / diagonal; 0 without lamps"""
+    nearest = np.inf
+    for n in range(facts.lamps.shape[0]):
+        dx, dy = facts.lamps[n, 0] - facts.position[w, i, 0], facts.lamps[n, 1] - facts.position[w, i, 1]
+        nearest = min(nearest, dx * dx + dy * dy)
+    return 1.0 - min(1.0, sqrt(nearest / (facts.width * facts.width + facts.depth * facts.depth)))
+
+
+@kernel()
+def coverage(w, i, facts):
+    """The visited share, the same for everybody: who is early is praised longer."""
+    return facts.share[w]
+
+
+@kernel()
+def value(term, w, i, facts):
+    """The term of that number, for robot i of world w."""
+    if term == SPEED:
+        return speed(w, i, facts)
+    if term == STRAIGHTNESS:
+        return straightness(w, i, facts)
+    if term == CLEARANCE:
+        return clearance(w, i, facts)
+    if term == CRASHES:
+        return crashes(w, i, facts)
+    if term == AGGREGATION:
+        return aggregation(w, i, facts)
+    if term == DISPERSION:
+        return dispersion(w, i, facts)
+    if term == LIGHT:
+        return light(w, i, facts)
+    return coverage(w, i, facts)
+
+
+@kernel()
+def look_around(w, uses, facts):
+    """What terms need of the whole group, once a step: its centre, and where it has been."""
+    if uses[AGGREGATION]:
+        x, y = 0.0, 0.0
+        for i in range(facts.first, facts.last):
+            x, y = x + facts.position[w, i, 0], y + facts.position[w, i, 1]
+        facts.centre[0], facts.centre[1] = x / (facts.last - facts.first), y / (facts.last - facts.first)
+    if uses[COVERAGE]:
+        for i in range(facts.first, facts.last):
+            c = lattice_index((facts.position[w, i, 0] - facts.x0) / facts.width * GRID, GRID)
+            r = lattice_index((facts.position[w, i, 1] - facts.y0) / facts.depth * GRID, GRID)
+            if not facts.visited[w, r, c]:
+                facts.visited[w, r, c] = True
+                facts.share[w] += 1.0 / (GRID * GRID)
