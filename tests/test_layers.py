@@ -25,10 +25,12 @@ LAYERS: list[set[str]] = [
     {"sense"},
     {"control"},
     {"act"},
+    {"score"},
     {"loop"},
+    {"rollout"},
     {"record", "view"},
+    {"locate", "plan", "swarm", "evolve", "envs"},
     {"lab", ""},                                  # lab.py is the public Python face; "" is formiga itself, __init__.py
-    {"locate", "plan", "swarm", "evolve"},
     {"studies", "benchmarks"},
     {"cli", "__main__"},
 ]

@@ -18,6 +18,12 @@ class Beams:
     direction: Floats    # (B, 2) unit vectors
 
     @cached_property
+    def columns(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Origin x, y and direction x, y, each (B,) in one piece: the compiler makes vectors of these."""
+        (ox, oy), (ux, uy) = np.ascontiguousarray(self.origin.T), np.ascontiguousarray(self.direction.T)
+        return ox, oy, ux, uy
+
+    @cached_property
     def furthest(self) -> float:
         """Distance of the outermost sensor from the robot's centre."""
         return float(np.sqrt((self.origin**2).sum(-1)).max(initial=0.0))

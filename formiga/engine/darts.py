@@ -14,7 +14,7 @@ from formiga.noise import stream, unit
 TRIES = 2000       # darts for one disc before we say that it does not fit
 
 
-@kernel()
+@kernel(allocates=True)
 def throw(keys, channel, first, last, standing, radius, safety, gap, reach, region, shapes, outlines, near, position):
     """Throw darts for discs first..last of every world; position (W, N, 2) already holds those that are `standing` (N,).
 

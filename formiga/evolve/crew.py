@@ -12,6 +12,7 @@ scheduler itself needs no formiga.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import operator
 import pickle
@@ -19,6 +20,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -127,8 +129,6 @@ class Cluster:
                 future.release()  # what nobody waits for any more is not started
 
     def _collect(self, futures: list[Any]) -> list[Any]:
-        from distributed.client import FutureCancelledError
-
         self._workers_seen = time.monotonic()
         results: list[Any] = []
         try:
@@ -136,11 +136,12 @@ class Cluster:
                 future = futures[len(results)]
                 try:
                     results.append(future.result(timeout=1.0))
+                    self._workers_seen = time.monotonic()
                 except TimeoutError:
                     if future.status == "error":  # its own
                         raise
                     self._look_around(futures)
-        except FutureCancelledError as wrong:
+        except CancelledError as wrong:
             raise CrewError(f"the Dask scheduler at {self._address} is gone, and the evaluations with it.") from wrong
         return results
 
@@ -171,12 +172,23 @@ def _version() -> str:
         return "unknown"
 
 
+async def _knock(address: str) -> None:
+    """Fail unless a Dask server answers. A client would wait for ever where somebody listens, but says nothing."""
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    safety = Security().get_connection_args("client")
+    comm = await asyncio.wait_for(connect(address, timeout=ANSWER, **safety), ANSWER)
+    comm.abort()
+
+
 @contextmanager
 def _connected(address: str) -> Iterator[Any]:
     """A client of the scheduler, without its chatter."""
     port = ADDRESS.fullmatch(address)
     if not port or not 0 < int(port[1]) < 2**16:
         raise CrewError(f"'{address[:80]}' is not the address of a Dask scheduler; one looks like tcp://192.168.0.7:8786.")
+    address = address if "://" in address else f"tcp://{address}"
     try:
         from distributed import Client
     except ImportError as wrong:
@@ -187,10 +199,12 @@ def _connected(address: str) -> Iterator[Any]:
     client = None
     try:
         try:
+            with ThreadPoolExecutor(1) as pool:  # in a thread, since a notebook has an event loop of its own
+                pool.submit(asyncio.run, _knock(address)).result()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that versions differ; _evaluate checks the one that matters
                 client = Client(address, timeout=ANSWER, set_as_default=False)
-        except (OSError, ValueError, TypeError, RuntimeError) as wrong:
+        except Exception as wrong:  # another kind of server answers with bytes that can mean anything
             raise CrewError(f"no Dask scheduler answers at {address}; start one with `dask scheduler`.") from wrong
         yield client
     finally:

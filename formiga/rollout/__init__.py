@@ -96,7 +96,8 @@ def _compiled(world: World, group: Group, genotypes: Floats, seed: int, trials: 
     inputs = len(wires.source)
     weights = network.express(network.genes(group, inputs, genotypes), inputs, world.dt)
     brain = Brain(network.KIND, np.array(network.shape(inputs)), weights, trials)
-    roll(steps, code.body, code.now, code.eye, code.shine, wires, brain, code.praise, desk(code, inputs, network.memory(inputs)))
+    room = desk(code, inputs, network.memory(inputs), max(network.shape(inputs)))
+    roll(steps, code.body, code.now, code.eye, code.shine, wires, brain, code.praise, room)
     return _tried(lab, group, score, len(genotypes), steps)
 
 

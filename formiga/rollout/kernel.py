@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from formiga.act.wheels import motors_world
 from formiga.control.neural.think import think_world
 from formiga.engine.planar.beams import cast_world
@@ -70,6 +68,7 @@ class Now(NamedTuple):
     swept: Any
     rounds: Any
     cells: Any
+    room: Any
 
 
 class Eye(NamedTuple):
@@ -137,40 +136,40 @@ class Desk(NamedTuple):
     x: Any                 # (W, N, I) inputs
     neurons: Any           # (W, N, H)
     orders: Any            # (W, N, 2)
+    nearest: Any           # (B,) room for `cast`
+    seen: Any              # (B,) room for `respond`
+    room: Any              # (2, widest layer) room for `think`
 
 
 @kernel()
 def roll(steps, body, now, eye, shine, wires, brain, praise, desk):
     """So many steps of every world, or until it ends."""
-    N = now.position.shape[1]
-    seen, nearest = np.empty(eye.ux.shape[0], np.bool_), np.empty(eye.ux.shape[0])
-    hit, room = np.empty(N, np.bool_), np.empty((2, brain.shape.max()))
     for w in range(now.position.shape[0]):
         for _ in range(steps):
             if now.done[w]:
                 now.wheels[w] = 0.0
                 break
-            look_world(w, body, now, eye, shine, desk.near, desk.lit, seen, nearest)
+            look_world(w, body, now, eye, shine, desk)
             wire_world(w, wires, desk)
             think_world(w, w // brain.trials, brain.kind, brain.shape, brain.weights, body.dt, body.top, desk.x, desk.neurons,
-                        room, desk.orders)
-            move_world(w, body, now, desk.orders, hit)
+                        desk.room, desk.orders)
+            move_world(w, body, now, desk.orders)
             score_world(w, praise.factors, praise.weights, praise.uses, praise.facts, praise.reward, praise.total)
 
 
 @kernel(inline="always")
-def look_world(w, body, now, eye, shine, near, lit, seen, nearest):
+def look_world(w, body, now, eye, shine, desk):
     """Everybody looks."""
     N = now.position.shape[1]
     fill_world(w, now.position, now.cells)
     if eye.ux.shape[0] > 0:
         cast_world(w, now.position, now.heading, 0, N, body.radius, body.widest, body.shapes, eye.near, now.cells, eye.ox,
-                   eye.oy, eye.ux, eye.uy, eye.far, eye.reach, nearest, near)
-        respond_world(w, near, seen, eye.reach, eye.table, eye.gain, eye.offset, eye.share, eye.closed, eye.noise_from,
+                   eye.oy, eye.ux, eye.uy, eye.far, eye.reach, desk.nearest, desk.near)
+        respond_world(w, desk.near, desk.seen, eye.reach, eye.table, eye.gain, eye.offset, eye.share, eye.closed, eye.noise_from,
                       eye.noise_to, eye.ambient, now.key, now.step, 0, eye.channel)
-    if lit.shape[2] > 0:
+    if desk.lit.shape[2] > 0:
         light_world(w, now.position, now.heading, 0, N, body.radius, body.height, body.widest, body.tallest, body.shapes,
-                    body.tops, now.cells, shine.lamps, shine.glow, shine.diodes, now.key, now.step, lit)
+                    body.tops, now.cells, shine.lamps, shine.glow, shine.diodes, now.key, now.step, desk.lit)
 
 
 @kernel(inline="always")
@@ -186,7 +185,7 @@ def wire_world(w, wires, desk):
 
 
 @kernel(inline="always")
-def move_world(w, body, now, orders, hit):
+def move_world(w, body, now, orders):
     """Everybody moves. Returns the first robot whose order is not a number, or -1."""
     bad = motors_world(w, orders, 0, body.top, body.motor_noise, now.key, now.step, now.wheels)
     drive_world(w, now.wheels, body.dt, body.contact == STOP, body.wheel_base, body.wheel_radius, body.position_noise,
@@ -194,8 +193,8 @@ def move_world(w, body, now, orders, hit):
                 now.crashed, now.step, now.key)
     if body.sweeps:
         sweep_world(w, now.position, now.before, body.radius, body.safety, body.longest, body.contact != STOP, body.shapes,
-                    body.near, now.cells, now.swept)
+                    body.near, now.cells, now.swept, now.room.share)
     contact_world(w, body.contact, body.limit, body.end_at_limit, now.position, now.swept, body.radius, body.safety,
                   body.widest_safety, body.shapes, body.near, now.cells, now.alive, now.crashed, now.crashes, now.done,
-                  now.step, now.rounds, now.unresolved, hit)
+                  now.step, now.rounds, now.unresolved, now.room)
     return bad

@@ -86,7 +86,7 @@ def program(lab: Simulation, group: Group, score: Score) -> Program:
         position=state.position, heading=state.heading, wheels=state.wheels, wheel_angle=state.wheel_angle,
         crashed=state.crashed, crashes=state.crashes, alive=state.alive, done=state.done, step=state.step,
         unresolved=state.unresolved, key=state.key, before=scratch.before, swept=scratch.swept, rounds=scratch.rounds,
-        cells=scratch.cells)
+        cells=scratch.cells, room=scratch.room)
     shine = Shine(photodiodes([(ring, f"{group.name}/{ring.name}") for ring in lights]), model.lamps, model.glow)
     praise = Praise(score.factors, score.weights, score.uses, score.facts._replace(near=near), score.reward, score.total)
     return Program(body, now, eye, shine, praise, near, lit, rings)
@@ -103,13 +103,13 @@ def _eye(model: pipeline.Model, group: Group, rings: dict[str, tuple[int, int, i
     rings[ring.name] = (PROXIMITY, 0, len(ring.angles))
     far = beams.furthest + ring.reach
     return Eye(
-        ox=beams.origin[:, 0].copy(), oy=beams.origin[:, 1].copy(), ux=beams.direction[:, 0].copy(),
-        uy=beams.direction[:, 1].copy(), far=far, near=model.near(far), reach=ring.reach, table=ring.values, gain=ring.gain,
+        *beams.columns, far=far, near=model.near(far), reach=ring.reach, table=ring.values, gain=ring.gain,
         offset=ring.offset, share=ring.share, closed=ring.closed, noise_from=ring.noise[0], noise_to=ring.noise[-1],
         ambient=ring.ambient, channel=channel(f"{group.name}/{ring.name}")), len(ring.angles)
 
 
-def desk(code: Program, inputs: int, memory: int) -> Desk:
-    """Working memory for a network with so many inputs and so much memory."""
-    W, N = code.near.shape[:2]
-    return Desk(code.near, code.lit, np.zeros((W, N, inputs)), np.zeros((W, N, memory)), np.zeros((W, N, 2)))
+def desk(code: Program, inputs: int, memory: int, widest: int) -> Desk:
+    """Working memory for a network with so many inputs, so much memory, and so wide a layer."""
+    W, N, B = code.near.shape
+    return Desk(code.near, code.lit, np.zeros((W, N, inputs)), np.zeros((W, N, memory)), np.zeros((W, N, 2)), np.empty(B),
+                np.empty(B, np.bool_), np.empty((2, widest)))

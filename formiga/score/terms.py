@@ -48,19 +48,19 @@ class Facts(NamedTuple):
     share: Any         # (W,) of the grid that was visited
 
 
-@kernel()
+@kernel(inline="always")
 def speed(w, i, facts):
     """max(0, (left + right) / 2 top)   [digest of S1: forward speed / 8 cm/s]"""
     return max(0.0, 0.5 * (facts.wheels[w, i, 0] + facts.wheels[w, i, 1]) / facts.top)
 
 
-@kernel()
+@kernel(inline="always")
 def straightness(w, i, facts):
     """1 - |right - left| / 2 top   [digest of S1: 1 - |turn| / 1.684 rad/s, which is 2 top / wheel base]"""
     return 1.0 - min(1.0, abs(facts.wheels[w, i, 1] - facts.wheels[w, i, 0]) / (2.0 * facts.top))
 
 
-@kernel()
+@kernel(inline="always")
 def clearance(w, i, facts):
     """1 - largest reading / full   [digest of S1: 1 - largest IR / 40]"""
     largest = 0.0
@@ -69,13 +69,13 @@ def clearance(w, i, facts):
     return 1.0 - min(1.0, largest / facts.full)
 
 
-@kernel()
+@kernel(inline="always")
 def crashes(w, i, facts):
     """1 if the robot touched something in this step."""
     return 1.0 if facts.crashed[w, i] else 0.0
 
 
-@kernel()
+@kernel(inline="always")
 def aggregation(w, i, facts):
     """1 - |p - centre| / half diagonal"""
     dx, dy = facts.position[w, i, 0] - facts.centre[0], facts.position[w, i, 1] - facts.centre[1]
@@ -83,7 +83,7 @@ def aggregation(w, i, facts):
     return 1.0 - min(1.0, sqrt(dx * dx + dy * dy) / half)
 
 
-@kernel()
+@kernel(inline="always")
 def dispersion(w, i, facts):
     """min(1, nearest / sqrt(area / robots))"""
     nearest = np.inf
@@ -95,7 +95,7 @@ def dispersion(w, i, facts):
     return min(1.0, sqrt(nearest / (facts.width * facts.depth / (facts.last - facts.first))))
 
 
-@kernel()
+@kernel(inline="always")
 def light(w, i, facts):
     """1 - |p - nearest lamp| / diagonal; 0 without lamps"""
     nearest = np.inf
@@ -105,13 +105,13 @@ def light(w, i, facts):
     return 1.0 - min(1.0, sqrt(nearest / (facts.width * facts.width + facts.depth * facts.depth)))
 
 
-@kernel()
+@kernel(inline="always")
 def coverage(w, i, facts):
     """The visited share, the same for everybody: who is early is praised longer."""
     return facts.share[w]
 
 
-@kernel()
+@kernel(inline="always")
 def value(term, w, i, facts):
     """The term of that number, for robot i of world w."""
     if term == SPEED:
@@ -131,7 +131,7 @@ def value(term, w, i, facts):
     return coverage(w, i, facts)
 
 
-@kernel()
+@kernel(inline="always")
 def look_around(w, uses, facts):
     """What terms need of the whole group, once a step: its centre, and where it has been."""
     if uses[AGGREGATION]:

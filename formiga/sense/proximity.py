@@ -86,15 +86,14 @@ class Proximity:
     def read(self, scene: Scene) -> Floats:
         """Readings (W, n, sensors); 0 where nothing is within reach."""
         value = scene.cast(self.beams, self.reach)
-        respond(value, self.reach, self.values, self.gain, self.offset, self.share, self.closed, self.noise[0], self.noise[-1],
+        respond(value, np.empty(len(self.angles), np.bool_), self.reach, self.values, self.gain, self.offset, self.share, self.closed, self.noise[0], self.noise[-1],
                 self.ambient, scene.state.key, scene.state.step, scene.robots.start, channel(scene.owner))
         return value
 
 
 @kernel()
-def respond(value, reach, table, gain, offset, share, closed, noise_from, noise_to, ambient, key, step, first, channel):
-    """Turn distances (W, n, B) into readings, in place."""
-    seen = np.empty(value.shape[2], np.bool_)
+def respond(value, seen, reach, table, gain, offset, share, closed, noise_from, noise_to, ambient, key, step, first, channel):
+    """Turn distances (W, n, B) into readings, in place; seen: room for B flags."""
     for w in range(value.shape[0]):
         respond_world(w, value, seen, reach, table, gain, offset, share, closed, noise_from, noise_to, ambient, key, step,
                       first, channel)
@@ -103,7 +102,7 @@ def respond(value, reach, table, gain, offset, share, closed, noise_from, noise_
 @kernel(inline="always")
 def respond_world(w, value, seen, reach, table, gain, offset, share, closed, noise_from, noise_to, ambient, key, step, first,
                   channel):
-    """The same for one world; seen: room for B flags."""
+    """The same for one world."""
     B = value.shape[2]
     spacing = reach / max(1, table.shape[0] - 1)
     for i in range(value.shape[1]):

@@ -70,8 +70,9 @@ class Network:
         genes = self.genes(view.group, x.shape[-1], view.genotype)
         wheels = np.empty((*view.shape, OUTPUTS))
         neurons = view.memory("neurons", np.zeros((*view.shape, self.memory(x.shape[-1]))))
-        think_all(self.KIND, np.array(self.shape(x.shape[-1])), self.express(genes, x.shape[-1], view.dt), view.dt,
-                  view.group.robot.top_speed, x, neurons, wheels)
+        shape = self.shape(x.shape[-1])
+        think_all(self.KIND, np.array(shape), self.express(genes, x.shape[-1], view.dt), view.dt, view.group.robot.top_speed, x,
+                  neurons, np.empty((2, max(shape))), wheels)
         return wheels
 
     def look(self, view: View) -> Floats:

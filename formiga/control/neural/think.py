@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from math import exp
 
-import numpy as np
-
 from formiga.kernels import kernel
 
 LAYERED, ELMAN, CTRNN = range(3)
 
 
 @kernel()
-def think_all(kind, shape, weights, dt, top, x, neurons, wheels):
-    """Wheel speeds (W, n, 2) from inputs x (W, n, I). weights (W, size), or (1, size) for all worlds alike."""
-    room = np.empty((2, shape.max()))
+def think_all(kind, shape, weights, dt, top, x, neurons, room, wheels):
+    """Wheel speeds (W, n, 2) from inputs x (W, n, I). weights (W, size), or (1, size) for all worlds alike.
+
+    room (2, widest layer): working memory.
+    """
     for w in range(x.shape[0]):
         think_world(w, w % weights.shape[0], kind, shape, weights, dt, top, x, neurons, room, wheels)
 
 
 @kernel(inline="always")
 def think_world(w, row, kind, shape, weights, dt, top, x, neurons, room, wheels):
-    """The same for world w, whose weights are in that row; room (2, widest layer): working memory."""
+    """The same for world w, whose weights are in that row."""
     for i in range(x.shape[1]):
         if kind == LAYERED:
             layered(w, i, row, shape, weights, top, x, room, wheels)

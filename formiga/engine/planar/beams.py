@@ -101,11 +101,8 @@ def meet_segment(ax, ay, ex, ey, ox, oy, ux, uy, reach, nearest):
 
 
 @kernel()
-def cast_all(position, heading, first, last, radius, widest, shapes, near, cells, origin, direction, far, reach, out):
-    """`cast_world` for every world; origin, direction (B, 2)."""
-    ox, oy = origin[:, 0].copy(), origin[:, 1].copy()
-    ux, uy = direction[:, 0].copy(), direction[:, 1].copy()
-    nearest = np.empty(len(ux))
+def cast_all(position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, far, reach, nearest, out):
+    """`cast_world` for every world."""
     for w in range(position.shape[0]):
         fill_world(w, position, cells)
         cast_world(w, position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, far, reach,

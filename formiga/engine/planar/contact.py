@@ -13,6 +13,7 @@ The papers' displacement formulas are partly lost; the algorithm is the one of o
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,6 +28,27 @@ PUBLISHED_ROUNDS = 30  # rounds of the published, synchronous rule; then pairs m
 SPARE = 1e-6           # m; what a pair moves apart beyond its overlap, so that a pack settles in few rounds
 
 NONE, STOP, MINIMAL, PUBLISHED = 0, 1, 2, 3
+
+
+class Room(NamedTuple):
+    """Working memory for one world at a time, an entry per robot."""
+
+    hit: Any         # who overlaps something
+    active: Any      # who is looked at in this round of `resolve`, and in the next
+    later: Any
+    found: Any       # neighbours
+    listed: Any      # the last round in which a robot was listed as active
+    target: Any      # (N, 2) where the published rule sends them
+    strayed: Any     # how far each has gone since the cell list was made
+    share: Any       # of its way that each may go, for `sweep`
+
+
+def room(robots: int) -> Room:
+    """Room for so many robots."""
+    numbers = (np.empty(robots, np.int64) for _ in range(4))
+    active, later, found, listed = numbers
+    return Room(np.empty(robots, np.bool_), active, later, found, listed, np.empty((robots, 2)), np.empty(robots),
+                np.empty(robots))
 
 
 @kernel()
@@ -108,7 +130,7 @@ def go(x0, y0, x1, y1, r, rs, shapes, near):
     return x, y
 
 
-@kernel()
+@kernel(inline="always")
 def neighbours(w, i, position, safety, widest, drift, cells, found):
     """Robots whose collision circle overlaps that of i, into found; returns how many.
 
@@ -130,7 +152,7 @@ def neighbours(w, i, position, safety, widest, drift, cells, found):
 
 
 @kernel()
-def resolve_world(w, mode, position, radius, safety, widest, alive, shapes, near, cells, hit):
+def resolve_world(w, mode, position, radius, safety, widest, alive, shapes, near, cells, room):
     """Move robots until nobody overlaps; everybody who was ever involved is marked in hit. Returns the rounds needed.
 
         V = sum over robots of (C_i - C_j)             mode `published`; moves min(Rs, |V|) against V
@@ -140,19 +162,16 @@ def resolve_world(w, mode, position, radius, safety, widest, alive, shapes, near
     move apart one after another instead, each by half of its overlap, until all is free or nothing gets better; the
     answer is then ROUNDS.
     """
-    N = position.shape[1]
-    active, later = np.empty(N, np.int64), np.empty(N, np.int64)
-    found = np.empty(N, np.int64)
-    listed = np.zeros(N, np.int64)  # the last round in which a robot was listed as active
-    target = np.empty((N, 2))
+    hit, active, later, found, listed = room.hit, room.active, room.later, room.found, room.listed
+    target, strayed = room.target, room.strayed
     many = 0
-    for i in range(N):
+    for i in range(position.shape[1]):
+        listed[i], strayed[i] = 0, 0.0
         if hit[i]:
             active[many] = i
             many += 1
     total, earlier = 0.0, np.inf  # how far pairs moved in this round, and in the last one that was looked at
-    strayed = np.zeros(N)  # how far each robot has gone since the cell list was made
-    drift = 0.0            # the largest of these
+    drift = 0.0  # the furthest that anybody has strayed
     for turn in range(1, ROUNDS + 1):
         if drift > 0.5 * cells.size:
             fill_world(w, position, cells)
@@ -216,7 +235,7 @@ def resolve_world(w, mode, position, radius, safety, widest, alive, shapes, near
     return ROUNDS
 
 
-@kernel()
+@kernel(inline="always")
 def touches_fixed(x, y, rs, shapes, near):
     """Whether a collision circle overlaps anything fixed."""
     cell = near_cell(x, y, near)
@@ -226,7 +245,7 @@ def touches_fixed(x, y, rs, shapes, near):
     return False
 
 
-@kernel()
+@kernel(inline="always")
 def escape(w, i, mode, position, radius, safety, widest, drift, alive, shapes, near, cells, found):
     """Where the published rule sends robot i."""
     x, y = position[w, i, 0], position[w, i, 1]
@@ -281,24 +300,23 @@ def part(w, i, j, position, radius, safety, alive, shapes, near):
 
 @kernel()
 def contact_all(model, limit, end_at_limit, position, swept, radius, safety, widest, shapes, near, cells, alive, crashed,
-                crashes, done, step, rounds, unresolved):
+                crashes, done, step, rounds, unresolved, room):
     """Detect and answer the contacts of every world that has not ended, count crashes, and tick its clock.
 
     swept (W, N): who was stopped on its way; rounds (W,): how many rounds `resolve` needed; unresolved (W,): in how many
     steps they did not suffice.
     """
-    hit = np.empty(position.shape[1], np.bool_)
     for w in range(position.shape[0]):
         if not done[w]:
             contact_world(w, model, limit, end_at_limit, position, swept, radius, safety, widest, shapes, near, cells, alive,
-                          crashed, crashes, done, step, rounds, unresolved, hit)
+                          crashed, crashes, done, step, rounds, unresolved, room)
 
 
 @kernel(inline="always")
 def contact_world(w, model, limit, end_at_limit, position, swept, radius, safety, widest, shapes, near, cells, alive, crashed,
-                  crashes, done, step, rounds, unresolved, hit):
-    """The same for one world that has not ended; hit: room for N flags."""
-    N = position.shape[1]
+                  crashes, done, step, rounds, unresolved, room):
+    """The same for one world that has not ended."""
+    N, hit = position.shape[1], room.hit
     step[w] += 1
     if model != NONE:
         for i in range(N):
@@ -306,7 +324,7 @@ def contact_world(w, model, limit, end_at_limit, position, swept, radius, safety
         fill_world(w, position, cells)
         rounds[w] = 0
         if detect_world(w, position, safety, widest, shapes, near, cells, hit) > 0 and model != STOP:
-            rounds[w] = resolve_world(w, model, position, radius, safety, widest, alive, shapes, near, cells, hit)
+            rounds[w] = resolve_world(w, model, position, radius, safety, widest, alive, shapes, near, cells, room)
             unresolved[w] += rounds[w] == ROUNDS
         living = 0
         for i in range(N):

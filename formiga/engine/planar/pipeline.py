@@ -18,7 +18,7 @@ from formiga.engine.flatten import extent, flatten, lamps
 from formiga.engine.place import place
 from formiga.engine.planar import cells as cell_lists
 from formiga.engine.planar.beams import cast_all
-from formiga.engine.planar.contact import MINIMAL, NONE, PUBLISHED, STOP, contact_all
+from formiga.engine.planar.contact import MINIMAL, NONE, PUBLISHED, STOP, Room, contact_all, room
 from formiga.engine.planar.drive import drive_all
 from formiga.engine.planar.light import light_all
 from formiga.engine.planar.sweep import sweep_all
@@ -81,6 +81,7 @@ class Scratch:
     before: Floats             # (W, N, 2)
     swept: Any                 # (W, N) stopped on its way in the last step
     rounds: Any                # (W,) rounds of re-positioning in the last step; contact.ROUNDS: not all resolved
+    room: Room                 # for one world's contacts
 
 
 def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
@@ -136,7 +137,7 @@ def init(model: Model, seed: int = 0) -> State:
                  crashes=np.zeros((W, N), np.int64), alive=np.ones((W, N), np.bool_), done=np.zeros(W, np.bool_),
                  step=np.zeros(W, np.int64), unresolved=np.zeros(W, np.int64), key=keys,
                  scratch=Scratch(cell_lists.make(W, N, model.region, 2.0 * model.widest_safety), position.copy(),
-                                 np.zeros((W, N), np.bool_), np.zeros(W, np.int64)))
+                                 np.zeros((W, N), np.bool_), np.zeros(W, np.int64), room(N)))
 
 
 def step(model: Model, state: State, wheels: Floats) -> None:
@@ -160,7 +161,8 @@ def _drive(model: Model, state: State) -> None:
 def _sweep(model: Model, state: State) -> None:
     if model.sweeps:  # else a body ends inside a clearance, on its own side, before it can pass through anything
         sweep_all(state.position, state.scratch.before, model.radius, model.safety, model.longest, model.contact != STOP,
-                  model.fixed.shapes, model.near_contact, state.scratch.cells, state.done, state.scratch.swept)
+                  model.fixed.shapes, model.near_contact, state.scratch.cells, state.done, state.scratch.swept,
+                  state.scratch.room.share)
 
 
 def answer_contacts(model: Model, state: State) -> None:
@@ -170,7 +172,7 @@ def answer_contacts(model: Model, state: State) -> None:
     contact_all(model.contact, contact.crash_limit, contact.at_limit == "end", state.position, state.scratch.swept,
                 model.radius, model.safety, model.widest_safety, model.fixed.shapes, model.near_contact, state.scratch.cells,
                 state.alive, state.crashed, state.crashes, state.done, state.step, state.scratch.rounds,
-                state.unresolved)
+                state.unresolved, state.scratch.room)
 
 
 def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) -> Floats:
@@ -178,7 +180,7 @@ def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) 
     out = np.empty((model.worlds, robots.stop - robots.start, len(beams.origin)))
     far = beams.furthest + reach
     cast_all(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
-             model.near(far), state.scratch.cells, beams.origin, beams.direction, far, reach, out)
+             model.near(far), state.scratch.cells, *beams.columns, far, reach, np.empty(len(beams.origin)), out)
     return out
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from math import sqrt
 
-import numpy as np
-
 from formiga.engine.fixed import near_cell
 from formiga.engine.planar.cells import around, fill_world, row_of
 from formiga.geometry import enters_capsule, enters_disc, nearest_on_segment, passes_disc
@@ -77,7 +75,7 @@ def slide(x, y, dx, dy, r, slides, shapes, near):
 
 
 @kernel()
-def sweep_all(position, before, radius, safety, longest, slides, shapes, near, cells, done, swept):
+def sweep_all(position, before, radius, safety, longest, slides, shapes, near, cells, done, swept, share):
     """Take back motion that would have carried a body through a fixed thing or through another robot, in every world.
 
     `longest` bounds one robot's motion in a step. Who was stopped is marked in swept (W, N).
@@ -86,24 +84,24 @@ def sweep_all(position, before, radius, safety, longest, slides, shapes, near, c
         if done[w]:
             swept[w] = False
         else:
-            sweep_world(w, position, before, radius, safety, longest, slides, shapes, near, cells, swept)
+            sweep_world(w, position, before, radius, safety, longest, slides, shapes, near, cells, swept, share)
 
 
 @kernel()
-def sweep_world(w, position, before, radius, safety, longest, slides, shapes, near, cells, swept):
-    """The same for one world."""
+def sweep_world(w, position, before, radius, safety, longest, slides, shapes, near, cells, swept, share):
+    """The same for one world; share: room for N numbers."""
     for i in range(position.shape[1]):
         x, y = before[w, i, 0], before[w, i, 1]
         position[w, i, 0], position[w, i, 1], swept[w, i] = slide(
             x, y, position[w, i, 0] - x, position[w, i, 1] - y, radius[i], slides, shapes, near)
     for turn in range(ROUNDS):
         late = turn >= ROUNDS // 2
-        if not stop_pairs(w, late, slides, position, before, radius, safety, longest, shapes, near, cells, swept):
+        if not stop_pairs(w, late, slides, position, before, radius, safety, longest, shapes, near, cells, swept, share):
             break
 
 
 @kernel()
-def stop_pairs(w, dead, apart, position, before, radius, safety, longest, shapes, near, cells, swept):
+def stop_pairs(w, dead, apart, position, before, radius, safety, longest, shapes, near, cells, swept, share):
     """Stop robots that would pass through each other where they first touch; `dead`: where they were before.
 
     `apart`: those that end overlapping, each on its own side, will be moved apart later, so they may.
@@ -116,7 +114,7 @@ def stop_pairs(w, dead, apart, position, before, radius, safety, longest, shapes
     for i in range(N):
         widest = max(widest, radius[i])
     range_ = 2.0 * widest + 2.0 * longest
-    share = np.ones(N)  # of its way that each robot may go
+    share[:] = 1.0  # of its way that each robot may go
     clipped = False
     for n in range(N):
         i = cells.order[w, n]

@@ -1,0 +1,231 @@
+"""Whoever evaluates, the results are the same; when nobody is left, it says so instead of waiting."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from formiga.errors import FormigaError, MissingExtra
+from formiga.evolve import crew as module
+from formiga.evolve.crew import CrewError, crew
+
+
+@pytest.fixture(scope="module")
+def scheduler():
+    """The address of a Dask scheduler on this machine, without workers."""
+    pytest.importorskip("distributed")
+    address = f"tcp://127.0.0.1:{free_port()}"
+    process = dask("scheduler", "--port", address.rpartition(":")[2])
+    yield address
+    stop(process)
+
+
+@pytest.fixture
+def workers(scheduler):
+    """Two of its workers, as processes."""
+    processes = [dask("worker", scheduler, "--no-nanny", "--nthreads", "1") for _ in range(2)]
+    yield processes
+    for process in processes:
+        stop(process)
+
+
+def dask(role, *options):
+    return subprocess.Popen([sys.executable, "-m", f"distributed.cli.dask_{role}", "--host", "127.0.0.1", "--no-dashboard",
+                             *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def stop(process):
+    process.kill()
+    process.wait()
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def work():
+    """A function that workers get by value, since they cannot import this file; and its tasks."""
+    def evaluate(task):
+        return float(np.random.Generator(np.random.Philox(key=task[0])).normal() + task[1].sum())
+
+    return evaluate, [(number, np.full(500, float(number))) for number in range(40)]
+
+
+# -- on this machine --------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("options", [{"jobs": 2}, {"jobs": 2, "threads": True}, {"jobs": 3, "threads": True}], ids=str)
+def test_however_many_share_the_work_the_results_are_the_same_and_in_order(options):
+    evaluate, tasks = work()
+    expected = [evaluate(task) for task in tasks]
+    with crew() as alone, crew(**options) as workers:
+        assert alone.map(evaluate, tasks) == workers.map(evaluate, tasks) == workers.map(evaluate, iter(tasks)) == expected
+        assert workers.map(evaluate, []) == []
+
+
+@pytest.mark.parametrize("options", [{}, {"jobs": 2}, {"jobs": 2, "threads": True}], ids=str)
+def test_what_a_task_raises_is_raised(options):
+    def fail(task):
+        raise FormigaError(f"task {task}")
+
+    with crew(**options) as workers, pytest.raises(FormigaError, match="task 5"):
+        workers.map(fail, [5])
+
+
+def test_an_array_arrives_as_it_was_and_can_be_written():
+    with crew(jobs=2) as workers:
+        assert workers.map(lambda array: array.flags.writeable, [np.zeros(1_000_000)] * 2) == [True, True]
+
+
+def test_a_local_process_that_is_killed_costs_time_and_no_result(tmp_path):
+    def killed_once(task):
+        mark = tmp_path / "killed"
+        if task == 3 and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return task * task
+
+    with crew(jobs=2) as workers:
+        assert workers.map(killed_once, range(8)) == [task * task for task in range(8)]
+        with pytest.raises(CrewError, match="was killed, 3 times"):
+            workers.map(lambda task: os.kill(os.getpid(), signal.SIGKILL), range(2))
+
+
+def test_no_jobs_are_refused():
+    with pytest.raises(FormigaError, match="jobs: 0 is out of range"), crew(jobs=0):
+        pass
+
+
+# -- on a cluster -----------------------------------------------------------------------------------------------------
+def test_a_cluster_gives_the_same_results_and_shows_what_a_task_raises(scheduler, workers):
+    evaluate, tasks = work()
+
+    def fail(task):
+        if task == 30:
+            raise TimeoutError("of its own")
+        time.sleep(0.02)
+        return task
+
+    with crew(cluster=scheduler) as crowd, crew(cluster=scheduler.removeprefix("tcp://")) as same:
+        assert crowd.map(evaluate, tasks) == same.map(evaluate, tasks) == [evaluate(task) for task in tasks]
+        assert crowd.map(evaluate, []) == []
+        with pytest.raises(TimeoutError, match="of its own"):
+            crowd.map(fail, range(40))
+
+
+def test_a_worker_that_is_killed_in_the_middle_changes_no_result(scheduler, workers, tmp_path):
+    evaluate, tasks = work()
+
+    def slowly(task):
+        (tmp_path / str(os.getpid())).touch()
+        time.sleep(0.1)
+        return evaluate(task)
+
+    def kill_when_busy():
+        while not (tmp_path / str(workers[0].pid)).exists():
+            time.sleep(0.01)
+        time.sleep(0.35)  # by now it holds results that are not collected, and is at work on another
+        workers[0].kill()
+
+    killer = threading.Thread(target=kill_when_busy)
+    killer.start()
+    with crew(cluster=scheduler) as crowd:
+        assert crowd.map(slowly, tasks) == [evaluate(task) for task in tasks]
+    killer.join()
+    assert workers[0].wait(10) == -signal.SIGKILL
+    assert (tmp_path / str(workers[1].pid)).exists()
+
+
+def test_a_worker_that_cannot_import_a_module_is_one_clear_error(scheduler, workers, tmp_path, monkeypatch):
+    (tmp_path / "only_here_and_now.py").write_text("def evaluate(task): return task")
+    monkeypatch.syspath_prepend(tmp_path)
+    from only_here_and_now import evaluate
+
+    with crew(cluster=scheduler) as crowd:
+        with pytest.raises(CrewError, match="cannot import 'only_here_and_now'; install it where the worker runs"):
+            crowd.map(evaluate, [1, 2])
+        monkeypatch.setattr(module, "_version", lambda: "0.0.1")
+        with pytest.raises(CrewError, match=r"a worker has formiga .*, but 0\.0\.1 asks it"):
+            crowd.map(abs, [1, 2])
+
+
+def test_without_any_worker_it_says_so_when_its_patience_ends(scheduler):
+    began = time.monotonic()
+    with crew(cluster=scheduler, patience=1.5) as crowd, pytest.raises(CrewError, match="start one with `dask worker tcp:"):
+        crowd.map(abs, [1])
+    assert 1.5 < time.monotonic() - began < 8.0
+
+
+def test_a_scheduler_that_goes_away_is_one_clear_error():
+    pytest.importorskip("distributed")
+    port = free_port()
+    process = dask("scheduler", "--port", str(port))
+    try:
+        with crew(cluster=f"127.0.0.1:{port}") as crowd:
+            threading.Timer(0.5, process.kill).start()
+            with pytest.raises(CrewError, match="is gone"):
+                crowd.map(abs, [1])
+    finally:
+        stop(process)
+
+
+@pytest.mark.parametrize("listens", [False, True], ids=["nobody", "somebody else"])
+def test_an_address_where_no_scheduler_answers_is_one_clear_error(listens, monkeypatch, capfd):
+    pytest.importorskip("distributed")
+    assert module.ANSWER < 10.0
+    monkeypatch.setattr(module, "ANSWER", 1.0)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        if listens:
+            silent.listen()
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        began = time.monotonic()
+        with pytest.raises(CrewError, match=f"no Dask scheduler answers at {address}; start one with `dask scheduler`"):
+            crew(cluster=address).__enter__()
+    assert time.monotonic() - began < 5.0
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("address", ["", "8786", "host", "tcp://", "tcp://host", "http://host:80", "host:99999", "host:0",
+                                     "tcp://a b:1", "tcp://host:8786\n", "inproc://1/2/3"])
+def test_what_is_no_address_is_refused(address):
+    with pytest.raises(CrewError, match="is not the address of a Dask scheduler; one looks like tcp"):
+        crew(cluster=address).__enter__()
+
+
+def test_without_dask_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'formiga\[cluster\]'"):
+        crew(cluster="tcp://127.0.0.1:8786").__enter__()
+
+
+# -- Ctrl-C -----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("where", ["jobs=2", "jobs=2, threads=True", "cluster={scheduler!r}"])
+def test_an_interrupt_ends_it_soon_and_quietly(where, scheduler):
+    program = f"""
+import sys, time
+from formiga.evolve.crew import crew
+try:
+    with crew({where.format(scheduler=scheduler)}) as workers:
+        print("ready", flush=True)
+        workers.map(time.sleep, [2.0] * 40)
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               start_new_session=True)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(1.0)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to all processes of the group
+        _, errors = process.communicate(timeout=10)
+        assert process.returncode == 130 and "Traceback" not in errors, errors
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
