@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from formiga.envs import make_env, make_vector_env, parallel_env
     from formiga.lab import load_elements, read_recording, read_world, simulate, write_world
     from formiga.loop import Run, Simulation
     from formiga.world.elements import element
@@ -30,8 +31,10 @@ _HOMES = {
     "read_world": "formiga.lab", "write_world": "formiga.lab", "simulate": "formiga.lab", "load_elements": "formiga.lab",
     "read_recording": "formiga.lab", "Simulation": "formiga.loop", "Run": "formiga.loop",
     "element": "formiga.world.elements", "World": "formiga.world.model",
+    "make_env": "formiga.envs", "make_vector_env": "formiga.envs", "parallel_env": "formiga.envs",
 }
-__all__ = ["Run", "Simulation", "World", "element", "load_elements", "read_recording", "read_world", "simulate", "write_world"]
+__all__ = ["Run", "Simulation", "World", "element", "load_elements", "make_env", "make_vector_env", "parallel_env",
+           "read_recording", "read_world", "simulate", "write_world"]
 
 
 def __getattr__(name: str) -> Any:

@@ -13,7 +13,7 @@ from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
-from formiga import control, loop  # loop registers all sensors and controllers, which the reader then knows
+from formiga import control, evolve, loop  # noqa: F401  they register their elements, which the reader then knows
 from formiga.errors import FormigaError, RecordingError, WorldError, suggest
 from formiga.loop import Run, Simulation
 from formiga.record.recorder import Recorder

@@ -16,6 +16,8 @@ from formiga.files import write_whole
 BENCHES: dict[str, str] = {
     "avoid24": "24 beams, no noise, up to 10,000 robots, against plain C++; memory and time to the first step",
     "swarmod": "15 noisy beams, crowds that are moved apart, up to 1,000 worlds, against plain C++",
+    "rollout": "a generation of evolution: 100 genotypes x 10 trials x 1,000 steps, on one core and on two, against plain C++",
+    "envs": "steps of a reinforcement-learning environment, 1 to 1,024 worlds, against VMAS if it is installed",
 }
 _LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 

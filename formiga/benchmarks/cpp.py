@@ -1,4 +1,4 @@
-"""The plain C++ twin of the two speed scenarios: compiled when first needed, called in this process."""
+"""The plain C++ twin of the speed scenarios: compiled when first needed, called in this process."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from formiga.control.braitenberg import Braitenberg
+from formiga.control.neural import Perceptron
 from formiga.control.turn_away import TurnAway
 from formiga.errors import FormigaError
 from formiga.loop import Simulation
@@ -26,9 +27,9 @@ SOURCE = Path(__file__).with_name("plain.cpp")
 # -fno-math-errno and -fno-trapping-math change no result; they let the compiler make vectors of the loops over beams.
 FLAGS = ("-O3", "-march=native", "-std=c++17", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC")
 
-_WHOLE = ("worlds", "robots", "beams", "segments", "discs", "table_size", "channel")
+_WHOLE = ("worlds", "robots", "beams", "segments", "discs", "table_size", "channel", "network")
 _REAL = ("dt", "radius", "clearance", "wheel_base", "wheel_radius", "top_speed", "mount", "reach", "gain", "offset",
-         "share", "noise", "threshold", "behind", "slow", "bias", "x0", "y0", "x1", "y1")
+         "share", "noise", "threshold", "behind", "slow", "bias", "full", "x0", "y0", "x1", "y1")
 _ARRAY = ("position", "heading", "segment", "disc", "direction", "table", "weight")
 
 
@@ -77,7 +78,7 @@ def library() -> ctypes.CDLL:
     loaded.plain_make.restype, loaded.plain_make.argtypes = c_void_p, [POINTER(Scene)]
     loaded.plain_free.restype, loaded.plain_free.argtypes = None, [c_void_p]
     loaded.plain_steps.restype, loaded.plain_steps.argtypes = None, [c_void_p, c_int64]
-    loaded.plain_read.restype, loaded.plain_read.argtypes = None, [c_void_p, c_void_p, c_void_p, c_void_p]
+    loaded.plain_read.restype, loaded.plain_read.argtypes = None, [c_void_p] * 5
     return loaded
 
 
@@ -91,7 +92,11 @@ def cpu() -> str:
 
 
 class Plain:
-    """The C++ twin of a simulation of one group, from where the simulation is now."""
+    """The C++ twin of a simulation of one group, from where the simulation is now.
+
+    A <perceptron> has in each world the genotype that the simulation was given for it, and is praised for "speed
+    straightness clearance" less "crashes", whatever the world's <fitness>; other controllers are not praised.
+    """
 
     def __init__(self, simulation: Simulation) -> None:
         model, state = simulation.model, simulation.state
@@ -100,10 +105,10 @@ class Plain:
         ahead = sensor.beams.direction
         whole = {"worlds": state.worlds, "robots": group.count, "beams": len(ahead), "table_size": len(sensor.values),
                  "segments": len(model.fixed.segments), "discs": len(model.fixed.discs),
-                 "channel": channel(f"{group.name}/{sensor.name}")}
+                 "channel": channel(f"{group.name}/{sensor.name}"), "network": type(mind) is Perceptron}
         body = ("radius", "clearance", "wheel_base", "wheel_radius", "top_speed")
         eyes = ("mount", "reach", "gain", "offset", "share")
-        real = {"dt": model.dt, "noise": sensor.noise[-1], **model.region._asdict(),
+        real = {"dt": model.dt, "noise": sensor.noise[-1], "full": sensor.full, **model.region._asdict(),
                 **{name: getattr(robot, name) for name in body}, **{name: getattr(sensor, name) for name in eyes}}
         weight = np.zeros(len(ahead))
         if isinstance(mind, TurnAway):
@@ -111,6 +116,8 @@ class Plain:
         elif isinstance(mind, Braitenberg):
             real |= {"bias": mind.bias}
             weight = mind.gain * 0.5 * (1.0 + ahead[:, 0]) / mind.full
+        elif type(mind) is Perceptron:
+            weight = mind.express(state.genotypes[group.name], len(ahead), model.dt)
         arrays = {"position": state.position, "heading": state.heading, "segment": model.fixed.segments,
                   "disc": model.fixed.discs, "direction": ahead, "table": sensor.values, "weight": weight}
         # The scene points into these, so they live as long as the twin.
@@ -123,15 +130,15 @@ class Plain:
         self._made = self._library.plain_make(ctypes.byref(Scene(**whole, **real, **pointers)))
 
     def steps(self, count: int) -> None:
-        """So many control periods of every world."""
+        """So many control periods of every world; of a network, world after world."""
         self._library.plain_steps(self._made, count)
 
-    def read(self) -> tuple[Any, Any, Any]:
-        """Positions (W, N, 2), headings (W, N) and crashes (W, N)."""
+    def read(self) -> tuple[Any, Any, Any, Any]:
+        """Positions (W, N, 2), headings (W, N), crashes (W, N), and the fitness (W,) summed over the steps."""
         position, heading = np.empty((*self._shape, 2)), np.empty(self._shape)
-        crashes = np.empty(self._shape, np.int64)
-        self._library.plain_read(self._made, position.ctypes.data, heading.ctypes.data, crashes.ctypes.data)
-        return position, heading, crashes
+        crashes, total = np.empty(self._shape, np.int64), np.empty(self._shape[0])
+        self._library.plain_read(self._made, *(array.ctypes.data for array in (position, heading, crashes, total)))
+        return position, heading, crashes, total
 
     def __del__(self) -> None:
         if getattr(self, "_made", None):

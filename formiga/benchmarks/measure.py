@@ -19,7 +19,8 @@ WARM_UP = 100      # steps before the clock starts; after them, both are compare
 TOLERANCE = 1e-6   # m and rad; more than this is not the same work
 BLOCK = 0.15       # s, about, that a timed block takes
 
-COLUMNS = (  # field, heading, form; those that are absent from all rows are left out
+Columns = tuple[tuple[str, str, str], ...]
+COLUMNS: Columns = (  # field, heading, form; those that are absent from all rows are left out
     ("robots", "robots", "{:,}"), ("worlds", "worlds", "{:,}"), ("millions", "M robot-\nsteps/s", "{:.2f}"),
     ("ns_per_robot_step", "ns\neach", "{:.0f}"), ("cpp_millions", "C++\nM/s", "{:.2f}"),
     ("cpp_ratio", "ours/\nC++", "{:.2f}"), ("agrees", "agrees", "{}"), ("contact_rate", "contact\nrate", "{:.2%}"),
@@ -73,7 +74,7 @@ def advance(simulation: Simulation, steps: int) -> None:
 
 def apart(simulation: Simulation, twin: cpp.Plain) -> float:
     """The largest difference of any coordinate or heading; infinite if a crash was counted differently."""
-    position, heading, crashes = twin.read()
+    position, heading, crashes, _ = twin.read()
     if not np.array_equal(crashes, simulation.state.crashes):
         return float("inf")
     state = simulation.state
@@ -87,17 +88,17 @@ def timed(what: Callable[..., None], *given: Any) -> float:
     return time.perf_counter() - began
 
 
-def show(title: str, rows: list[dict[str, Any]], notes: list[str]) -> None:
+def show(title: str, rows: list[dict[str, Any]], notes: list[str], columns: Columns = COLUMNS) -> None:
     """Print the table, then the notes, a line each."""
     table = Table(title=title, title_justify="left")
-    columns = [column for column in COLUMNS if any(_value(row, column[0]) is not None for row in rows)]
-    for _, heading, _ in columns:
+    shown = [column for column in columns if any(_value(row, column[0]) is not None for row in rows)]
+    for _, heading, _ in shown:
         table.add_column(heading, justify="right")
     for row in rows:
-        table.add_row(*(_text(_value(row, name), form) for name, _, form in columns))
+        table.add_row(*(_text(_value(row, name), form) for name, _, form in shown))
     console = Console()
     console.print(table)
-    if cpp.compiler() is None:
+    if cpp.compiler() is None and any(name == "cpp_ratio" for name, _, _ in columns):
         notes = [*notes, "There is no g++ here, so there is no C++ to compare with."]
     for note in notes:
         console.print(note, highlight=False)

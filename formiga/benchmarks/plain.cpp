@@ -1,4 +1,4 @@
-// The two speed scenarios in plain C++: what a person would write who needs only these two, and needs them fast.
+// The speed scenarios in plain C++: what a person would write who needs only these, and needs them fast.
 //
 // One thread, float64, no libraries. The same world, the same starting poses, the same sensor, controller, drive and
 // contact model as formiga's planar engine, so after any number of steps both have the same poses up to rounding;
@@ -25,12 +25,13 @@ constexpr double TOUCH = 1e-8, SPARE = 1e-6, NOTHING = 1e-9;
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
 struct Scene {  // field by field as in cpp.py
-    int64_t worlds, robots, beams, segments, discs, table_size, channel;
+    int64_t worlds, robots, beams, segments, discs, table_size, channel, network;
     double dt, radius, clearance, wheel_base, wheel_radius, top_speed, mount, reach;
     double gain, offset, share, noise;    // the sensor
-    double threshold, behind, slow, bias; // the controller
+    double threshold, behind, slow, bias, full; // the controller
     double x0, y0, x1, y1;                // the arena
-    const double *position, *heading, *segment, *disc, *direction, *table, *weight;
+    const double *position, *heading, *segment, *disc, *direction, *table;
+    const double *weight;                 // of each beam; with a network, of each world: its biases and weights
     const uint64_t *key;
 };
 
@@ -183,6 +184,8 @@ struct World {
     vector<double> x, y, heading, left, right, left_angle, right_angle, before_x, before_y;
     vector<uint8_t> crashed;
     vector<int64_t> crashes;
+    vector<double> largest;  // reading of each robot in this step, in full readings
+    double total = 0.0;      // fitness so far, added up over the steps
     Cells cells;
     uint64_t key;
     int64_t step = 0;
@@ -223,7 +226,7 @@ struct Plain {
             for (auto *v : {&world.x, &world.y, &world.heading, &world.left, &world.right, &world.left_angle,
                             &world.right_angle, &world.before_x, &world.before_y, &world.cells.x, &world.cells.y})
                 v->assign(N, 0.0);
-            world.crashed.assign(N, 0), world.crashes.assign(N, 0);
+            world.crashed.assign(N, 0), world.crashes.assign(N, 0), world.largest.assign(N, 0.0);
             world.cells.order.assign(N, 0), world.cells.of.assign(N, 0);
             world.cells.start.assign(size_t(lattice.columns) * lattice.rows + 1, 0);
             for (int i = 0; i < N; i++) {
@@ -299,7 +302,7 @@ struct Plain {
         }
     }
 
-    // -- the two ways to read and decide: distances of one robot -> its wheel speeds ----------------------------------
+    // -- the three ways to read and decide: distances of one robot -> its wheel speeds ----------------------------------
     template <int B>
     void turn_away(World &world, int i, const double *ux, const double *uy, const double *distance) const {
         double x = 0.0, y = 0.0;
@@ -315,7 +318,7 @@ struct Plain {
     }
 
     template <int B>
-    void braitenberg(World &world, int i, const double *, const double *uy, const double *distance) const {
+    bool infrared(const World &world, int i, const double *distance, double *reading) const {  // false: sees nothing
         const Scene &s = scene;
         double value[B];
         bool anything = false;
@@ -325,26 +328,48 @@ struct Plain {
             anything |= sees;
             value[b] = sees ? s.table[int(distance[b] * per_entry + 0.5)] : 0.0;
         }
-        double left = 0.0, right = 0.0;
-        if (anything) {
-            double heard[B];
-            for (int b = 0; b < B; b++) {  // a blind sensor gets a share of its seeing neighbours' mean
-                bool before = b > 0 && distance[b - 1] <= s.reach, after = b + 1 < B && distance[b + 1] <= s.reach;
-                double total = (before ? value[b - 1] : 0.0) + (after ? value[b + 1] : 0.0);
-                bool blind = !(distance[b] <= s.reach) && (before || after);
-                heard[b] = blind ? s.share * total / (before + after) : value[b];
-            }
-            uint64_t start = fold(fold(fold(world.key, i), world.step), s.channel);
-            for (int b = 0; b < B; b++) {
-                if (heard[b] == 0.0) continue;
-                double r = max(0.0, heard[b] * (1.0 + s.noise * (2.0 * unit(start, 3 * b + 1) - 1.0)));
-                if (uy[b] > 1e-9) right += s.weight[b] * r;
-                else if (uy[b] < -1e-9) left += s.weight[b] * r;
-            }
+        if (!anything) return false;
+        for (int b = 0; b < B; b++) {  // a blind sensor gets a share of its seeing neighbours' mean
+            bool before = b > 0 && distance[b - 1] <= s.reach, after = b + 1 < B && distance[b + 1] <= s.reach;
+            double total = (before ? value[b - 1] : 0.0) + (after ? value[b + 1] : 0.0);
+            bool blind = !(distance[b] <= s.reach) && (before || after);
+            reading[b] = blind ? s.share * total / (before + after) : value[b];
         }
+        uint64_t start = fold(fold(fold(world.key, i), world.step), s.channel);
+        for (int b = 0; b < B; b++) {
+            if (reading[b] == 0.0) continue;
+            reading[b] = max(0.0, reading[b] * (1.0 + s.noise * (2.0 * unit(start, 3 * b + 1) - 1.0)));
+        }
+        return true;
+    }
+
+    template <int B>
+    void braitenberg(World &world, int i, const double *, const double *uy, const double *distance) const {
+        const Scene &s = scene;
+        double reading[B], left = 0.0, right = 0.0;
+        if (infrared<B>(world, i, distance, reading))
+            for (int b = 0; b < B; b++) {
+                if (reading[b] == 0.0) continue;
+                if (uy[b] > 1e-9) right += s.weight[b] * reading[b];
+                else if (uy[b] < -1e-9) left += s.weight[b] * reading[b];
+            }
         left -= s.bias * max(left, right);
         world.left[i] = s.top_speed * min(1.0, max(-1.0, 1.0 - left));
         world.right[i] = s.top_speed * min(1.0, max(-1.0, 1.0 - right));
+    }
+
+    template <int B>
+    void perceptron(World &world, int i, const double *, const double *, const double *distance) const {
+        const double *l = scene.weight + (&world - worlds.data()) * 2 * (B + 1), *r = l + B + 1;
+        double reading[B], left = l[0], right = r[0], largest = 0.0;
+        if (infrared<B>(world, i, distance, reading))
+            for (int b = 0; b < B; b++) {
+                double x = min(1.0, reading[b] / scene.full);
+                left += l[b + 1] * x, right += r[b + 1] * x, largest = max(largest, x);
+            }
+        world.left[i] = scene.top_speed * (2.0 / (1.0 + std::exp(-left)) - 1.0);
+        world.right[i] = scene.top_speed * (2.0 / (1.0 + std::exp(-right)) - 1.0);
+        world.largest[i] = largest;
     }
 
     // -- drive: exact arcs --------------------------------------------------------------------------------------------
@@ -648,30 +673,61 @@ struct Plain {
         }
     }
 
-    // -- one control period of every world ----------------------------------------------------------------------------
+    // -- fitness: speed x straightness x clearance - crash, the mean over the robots ------------------------------------
+    void praise(World &world) const {
+        int N = int(scene.robots);
+        double together = 0.0;
+        for (int i = 0; i < N; i++) {
+            double left = world.left[i], right = world.right[i];
+            double speed = max(0.0, 0.5 * (left + right) / scene.top_speed);
+            double straightness = 1.0 - min(1.0, std::abs(right - left) / (2.0 * scene.top_speed));
+            together += speed * straightness * (1.0 - world.largest[i]) - world.crashed[i];
+        }
+        world.total += together / N;
+    }
+
+    // -- one control period of a world --------------------------------------------------------------------------------
     template <int B, class Decide>
-    void step(Decide decide) {
-        double ux[B], uy[B], distance[B];
+    void step(World &world, const double *ux, const double *uy, Decide decide) {
+        double distance[B];
+        world.cells.fill(lattice, world.x, world.y);
+        for (int i = 0; i < int(scene.robots); i++) {
+            cast<B>(world, i, ux, uy, distance);
+            decide(world, i, ux, uy, distance);
+        }
+        drive(world);
+        contacts(world);
+        world.step++;
+    }
+
+    template <int B, class Each>
+    void with_beams(Each each) const {
+        double ux[B], uy[B];
         for (int b = 0; b < B; b++) ux[b] = scene.direction[2 * b], uy[b] = scene.direction[2 * b + 1];
-        for (World &world : worlds) {
-            world.cells.fill(lattice, world.x, world.y);
-            for (int i = 0; i < int(scene.robots); i++) {
-                cast<B>(world, i, ux, uy, distance);
-                decide(world, i, ux, uy, distance);
-            }
-            drive(world);
-            contacts(world);
-            world.step++;
+        each(ux, uy);
+    }
+
+    void steps(int64_t count) {  // all worlds together, period by period
+        for (; count > 0; count--) {
+            if (scene.table_size)
+                with_beams<15>([this](const double *ux, const double *uy) {
+                    for (World &world : worlds) step<15>(world, ux, uy, [this](auto &&...a) { braitenberg<15>(a...); });
+                });
+            else
+                with_beams<24>([this](const double *ux, const double *uy) {
+                    for (World &world : worlds) step<24>(world, ux, uy, [this](auto &&...a) { turn_away<24>(a...); });
+                });
         }
     }
 
-    void steps(int64_t count) {
-        for (; count > 0; count--) {
-            if (scene.table_size)
-                step<15>([this](auto &&...a) { braitenberg<15>(a...); });
-            else
-                step<24>([this](auto &&...a) { turn_away<24>(a...); });
-        }
+    void roll(int64_t count) {  // world after world, each from its first period to its last, so it stays in the cache
+        with_beams<15>([this, count](const double *ux, const double *uy) {
+            for (World &world : worlds)
+                for (int64_t n = 0; n < count; n++) {
+                    step<15>(world, ux, uy, [this](auto &&...a) { perceptron<15>(a...); });
+                    praise(world);
+                }
+        });
     }
 };
 
@@ -681,15 +737,17 @@ extern "C" {
 
 Plain *plain_make(const Scene *scene) { return new Plain(*scene); }
 void plain_free(Plain *plain) { delete plain; }
-void plain_steps(Plain *plain, int64_t count) { plain->steps(count); }
+void plain_steps(Plain *plain, int64_t count) { plain->scene.network ? plain->roll(count) : plain->steps(count); }
 
-// position (worlds, robots, 2), heading (worlds, robots), crashes (worlds, robots)
-void plain_read(const Plain *plain, double *position, double *heading, int64_t *crashes) {
-    for (const World &world : plain->worlds)
+// position (worlds, robots, 2), heading (worlds, robots), crashes (worlds, robots), total (worlds)
+void plain_read(const Plain *plain, double *position, double *heading, int64_t *crashes, double *total) {
+    for (const World &world : plain->worlds) {
+        *total++ = world.total;
         for (size_t i = 0; i < world.x.size(); i++) {
             *position++ = world.x[i], *position++ = world.y[i];
             *heading++ = world.heading[i], *crashes++ = world.crashes[i];
         }
+    }
 }
 
 }

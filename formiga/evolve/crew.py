@@ -17,6 +17,8 @@ import logging
 import operator
 import pickle
 import re
+import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +26,7 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from multiprocessing.resource_tracker import ensure_running
 from typing import Any, Protocol, TypeVar
 
 from formiga.errors import FormigaError, MissingExtra, whole
@@ -90,11 +93,37 @@ class Local:
 
         from joblib import Parallel, delayed
 
+        # max_nbytes: arrays arrive as they are, not as read-only maps of a file
+        parallel = Parallel(self.size, backend="threading" if self._threads else "loky", max_nbytes=None)
         calls = [delayed(function)(task) for task in tasks]
         for _ in range(ATTEMPTS):
-            with suppress(BrokenProcessPool):  # max_nbytes: arrays arrive as they are, not as read-only maps of a file
-                return list(Parallel(self.size, backend="threading" if self._threads else "loky", max_nbytes=None)(calls))
+            with suppress(BrokenProcessPool):
+                if not self._threads:
+                    with _uninterrupted():
+                        parallel([delayed(int)()] * 2)
+                return list(parallel(calls))
         raise CrewError(f"a process that evaluated was killed, {ATTEMPTS} times; was the memory full? Lower the jobs.")
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until the end of the block. Processes that start in it never see one: this process will end them.
+
+    Otherwise they would show tracebacks of theirs, and joblib loses an interrupt while it starts them.
+    """
+    late: list[int] = []
+    ensure_running()  # or joblib would start it in the block, and starting it unblocks signals again
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited; but other threads still take signals
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, lambda number, frame: late.append(number)) if main else None
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        if main:
+            signal.signal(signal.SIGINT, handler)
+        if late:
+            signal.raise_signal(signal.SIGINT)
 
 
 # -- a cluster --------------------------------------------------------------------------------------------------------
@@ -174,7 +203,7 @@ def _version() -> str:
 
 async def _knock(address: str) -> None:
     """Fail unless a Dask server answers. A client would wait for ever where somebody listens, but says nothing."""
-    from distributed.comm import connect
+    from distributed.comm.core import connect
     from distributed.security import Security
 
     safety = Security().get_connection_args("client")

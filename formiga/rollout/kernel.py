@@ -17,10 +17,12 @@ from formiga.engine.planar.drive import drive_world
 from formiga.engine.planar.light import light_world
 from formiga.engine.planar.sweep import sweep_world
 from formiga.kernels import kernel
+from formiga.noise import channel, fold, world_key
 from formiga.score import score_world
 from formiga.sense.proximity import respond_world
 
 PROXIMITY, LIGHT = 0, 1
+EPISODE = channel("episode")
 
 
 class Body(NamedTuple):
@@ -198,3 +200,38 @@ def move_world(w, body, now, orders):
                   body.widest_safety, body.shapes, body.near, now.cells, now.alive, now.crashed, now.crashes, now.done,
                   now.step, now.rounds, now.unresolved, now.room)
     return bad
+
+
+@kernel()
+def advance(first, last, moves, chosen, actions, body, now, eye, shine, wires, praise, desk):
+    """The chosen (W,) worlds of first .. last take a step, if it `moves`, and look: what a learner asks for at every step.
+
+    actions (W, N, 2) are wheel speeds in top speeds, cut to -1..1. A world that has ended earns nothing and stays.
+    """
+    for w in range(first, last):
+        if not chosen[w]:
+            continue
+        if moves:
+            if now.done[w]:
+                now.wheels[w] = 0.0
+                praise.reward[w] = 0.0
+                continue
+            for i in range(actions.shape[1]):
+                for side in range(2):
+                    desk.orders[w, i, side] = body.top * min(1.0, max(-1.0, actions[w, i, side]))
+            move_world(w, body, now, desk.orders)
+            score_world(w, praise.factors, praise.weights, praise.uses, praise.facts, praise.reward, praise.total)
+        look_world(w, body, now, eye, shine, desk)
+        wire_world(w, wires, desk)
+
+
+@kernel()
+def episode_keys(seed, world, episode, key):
+    """Keys of the first or of a later episode of some worlds: what their starts and their noise are hashed from.
+
+    Episode 0 of world w is world w of a simulation with that seed.
+    """
+    for n in range(world.shape[0]):
+        key[n] = world_key(seed, world[n])
+        if episode[n] > 0:
+            key[n] = fold(fold(key[n], EPISODE), episode[n])

@@ -23,7 +23,7 @@ def test_plain_cpp_ends_where_the_engine_ends(world, worlds):
     start = simulation.state.position.copy()
     advance(simulation, 150)
     twin.steps(150)
-    position, heading, crashes = twin.read()
+    position, heading, crashes, _ = twin.read()
     assert np.abs(position - start).max() > 0.5  # they went somewhere, so agreeing means something
     np.testing.assert_allclose(position, simulation.state.position, rtol=0, atol=TOLERANCE)
     np.testing.assert_allclose(heading, simulation.state.heading, rtol=0, atol=TOLERANCE)
@@ -35,6 +35,6 @@ def test_plain_cpp_ends_where_the_engine_ends(world, worlds):
 def test_plain_cpp_starts_from_where_the_simulation_is():
     simulation = Simulation(avoid24.world(16))
     advance(simulation, 10)
-    position, heading, _ = cpp.Plain(simulation).read()
+    position, heading, _, _ = cpp.Plain(simulation).read()
     np.testing.assert_array_equal(position, simulation.state.position)
     np.testing.assert_array_equal(heading, simulation.state.heading)

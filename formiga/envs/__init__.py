@@ -1,0 +1,105 @@
+"""The shipped tasks, or any world of yours, as standard learning environments.
+
+    import gymnasium, formiga.envs                              # the import registers the ids
+    env = gymnasium.make("formiga/Avoid-v0")
+
+    env = formiga.make_env("aggregate", robots=20)              # one agent commands all robots
+    env = formiga.make_vector_env("mine.xml", num_envs=1024)    # the same, many worlds in one call
+    env = formiga.parallel_env("avoid")                         # PettingZoo: one agent for each robot
+
+Observations are a network's inputs: readings in full readings, from 0 to 1. Actions are wheel speeds in top speeds, from
+-1 to 1. The reward of a robot in a step is the weighted sum of the world's <fitness>.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from formiga.errors import MissingExtra, WorldError
+
+if TYPE_CHECKING:
+    from formiga.envs.parallel import SwarmParallelEnv
+    from formiga.envs.single import SwarmEnv
+    from formiga.envs.vector import SwarmVectorEnv
+    from formiga.world.model import World
+
+    Given = World | str | os.PathLike[str]
+
+TASKS: dict[str, dict[str, Any]] = {
+    "formiga/Avoid-v0": {"world": "avoid", "robots": 1},
+    "formiga/Aggregate-v0": {"world": "aggregate"},
+    "formiga/Disperse-v0": {"world": "disperse"},
+    "formiga/Phototaxis-v0": {"world": "phototaxis", "robots": 1},
+}
+
+
+def make_env(world: Given, render_mode: str | None = None, *, group: str = "", max_episode_steps: int | None = None,
+             **params: str | float) -> SwarmEnv:
+    """A gymnasium.Env whose agent commands all robots of a group at once and earns the mean of their rewards.
+
+    world: the name of a shipped one, a file or a World; `params` replace its <param>s. group: who is commanded, if it is
+    not the only one with a neural controller. An episode lasts as long as a trial of the world's search, else its `seconds`.
+    """
+    try:
+        from formiga.envs.single import SwarmEnv
+    except ImportError as wrong:
+        raise _missing("Gymnasium") from wrong
+    return SwarmEnv(_read(world, params), render_mode, group, max_episode_steps)
+
+
+def make_vector_env(world: Given, num_envs: int = 1, render_mode: str | None = None, *, group: str = "",
+                    max_episode_steps: int | None = None, threads: int = 1, **params: str | float) -> SwarmVectorEnv:
+    """A gymnasium.vector.VectorEnv: as many of those worlds, all in one simulation.
+
+    World w is the same, bit for bit, whatever the number of worlds and of threads.
+    """
+    try:
+        from formiga.envs.vector import SwarmVectorEnv
+    except ImportError as wrong:
+        raise _missing("Gymnasium") from wrong
+    return SwarmVectorEnv(_read(world, params), num_envs, render_mode, group, max_episode_steps, threads)
+
+
+def parallel_env(world: Given, render_mode: str | None = None, *, group: str = "", max_episode_steps: int | None = None,
+                 **params: str | float) -> SwarmParallelEnv:
+    """A pettingzoo.ParallelEnv: one agent for each robot of the group, each with its own observation and reward."""
+    try:
+        from formiga.envs.parallel import SwarmParallelEnv
+    except ImportError as wrong:
+        raise _missing("PettingZoo") from wrong
+    return SwarmParallelEnv(_read(world, params), render_mode, group, max_episode_steps)
+
+
+def register() -> None:
+    """Tell Gymnasium the ids of TASKS. Importing this package does it, if Gymnasium is there."""
+    try:
+        import gymnasium
+    except ImportError as wrong:
+        raise _missing("Gymnasium") from wrong
+    for name, kwargs in TASKS.items():
+        if name not in gymnasium.registry:
+            gymnasium.register(name, entry_point="formiga.envs:make_env", vector_entry_point="formiga.envs:make_vector_env",
+                               kwargs=kwargs)
+
+
+def _read(world: Given, params: dict[str, str | float]) -> World:
+    from formiga.lab import read_world  # when it is needed: it loads the compiler, and registering should be quick
+    from formiga.world.model import World
+
+    if not isinstance(world, World):
+        return read_world(world, **params)
+    if params:
+        raise WorldError(f"'{next(iter(params))}' is a parameter of a world's file, and this world was read already.")
+    return world
+
+
+def _missing(library: str) -> MissingExtra:
+    return MissingExtra(f"learning environments need {library}; install it with: pip install 'formiga[envs]'")
+
+
+with suppress(MissingExtra):
+    register()
+
+__all__ = ["TASKS", "make_env", "make_vector_env", "parallel_env", "register"]

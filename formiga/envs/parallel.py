@@ -1,0 +1,81 @@
+"""One world, one agent for each robot: PettingZoo's parallel environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box
+from pettingzoo import ParallelEnv  # type: ignore[import-untyped, unused-ignore]
+
+from formiga.envs.batch import Batch, numbers
+from formiga.envs.top_view import RENDER_MODES, check_render_mode, top_view
+from formiga.errors import FormigaError
+from formiga.world.model import World
+
+Of = dict[str, Any]  # agent -> its own
+
+
+class SwarmParallelEnv(ParallelEnv):  # type: ignore[misc, unused-ignore]
+    """Agents 'swarm_0', 'swarm_1', ...: observation (I,) is its robot's readings, action (2,) its left and right wheel.
+
+    A robot over the crash limit is terminated and leaves; when the world ends, all are, and at the time limit all that are
+    left are truncated.
+    """
+
+    metadata = {"render_modes": RENDER_MODES, "render_fps": 10, "name": "formiga"}  # noqa: RUF012  as PettingZoo declares it
+
+    def __init__(self, world: World, render_mode: str | None = None, group: str = "", steps: int | None = None) -> None:
+        self.render_mode = check_render_mode(render_mode)
+        self.batch = Batch(world, 1, group=group, steps=steps)
+        self.metadata = self.metadata | {"render_fps": max(1, round(1.0 / world.dt)), "name": f"formiga_{world.name}"}
+        count, inputs = self.batch.inputs.shape[1:]
+        self.possible_agents = [f"{self.batch.group.name}_{i}" for i in range(count)]
+        self.agents: list[str] = []
+        self._number = {agent: i for i, agent in enumerate(self.possible_agents)}
+        self._observations = {agent: Box(0.0, 1.0, (inputs,), np.float32) for agent in self.possible_agents}
+        self._actions = {agent: Box(-1.0, 1.0, (2,), np.float32) for agent in self.possible_agents}
+
+    def observation_space(self, agent: str) -> Box:
+        """What an agent sees."""
+        return self._observations[agent]
+
+    def action_space(self, agent: str) -> Box:
+        """What an agent may do."""
+        return self._actions[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Of, Of]:
+        """The first episode of a seed; or, without one, the next. Everybody is back."""
+        self.batch.reset(seed)
+        self.agents = list(self.possible_agents)
+        return self._each(self._see()), {agent: {} for agent in self.agents}
+
+    def step(self, actions: Of) -> tuple[Of, Of, Of, Of, Of]:
+        """One control period, with an action for each of `agents`."""
+        batch = self.batch
+        wheels = np.zeros((1, len(self.possible_agents), 2))
+        for agent in self.agents:
+            if agent not in actions:
+                raise FormigaError(f"'{agent}' has no action; every one of `agents` needs one.")
+            wheels[0, self._number[agent]] = numbers(actions[agent], (2,))
+        batch.step(wheels)
+        ended = batch.ended[0] | ~batch.alive[0]
+        late = batch.late[0] & ~ended
+        result = (self._each(self._see()), self._each(batch.reward[0].tolist()), self._each(ended.tolist()),
+                  self._each(late.tolist()), {agent: {} for agent in self.agents})
+        self.agents = [agent for agent in self.agents if not (ended | late)[self._number[agent]]]
+        return result
+
+    def render(self) -> Any:
+        """The world from above (height, width, 3), if the render_mode says so."""
+        if self.render_mode is None:
+            return None
+        state = self.batch.lab.state
+        return top_view(self.batch.world, state.position[0], state.heading[0])
+
+    def _see(self) -> Any:
+        return self.batch.inputs[0].astype(np.float32)
+
+    def _each(self, values: Any) -> Of:
+        """What belongs to each agent that took part, from a list over all robots."""
+        return {agent: values[self._number[agent]] for agent in self.agents}

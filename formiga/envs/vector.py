@@ -1,0 +1,68 @@
+"""Many worlds, one call: Gymnasium's vector environment over one batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from formiga.envs.batch import Batch, numbers
+from formiga.envs.single import joint_spaces
+from formiga.envs.top_view import RENDER_MODES, check_render_mode, top_view
+from formiga.world.model import World
+
+
+class SwarmVectorEnv(VectorEnv[Any, Any, Any]):
+    """W worlds. One whose episode is over starts again in the same step: its observation is already the new one's, and the
+    old one's last is in infos["final_obs"].
+    """
+
+    metadata = {"render_modes": RENDER_MODES, "render_fps": 10,  # noqa: RUF012  as Gymnasium declares it
+                "autoreset_mode": AutoresetMode.SAME_STEP}
+
+    def __init__(self, world: World, num_envs: int = 1, render_mode: str | None = None, group: str = "",
+                 steps: int | None = None, threads: int = 1) -> None:
+        self.render_mode = check_render_mode(render_mode)
+        self.batch = Batch(world, num_envs, group=group, steps=steps, threads=threads)
+        self.metadata = self.metadata | {"render_fps": max(1, round(1.0 / world.dt))}
+        self.num_envs = num_envs
+        self.single_observation_space, self.single_action_space = joint_spaces(self.batch)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """The first episodes of a seed; or, without one, everybody's next episode."""
+        super().reset(seed=seed)
+        self.batch.reset(seed)
+        return self._see(), {}
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """One control period of every world; then those start again whose episode is over."""
+        batch, W, count = self.batch, self.num_envs, self.batch.group.count
+        batch.step(numbers(actions, (W, 2 * count)).reshape(W, count, 2))
+        seen, rewards, ended, late = self._see(), batch.reward.sum(axis=1) / count, batch.ended.copy(), batch.late.copy()
+        over, infos = ended | late, {}
+        if over.any():
+            final = np.full(W, None, dtype=object)
+            for w in np.flatnonzero(over):
+                final[w] = seen[w].copy()
+            infos = {"final_obs": final, "_final_obs": over, "final_info": {}, "_final_info": over.copy()}
+            batch.restart(over)
+            seen[over] = batch.inputs[over].reshape(-1, seen.shape[1])
+        return seen, rewards, ended, late, infos
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Every world from above, if the render_mode says so."""
+        if self.render_mode is None:
+            return None
+        state = self.batch.lab.state
+        return tuple(top_view(self.batch.world, state.position[w], state.heading[w]) for w in range(self.num_envs))
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Let the threads go."""
+        self.batch.close()
+
+    def _see(self) -> Any:
+        return self.batch.inputs.reshape(self.num_envs, -1).astype(np.float32)
