@@ -29,13 +29,13 @@ LAYERS: list[set[str]] = [
     {"loop"},
     {"rollout"},
     {"record", "view"},
-    {"locate", "plan", "swarm", "evolve", "envs"},
-    {"lab", ""},                                  # lab.py is the public Python face; "" is formiga itself, __init__.py
+    {"locate", "plan", "swarm", "evolve"},
+    {"lab", "", "envs"},                          # lab.py is the public Python face; "" is formiga itself, __init__.py
     {"studies", "benchmarks"},
     {"cli", "__main__"},
 ]
 KNOWN = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
-FRIENDS = [LAYERS[0], {"lab", ""}, {"cli", "__main__"}]  # neighbours that may use each other
+FRIENDS = [LAYERS[0], {"lab", "", "envs"}, {"cli", "__main__"}]  # neighbours that may use each other
 SHARED_BY_STUDIES = "harness"                            # the one part of studies/ that every study may use
 HEAVY = ["numba", "mujoco", "pyarrow", "matplotlib", "lxml"]
 

@@ -101,7 +101,7 @@ def show(title: str, rows: list[dict[str, Any]], notes: list[str], columns: Colu
     if cpp.compiler() is None and any(name == "cpp_ratio" for name, _, _ in columns):
         notes = [*notes, "There is no g++ here, so there is no C++ to compare with."]
     for note in notes:
-        console.print(note, highlight=False)
+        console.print(note, highlight=False, markup=False)
 
 
 def _value(row: dict[str, Any], name: str) -> Any:

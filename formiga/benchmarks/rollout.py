@@ -50,13 +50,11 @@ def population(world: World, genotypes: int) -> Floats:
     return np.random.default_rng(SEED).uniform(-1.0, 1.0, (genotypes, genes(world, world.groups[0])))
 
 
-def run(full: bool = False, robots: tuple[int, ...] | None = None, genotypes: int | None = None, trials: int | None = None,
-        steps: int | None = None) -> dict[str, Any]:
+def run(full: bool = False) -> dict[str, Any]:
     """The rows, printed as a table, and how much faster two threads are."""
-    size = (genotypes or GENOTYPES, trials or TRIALS, steps or STEPS)
     rows, notes, summary = [], [], {}
-    for count in robots or ROBOTS:
-        one, two = measure(world(count), *size, repeats=REPEATS.get(count, 1) * (10 if full else 1))
+    for count in ROBOTS:
+        one, two = measure(world(count), GENOTYPES, TRIALS, STEPS, repeats=REPEATS.get(count, 1) * (10 if full else 1))
         rows += [one, two]
         faster = one["seconds"] / two["seconds"]
         summary[f"two_threads_{count}"] = faster
@@ -65,7 +63,7 @@ def run(full: bool = False, robots: tuple[int, ...] | None = None, genotypes: in
     notes.append("M/s: millions of robot-steps a second.")
     notes.append(f"This machine has {cores} core{'s' if cores > 1 else ''}"
                  + (", so two threads cannot gain." if cores == 1 else "; two threads gain only what others leave of them."))
-    title = f"rollout: {size[0]} random genotypes x {size[1]} trials x {size[2]:,} steps"
+    title = f"rollout: {GENOTYPES} random genotypes x {TRIALS} trials x {STEPS:,} steps"
     show(title, rows, notes, COLUMNS)
     return {"rows": rows, "summary": summary}
 

@@ -62,10 +62,11 @@ def _bar() -> Any:
 
 
 class Signals:
-    """The first Ctrl-C or SIGTERM asks the run to stop at its next block of steps; the second ends it at once."""
+    """The first Ctrl-C or SIGTERM asks the run to stop `when` it can; the second ends it at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, when: str = "at the next step") -> None:
         self._asked = False
+        self._words = f"\nstopping {when}; again to stop at once\n".encode()
         self._before: dict[int, Any] = {}
 
     def stop(self) -> bool:
@@ -87,4 +88,4 @@ class Signals:
             raise KeyboardInterrupt
         self._asked = True
         with suppress(OSError):  # not print: the signal may have come in the middle of one
-            os.write(2, b"\nstopping at the next step; again to stop at once\n")
+            os.write(2, self._words)

@@ -14,7 +14,8 @@ Observations are a network's inputs: readings in full readings, from 0 to 1. Act
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from formiga.errors import MissingExtra, WorldError
@@ -42,10 +43,8 @@ def make_env(world: Given, render_mode: str | None = None, *, group: str = "", m
     world: the name of a shipped one, a file or a World; `params` replace its <param>s. group: who is commanded, if it is
     not the only one with a neural controller. An episode lasts as long as a trial of the world's search, else its `seconds`.
     """
-    try:
+    with _extra():
         from formiga.envs.single import SwarmEnv
-    except ImportError as wrong:
-        raise _missing("Gymnasium") from wrong
     return SwarmEnv(_read(world, params), render_mode, group, max_episode_steps)
 
 
@@ -55,29 +54,23 @@ def make_vector_env(world: Given, num_envs: int = 1, render_mode: str | None = N
 
     World w is the same, bit for bit, whatever the number of worlds and of threads.
     """
-    try:
+    with _extra():
         from formiga.envs.vector import SwarmVectorEnv
-    except ImportError as wrong:
-        raise _missing("Gymnasium") from wrong
     return SwarmVectorEnv(_read(world, params), num_envs, render_mode, group, max_episode_steps, threads)
 
 
 def parallel_env(world: Given, render_mode: str | None = None, *, group: str = "", max_episode_steps: int | None = None,
                  **params: str | float) -> SwarmParallelEnv:
     """A pettingzoo.ParallelEnv: one agent for each robot of the group, each with its own observation and reward."""
-    try:
+    with _extra():
         from formiga.envs.parallel import SwarmParallelEnv
-    except ImportError as wrong:
-        raise _missing("PettingZoo") from wrong
     return SwarmParallelEnv(_read(world, params), render_mode, group, max_episode_steps)
 
 
 def register() -> None:
     """Tell Gymnasium the ids of TASKS. Importing this package does it, if Gymnasium is there."""
-    try:
+    with _extra():
         import gymnasium
-    except ImportError as wrong:
-        raise _missing("Gymnasium") from wrong
     for name, kwargs in TASKS.items():
         if name not in gymnasium.registry:
             gymnasium.register(name, entry_point="formiga.envs:make_env", vector_entry_point="formiga.envs:make_vector_env",
@@ -95,8 +88,16 @@ def _read(world: Given, params: dict[str, str | float]) -> World:
     return world
 
 
-def _missing(library: str) -> MissingExtra:
-    return MissingExtra(f"learning environments need {library}; install it with: pip install 'formiga[envs]'")
+@contextmanager
+def _extra() -> Iterator[None]:
+    """Say what to install, if one of the two libraries is not there."""
+    try:
+        yield
+    except ImportError as wrong:
+        library = {"gymnasium": "Gymnasium", "pettingzoo": "PettingZoo"}.get((wrong.name or "").partition(".")[0])
+        if library is None:
+            raise
+        raise MissingExtra(f"learning environments need {library}; install it with: pip install 'formiga[envs]'") from wrong
 
 
 with suppress(MissingExtra):

@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ Call = Callable[[], object]
 class Batch:
     """W copies of a world, whose group of n robots is driven from outside.
 
-    inputs (W, n, I), reward (W, n), ended (W,) and late (W,) are those after the last step; they are overwritten by the next.
+    inputs (W, n, I), reward (W, n) and ended (W,) are those after the last step; they are overwritten by the next.
     compiled=False: through the readable loop, as a test does, and as a world does that something has no kernel for.
     """
 
@@ -57,7 +58,6 @@ class Batch:
         self.lab = Simulation(self.world, 0, worlds)
         self.score = Score(self.world, self.lab.model, self.lab.state, self.group)
         self.robots, self.reward, self.ended = self.score.robots, self.score.reward, self.lab.state.done
-        self.late = np.zeros(worlds, np.bool_)
 
         self._seed: int | None = None
         self._ahead = _Ahead(self.lab)
@@ -87,7 +87,6 @@ class Batch:
         self._chosen[...] = chosen
         self._ahead.start(self._chosen)
         self.score.restart(self._chosen)
-        self.late[self._chosen] = False
         if self._look_parts:
             self._run(self._look_parts)
         else:
@@ -99,17 +98,23 @@ class Batch:
         if self._seed is None:
             raise FormigaError("a batch must be reset before its first step.")
         self._actions[...] = numbers(actions, self._actions.shape)
+        flat = self._actions.reshape(-1)
+        if isnan(flat.dot(flat)):  # as only a NaN can make it; looking at each would take as long as a small world's step
+            raise FormigaError(f"action {tuple(np.argwhere(np.isnan(self._actions))[0].tolist())} is not a number.")
         if self._step_parts:
             self._run(self._step_parts)
         else:
             self._step_readable()
-        np.greater_equal(self.lab.state.step, self.limit, out=self.late)
-        self.late &= ~self.ended
+
+    @property
+    def late(self) -> Any:
+        """(W,) worlds that are at the time limit and have not ended."""
+        return (self.lab.state.step >= self.limit) & ~self.ended
 
     @property
     def over(self) -> Any:
         """(W,) worlds whose episode is over: ended, or at the time limit."""
-        return self.ended | self.late
+        return (self.lab.state.step >= self.limit) | self.ended
 
     @property
     def alive(self) -> Any:
@@ -213,8 +218,9 @@ def choose(world: World, name: str) -> Group:
         return world.group(name)
     found = [group for group in world.groups if isinstance(group.controller, Network)]
     if len(found) != 1:
-        raise WorldError(f"world '{world.name}' has {len(found) or 'no'} groups with a neural controller; say which group "
-                         f"learns: group='{(found or world.groups or (Group,))[0].name or 'swarm'}'.")
+        there = ", ".join(f"'{group.name}'" for group in found or world.groups)
+        raise WorldError(f"world '{world.name}' has {len(found) or 'no'} groups with a neural controller. Say which group "
+                         f"learns; there are: {there or 'none'}.")
     return found[0]
 
 
@@ -242,8 +248,6 @@ def numbers(given: Any, shape: tuple[int, ...]) -> Any:
     actions = np.asarray(given)
     if actions.dtype.kind not in "fiub" or actions.shape != shape:
         raise FormigaError(f"actions must be numbers of the shape {shape}, not {actions.dtype} of the shape {actions.shape}.")
-    if np.isnan(actions).any():
-        raise FormigaError(f"action {tuple(np.argwhere(np.isnan(actions))[0].tolist())} is not a number.")
     return actions
 
 

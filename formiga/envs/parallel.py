@@ -61,8 +61,9 @@ class SwarmParallelEnv(ParallelEnv):  # type: ignore[misc, unused-ignore]
         batch.step(wheels)
         ended = batch.ended[0] | ~batch.alive[0]
         late = batch.late[0] & ~ended
-        result = (self._each(self._see()), self._each(batch.reward[0].tolist()), self._each(ended.tolist()),
-                  self._each(late.tolist()), {agent: {} for agent in self.agents})
+        result: tuple[Of, Of, Of, Of, Of] = (
+            self._each(self._see()), self._each(batch.reward[0].tolist()), self._each(ended.tolist()),
+            self._each(late.tolist()), {agent: {} for agent in self.agents})
         self.agents = [agent for agent in self.agents if not (ended | late)[self._number[agent]]]
         return result
 

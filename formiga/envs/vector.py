@@ -42,7 +42,7 @@ class SwarmVectorEnv(VectorEnv[Any, Any, Any]):
         """One control period of every world; then those start again whose episode is over."""
         batch, W, count = self.batch, self.num_envs, self.batch.group.count
         batch.step(numbers(actions, (W, 2 * count)).reshape(W, count, 2))
-        seen, rewards, ended, late = self._see(), batch.reward.sum(axis=1) / count, batch.ended.copy(), batch.late.copy()
+        seen, rewards, ended, late = self._see(), batch.reward.sum(axis=1) / count, batch.ended.copy(), batch.late
         over, infos = ended | late, {}
         if over.any():
             final = np.full(W, None, dtype=object)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 
 import pytest
 
 from formiga import benchmarks
-from formiga.benchmarks import avoid24, cpp, measure, swarmod
-from formiga.errors import FormigaError
+from formiga.benchmarks import avoid24, cpp, envs, measure, rollout, swarmod
+from formiga.errors import FormigaError, MissingExtra
 
 FIELDS = {"robots", "worlds", "robot_steps_per_s", "contact_rate", "cpp_ratio"}
+ROLLOUT_FIELDS = {"robots", "genotypes", "trials", "steps", "seconds", "threads", "robot_steps_per_s", "cpp_ratio", "agrees",
+                  "crash_rate"}
 
 
 @pytest.fixture
@@ -23,9 +27,20 @@ def tiny(monkeypatch):
                             lambda world, worlds, blocks: quick(world, worlds, blocks=2, block=1e-4, warm_up=5))
     starts = {"cold_start_s": 9.0, "cached_start_s": 1.0, "memory_mb": 200.0}
     monkeypatch.setattr(avoid24, "start_twice", lambda: starts)
+    for name, value in {"ROBOTS": (1, 3), "GENOTYPES": 3, "TRIALS": 2, "STEPS": 20}.items():
+        monkeypatch.setattr(rollout, name, value)
+    for name, value in {"WORLDS": (1, 5), "BLOCK": 1e-4, "BLOCKS": 2}.items():
+        monkeypatch.setattr(envs, name, value)
 
 
-@pytest.mark.parametrize("name", benchmarks.BENCHES)
+@pytest.fixture
+def no_vmas(monkeypatch):
+    """As on a machine without VMAS, whatever this one has."""
+    monkeypatch.setitem(sys.modules, "vmas", None)
+    monkeypatch.delitem(sys.modules, "formiga.benchmarks.vmas_avoid", raising=False)
+
+
+@pytest.mark.parametrize("name", ["avoid24", "swarmod"])
 def test_a_bench_writes_one_object_with_rows_and_the_machine(name, tiny, tmp_path, capsys):
     benchmarks.run([name], str(tmp_path / "out.json"))
     result = json.loads((tmp_path / "out.json").read_text())
@@ -40,7 +55,53 @@ def test_a_bench_writes_one_object_with_rows_and_the_machine(name, tiny, tmp_pat
     assert name in capsys.readouterr().out
 
 
-def test_all_benches_write_a_list(tiny, tmp_path):
+def test_the_rollout_bench_has_a_row_for_one_thread_and_for_two(tiny, capsys):
+    result = rollout.run()
+    assert [(row["robots"], row["threads"]) for row in result["rows"]] == [(1, 1), (1, 2), (3, 1), (3, 2)]
+    for row in result["rows"]:
+        assert row.keys() >= ROLLOUT_FIELDS
+        assert (row["genotypes"], row["trials"], row["steps"]) == (3, 2, 20)
+        assert row["seconds"] * row["robot_steps_per_s"] == pytest.approx(row["robots"] * 3 * 2 * 20)
+        assert 0 <= row["crash_rate"] <= 1
+        compared = cpp.compiler() is not None and row["threads"] == 1
+        assert row["agrees"] is (True if compared else None)
+        assert (row["cpp_ratio"] is not None) is compared
+    said = capsys.readouterr().out
+    assert "1 robot, two threads: " in said and f"This machine has {os.cpu_count()} core" in said
+
+
+def test_without_a_compiler_the_rollout_bench_has_no_ratio(tiny, monkeypatch, capsys):
+    monkeypatch.setattr(cpp, "compiler", lambda: None)
+    rows = rollout.run()["rows"]
+    assert all(row["cpp_ratio"] is None and row["agrees"] is None for row in rows)
+    assert "no g++" in capsys.readouterr().out
+
+
+def test_without_vmas_the_environments_are_measured_alone(tiny, no_vmas, capsys):
+    rows = envs.run()["rows"]
+    assert [(row["worlds"], row["agents"]) for row in rows] == [(1, 4), (5, 4)]
+    assert all(row["ours"] > 0 and row["vmas"] is None and row["ratio"] is None for row in rows)
+    said = capsys.readouterr().out
+    assert said.count("VMAS is not installed: pip install 'formiga[bench]'") == 1
+    assert "g++" not in said
+
+
+def test_without_gymnasium_there_is_a_line_and_no_figure(tiny, no_vmas, monkeypatch, capsys):
+    def missing(*_, **__):
+        raise MissingExtra("learning environments need Gymnasium")
+
+    monkeypatch.setattr("formiga.make_vector_env", missing, raising=False)
+    assert all(row["ours"] is None for row in envs.run()["rows"])
+    assert "need Gymnasium" in capsys.readouterr().out
+
+
+def test_with_vmas_both_are_measured(tiny):
+    pytest.importorskip("vmas")
+    for row in envs.run()["rows"]:
+        assert row["ratio"] == pytest.approx(row["ours"] / row["vmas"])
+
+
+def test_all_benches_write_a_list(tiny, no_vmas, tmp_path):
     benchmarks.run([], str(tmp_path / "out.json"))
     assert [result["bench"] for result in json.loads((tmp_path / "out.json").read_text())] == list(benchmarks.BENCHES)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from formiga.benchmarks import avoid24, cpp, swarmod
+from formiga.benchmarks import avoid24, cpp, rollout, swarmod
 from formiga.benchmarks.measure import TOLERANCE, advance
 from formiga.loop import Simulation
+from formiga.rollout import rollout as roll
 from formiga.world.model import World
 
 pytestmark = pytest.mark.skipif(cpp.compiler() is None, reason="there is no g++ here")
@@ -38,3 +39,22 @@ def test_plain_cpp_starts_from_where_the_simulation_is():
     position, heading, _, _ = cpp.Plain(simulation).read()
     np.testing.assert_array_equal(position, simulation.state.position)
     np.testing.assert_array_equal(heading, simulation.state.heading)
+
+
+@pytest.mark.parametrize("robots", [1, 16])
+def test_plain_cpp_rolls_a_generation_to_the_same_poses_and_the_same_fitness(robots):
+    world = rollout.world(robots)
+    genotypes = rollout.population(world, 8)
+    assert rollout.apart(world, genotypes, 3, 150) <= TOLERANCE
+
+
+def test_plain_cpp_counts_crashes_and_fitness_as_rollout_does():
+    world = rollout.world(16)
+    genotypes = rollout.population(world, 5)
+    twin = cpp.Plain(rollout.start(world, genotypes, 2))
+    twin.steps(100)
+    _, _, crashes, total = twin.read()
+    tried = roll(world, genotypes, rollout.SEED, 2, 100 * world.dt)
+    np.testing.assert_array_equal(crashes.sum(axis=1), tried.crashes.ravel())
+    np.testing.assert_allclose(total / 100, tried.fitness.ravel(), rtol=1e-6)
+    assert crashes.sum() > 0 and np.ptp(tried.fitness) > 0.1  # they did not all stand still

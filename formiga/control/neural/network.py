@@ -28,7 +28,7 @@ class Network:
     """
 
     inputs: str = text("proximity", doc="names of sensors; their readings, one after another, are the inputs")
-    span: float = number(5.0, above=0.0, doc="a gene of 1 is a weight or a bias of this size")
+    span: float = number(10.0, above=0.0, doc="a gene of 1 is a weight or a bias of this size")
     genotype: str | None = file(None, doc="a JSON file with its genes, such as `formiga evolve` writes")
 
     KIND: ClassVar[int]

@@ -1,0 +1,75 @@
+"""What one evaluation is: a few genotypes, all in the same trials. It runs here, in another process or on another machine."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from formiga.control.neural import learner
+from formiga.evolve.crew import Crew
+from formiga.evolve.search import Floats
+from formiga.noise import channel, stream, world_key
+from formiga.rollout import rollout
+from formiga.rollout.program import obstacle
+from formiga.world.model import World
+from formiga.world.own import load_elements
+
+TASKS = 4            # for each worker, so that nobody waits long for the slowest
+CLUSTER_TASKS = 32   # where nobody knows how many workers there are
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What genotypes did: all (genotypes, trials)."""
+
+    fitness: Floats
+    crash_rate: Floats   # share of robot-steps with a crash
+    speed: Floats        # mean of the wheels' speed forward, in top speeds
+    lasted: Floats       # share of the trial before the world ended
+
+
+@dataclass(frozen=True)
+class Task:
+    """All that a worker needs to know."""
+
+    own: tuple[str, ...]     # files with the user's own elements, which must be there before the world is unpacked
+    world: bytes
+    genotypes: Floats
+    seed: int
+    trials: int
+    seconds: float | None
+    group: str
+
+
+def attempt(task: Task) -> Tried:
+    """Carry out a task."""
+    for file in task.own:
+        load_elements(file)
+    world: World = pickle.loads(task.world)  # from our own process, never from a file
+    done = rollout(world, task.genotypes, task.seed, task.trials, task.seconds, group=task.group)
+    return Tried(done.fitness, done.crash_rate, done.speed, done.steps / done.asked)
+
+
+def attempt_all(crew: Crew, world: World, genotypes: Floats, seed: int, trials: int, seconds: float | None = None,
+                group: str = "", own: Sequence[str] = ()) -> Tried:
+    """Try genotypes (G, size) in the same trials, shared out over a crew; the result does not depend on how."""
+    parts = min(len(genotypes), CLUSTER_TASKS if crew.size is None else 1 if crew.size == 1 else TASKS * crew.size)
+    packed = pickle.dumps(world)
+    tasks = [Task(tuple(own), packed, part, seed, trials, seconds, group) for part in np.array_split(genotypes, parts)]
+    done = crew.map(attempt, tasks)
+    return Tried(*(np.concatenate([getattr(each, name) for each in done]) for name in Tried.__dataclass_fields__))
+
+
+def runs_in_threads(world: World, group: str) -> bool:
+    """Whether threads can share the work: compiled rollouts let go of Python's lock, the readable loop does not."""
+    return obstacle(world, learner(world, group)) is None
+
+
+def seed_for(seed: int, purpose: str, number: int = 0) -> int:
+    """The seed of the trials of one generation, or of another purpose: they never share a start."""
+    start: Any = stream(world_key(seed, 0), number, 0, channel("evolve", purpose))
+    return int(start) >> 1
