@@ -123,4 +123,5 @@ def folder_for(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
 
 
-__all__ = ["check_world", "load_elements", "own_line", "read_recording", "read_world", "shipped_worlds", "simulate", "write_world"]
+__all__ = ["check_world", "load_elements", "own_line", "read_recording", "read_world", "shipped_worlds", "simulate",
+           "write_world"]

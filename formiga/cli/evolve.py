@@ -24,10 +24,12 @@ EVERY = 2.0      # s between lines where there is no terminal
 
 @click.command("evolve")
 @click.argument("world", required=False)
-@click.option("--generations", type=click.IntRange(1, 2**31 - 1), metavar="G", help="Instead of the world's own; also to go on for longer.")
+@click.option("--generations", type=click.IntRange(1, 2**31 - 1), metavar="G",
+              help="Instead of the world's own; also to go on for longer.")
 @click.option("--population", type=click.IntRange(2, 100_000), metavar="P", help="Genotypes of a generation.")
 @click.option("--trials", type=click.IntRange(1, 1_000_000), metavar="T", help="Evaluations of each genotype.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), metavar="N", help="The same seed gives the same evolution. [default: 0]")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), metavar="N",
+              help="The same seed gives the same evolution. [default: 0]")
 @click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="At a time on this machine; default: all cores.")
 @click.option("--cluster", metavar="A", help="Address of a Dask scheduler, such as tcp://127.0.0.1:8786, that does it instead.")
 @click.option("--out", metavar="DIR", help="A new folder for everything; default: WORLD-evolved.")
@@ -92,19 +94,19 @@ def words(summary: dict[str, Any], folder: str) -> str:
     """The summary for people."""
     champion = summary["champion"]
 
-    def percent(name: str) -> str:
+    def percent(name: str, digits: int) -> str:
         mean, low, high = (100 * champion[name][key] for key in ("mean", "low", "high"))
-        return f"{mean:.2f} % ({max(0.0, low):.2f} to {high:.2f})" if name == "crash_rate" else f"{mean:.1f} % ({low:.1f} to {high:.1f})"
+        return f"{mean:.{digits}f} % ({low:.{digits}f} to {high:.{digits}f})"
 
     fitness = champion["fitness"]
     lines = {
         summary["world"]: f"{summary['generations']} generations of {summary['population']}, {summary['trials']} trials each, "
                           f"{summary['genes']} genes, seed {summary['seed']}",
-        "champion": f"individual {champion['individual']} of generation {champion['generation']}; on {champion['trials']} unseen "
-                    "starts, with 95 % confidence:",
+        "champion": f"individual {champion['individual']} of generation {champion['generation']}; on {champion['trials']} "
+                    "unseen starts, with 95 % confidence:",
         "  fitness": f"{fitness['mean']:.3f} ({fitness['low']:.3f} to {fitness['high']:.3f})",
-        "  speed": f"{percent('speed')} of top speed",
-        "  crashes": f"in {percent('crash_rate')} of all robot-steps",
+        "  speed": f"{percent('speed', 1)} of top speed",
+        "  crashes": f"in {percent('crash_rate', 2)} of all robot-steps",
         "see it": f"formiga run {os.path.join(folder, 'champion.xml')} --picture champion.png",
         "curve": os.path.join(folder, "fitness.png"),
     }
@@ -118,7 +120,8 @@ class Board:
     COMPILING = "compiling kernels, first run only (some 30 s)"
 
     def __init__(self, quiet: bool) -> None:
-        self._quiet, self._live, self._said = quiet, None, 0.0
+        self._quiet, self._said = quiet, 0.0
+        self._live: Any = None
         self._timer = threading.Timer(2.0, self._say, [self.COMPILING])
         self._timer.daemon = True
 
@@ -129,7 +132,7 @@ class Board:
             from rich.console import Console
             from rich.live import Live
 
-            self._live: Any = Live(console=Console(stderr=True), refresh_per_second=8, transient=True)
+            self._live = Live(console=Console(stderr=True), refresh_per_second=8, transient=True)
             self._live.start()
         self._timer.start()
         return self
@@ -157,8 +160,8 @@ class Board:
 def headline(report: Report) -> str:
     """generation 12 of 40   best 0.612   mean 0.431   2,310 evaluations/s   0:07 left"""
     minutes, seconds = divmod(round(report.seconds_left), 60)
-    return (f"generation {report.generation} of {report.generations}   best {report.best[-1]:.3f}   mean {report.mean[-1]:.3f}   "
-            f"{report.evaluations_per_s:,.0f} evaluations/s   {minutes}:{seconds:02d} left")
+    return (f"generation {report.generation} of {report.generations}   best {report.best[-1]:.3f}   "
+            f"mean {report.mean[-1]:.3f}   {report.evaluations_per_s:,.0f} evaluations/s   {minutes}:{seconds:02d} left")
 
 
 def plot(report: Report) -> Any:

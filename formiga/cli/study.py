@@ -15,9 +15,10 @@ from formiga.errors import FormigaError, suggest
 @click.option("--quick/--full", "quick", default=True,
               help="Under a minute (default), or all runs that the claims need.")
 @click.option("--jobs", type=click.IntRange(1, 1024), default=1, show_default=True, metavar="N", help="Processes.")
+@click.option("--cluster", metavar="A", help="Address of a Dask scheduler, such as tcp://127.0.0.1:8786, that does it instead.")
 @options.json_file
 @click.option("--out", metavar="DIR", help="Where figures go.")
-def command(name: str, quick: bool, jobs: int, json_path: str | None, out: str | None) -> int:
+def command(name: str, quick: bool, jobs: int, cluster: str | None, json_path: str | None, out: str | None) -> int:
     """Reproduce a published system.
 
     Paper, ours, difference and verdict, row by row. The exit code is 1 if a number is missed. `formiga list
@@ -28,4 +29,4 @@ def command(name: str, quick: bool, jobs: int, json_path: str | None, out: str |
         raise FormigaError(f"there is no study '{name}'.{suggest(name, studies.STUDIES)} "
                            f"There are: {', '.join(studies.STUDIES)}.")
     options.refuse_unwritable(json_path)
-    return int(studies.run(name, not quick, jobs, json_path, out))
+    return int(studies.run(name, not quick, jobs, json_path, out, cluster))

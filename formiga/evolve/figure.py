@@ -29,10 +29,11 @@ def draw(evolution: Evolution, path: Path) -> None:
     top.plot(generations, fitness.mean(axis=1), color="#0072b2", label="mean")
     top.plot(generations, fitness.max(axis=1), color="#d55e00", label="best")
     top.set_ylabel("fitness")
-    top.set_title(f"{evolution.world.name}, seed {evolution.seed}: {len(fitness)} generations of {evolution.search.population}",
-                  loc="left", fontsize=11)
+    title = f"{evolution.world.name}, seed {evolution.seed}: {len(fitness)} generations of {evolution.search.population}"
+    top.set_title(title, loc="left", fontsize=11)
     top.legend(frameon=False, loc="lower right")
-    colours, words = {"speed": "#009e73", "crash_rate": "#cc79a7"}, {"speed": "speed, in top speeds", "crash_rate": "crash rate"}
+    colours = {"speed": "#009e73", "crash_rate": "#cc79a7"}
+    words = {"speed": "speed, in top speeds", "crash_rate": "crash rate"}
     for name in further:
         panels[1].plot(generations, evolution.table(name)[generations, best], color=colours[name], label=words[name])
     if further:

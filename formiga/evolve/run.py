@@ -53,9 +53,9 @@ class Outcome:
     interrupted: bool
 
 
-def evolve(folder: str | os.PathLike[str], world: World | None = None, seed: int | None = None, *, generations: int | None = None,
-           population: int | None = None, trials: int | None = None, jobs: int = 1, cluster: str | None = None,
-           resume: bool = False, test: int = champions.TESTING, own: Sequence[str] = (),
+def evolve(folder: str | os.PathLike[str], world: World | None = None, seed: int | None = None, *,
+           generations: int | None = None, population: int | None = None, trials: int | None = None, jobs: int = 1,
+           cluster: str | None = None, resume: bool = False, test: int = champions.TESTING, own: Sequence[str] = (),
            progress: Callable[[Report], None] = lambda report: None, stop: Callable[[], bool] = lambda: False) -> Outcome:
     """Evolve a world's network into a folder, or go on with the evolution that is there (`resume`).
 

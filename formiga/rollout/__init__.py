@@ -120,7 +120,7 @@ def _tried(lab: Simulation, group: Group, score: Score, genotypes: int, steps: i
     turned = state.wheel_angle[:, robots].sum(axis=(1, 2)) * group.robot.wheel_radius  # both wheels' ways, all robots
     speed = turned / (2.0 * group.count * group.robot.top_speed * lab.world.dt * np.maximum(1, state.step))
     each: list[Any] = [score.total / steps, state.step, state.crashes[:, robots].sum(axis=1), speed]
-    return tuple(array.reshape(genotypes, -1) for array in each)  # type: ignore[return-value]
+    return tuple(array.reshape(genotypes, -1) for array in each)
 
 
 __all__ = ["Rollout", "genes", "rollout"]

@@ -167,8 +167,8 @@ def look_world(w, body, now, eye, shine, desk):
     if eye.ux.shape[0] > 0:
         cast_world(w, now.position, now.heading, 0, N, body.radius, body.widest, body.shapes, eye.near, now.cells, eye.ox,
                    eye.oy, eye.ux, eye.uy, eye.far, eye.reach, desk.nearest, desk.near)
-        respond_world(w, desk.near, desk.seen, eye.reach, eye.table, eye.gain, eye.offset, eye.share, eye.closed, eye.noise_from,
-                      eye.noise_to, eye.ambient, now.key, now.step, 0, eye.channel)
+        respond_world(w, desk.near, desk.seen, eye.reach, eye.table, eye.gain, eye.offset, eye.share, eye.closed,
+                      eye.noise_from, eye.noise_to, eye.ambient, now.key, now.step, 0, eye.channel)
     if desk.lit.shape[2] > 0:
         light_world(w, now.position, now.heading, 0, N, body.radius, body.height, body.widest, body.tallest, body.shapes,
                     body.tops, now.cells, shine.lamps, shine.glow, shine.diodes, now.key, now.step, desk.lit)

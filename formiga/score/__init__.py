@@ -76,7 +76,8 @@ class Score:
     def __init__(self, world: World, model: Any, state: State, group: Group) -> None:
         self.factors, self.weights = plan(world, group)
         self.own = [praise for praise in world.fitness if not isinstance(praise, Fitness)]
-        self.state, self.dt, self.readings = state, model.dt, {}
+        self.state, self.dt = state, model.dt
+        self.readings: dict[str, Any] = {}
         self.uses = self.factors.any(axis=0)
         self.group, self.near = group, proximity_of(group)
         self.robots = world.slices[world.groups.index(group)]
@@ -110,8 +111,8 @@ class Score:
                                       state.crashed[:, robots], self.readings, self.dt))
         reward = np.asarray(given, np.float64)
         if reward.shape != self.reward.shape or not np.isfinite(reward).all():
-            raise WorldError(f"{where(praise)}<{of(praise).tag}> must praise with finite numbers of the shape (worlds, robots) = "
-                             f"{self.reward.shape}, not {reward.shape}.")
+            raise WorldError(f"{where(praise)}<{of(praise).tag}> must praise with finite numbers of the shape (worlds, robots) "
+                             f"= {self.reward.shape}, not {reward.shape}.")
         return reward
 
     def restart(self, mask: Any) -> None:
@@ -129,7 +130,8 @@ def plan(world: World, group: Group) -> tuple[Any, Any]:
         factors[row, praise.terms] = True
         name = {number: name for name, (number, _) in TERMS.items()}
         if factors[row, CLEARANCE] and proximity_of(group) is None:
-            raise WorldError(f"{where(praise)}<fitness> of 'clearance' looks at <proximity>, which '{group.name}' does not carry.")
+            raise WorldError(f"{where(praise)}<fitness> of 'clearance' looks at <proximity>, which '{group.name}' does not "
+                             "carry.")
         for term in (AGGREGATION, DISPERSION, LIGHT, COVERAGE):
             if factors[row, term] and world.arena is None:
                 raise WorldError(f"{where(praise)}<fitness> of '{name[term]}' is measured in the arena, and this world has no "

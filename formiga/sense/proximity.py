@@ -86,8 +86,9 @@ class Proximity:
     def read(self, scene: Scene) -> Floats:
         """Readings (W, n, sensors); 0 where nothing is within reach."""
         value = scene.cast(self.beams, self.reach)
-        respond(value, np.empty(len(self.angles), np.bool_), self.reach, self.values, self.gain, self.offset, self.share, self.closed, self.noise[0], self.noise[-1],
-                self.ambient, scene.state.key, scene.state.step, scene.robots.start, channel(scene.owner))
+        respond(value, np.empty(len(self.angles), np.bool_), self.reach, self.values, self.gain, self.offset, self.share,
+                self.closed, self.noise[0], self.noise[-1], self.ambient, scene.state.key, scene.state.step,
+                scene.robots.start, channel(scene.owner))
         return value
 
 

@@ -13,11 +13,13 @@ STUDIES = {module.name: (import_module(f"{__name__}.{module.name}").__doc__ or "
            for module in pkgutil.iter_modules(__path__) if module.ispkg}
 
 
-def run(name: str, full: bool = False, jobs: int = 1, json_path: str | None = None, out_dir: str | None = None) -> int:
+def run(name: str, full: bool = False, jobs: int = 1, json_path: str | None = None, out_dir: str | None = None,
+        cluster: str | None = None) -> int:
     """Reproduce a published system: print it row by row, write JSON and figures. 0: all met, 1: something missed."""
     if name not in STUDIES:
         raise FormigaError(f"there is no study '{name}'.{suggest(name, STUDIES)} There are: {', '.join(STUDIES)}.")
     from formiga.studies import harness
 
-    study = import_module(f"formiga.studies.{name}.study")
-    return harness.run(name, study, full, jobs, json_path, Path(out_dir) if out_dir else None)
+    module = import_module(f"formiga.studies.{name}.study")
+    study = module.Study() if hasattr(module, "Study") else module
+    return harness.run(name, study, full, jobs, json_path, Path(out_dir) if out_dir else None, cluster)

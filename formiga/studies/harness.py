@@ -1,6 +1,7 @@
 """Published beside ours: the rows of a study, their verdicts, the printed tables, the JSON.
 
-A study is a module with `rows(full, jobs)`, a generator of Row, and, if it draws, `figure(path)`.
+A study has `rows(full, workers)`, a generator of Row; `figure(path)`, if it draws; and RUNS. `workers.map` shares out long
+work. It is a module; or an object of the module's class Study, if the figure needs what the rows found.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from math import isfinite
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from formiga.errors import FormigaError
+from formiga.evolve.crew import crew
 from formiga.files import write_whole
 
 # Where the number on the left comes from, and what its column is called. They are never mixed in one table.
@@ -81,8 +82,9 @@ def compare(claim: str, published: Published, ours: dict[str, float], origin: st
         yield Row(f"{claim} {key}", value, ours[key], published.tolerance, origin, published.where, published.note)
 
 
-def run(name: str, study: ModuleType, full: bool, jobs: int, json_path: str | None, out: Path | None) -> int:
-    """Run a study and show it; 1 if a row was missed."""
+def run(name: str, study: Any, full: bool, jobs: int, json_path: str | None, out: Path | None,
+        cluster: str | None = None) -> int:
+    """Run a study on so many processes or on a cluster, and show it; 1 if a row was missed."""
     console = Console()
     if not console.is_terminal:
         console.width = 132  # a file or a pipe has no width of its own
@@ -93,8 +95,8 @@ def run(name: str, study: ModuleType, full: bool, jobs: int, json_path: str | No
             raise FormigaError(f"{out}: cannot be made a folder ({wrong.strerror}).") from wrong
     began = time.perf_counter()
     rows: list[Row] = []
-    with console.status(f"study {name} ...") as status:
-        for row in study.rows(full, jobs):
+    with crew(jobs, cluster) as workers, console.status(f"study {name} ...") as status:
+        for row in study.rows(full, workers):
             rows.append(row)
             status.update(f"study {name}: {len(rows)} rows, {row.claim}")
     seconds = time.perf_counter() - began

@@ -127,8 +127,8 @@ def test_bench_runs_what_is_named_or_everything(call, handed, tmp_path):
 
 def test_study_ends_with_the_studys_own_exit_code(call, handed):
     assert call("study", "ants", "--full", "--jobs", 2, "--out", "figures").exit_code == 1
-    assert call("study", "ants").exit_code == 1
-    assert handed == [("ants", True, 2, None, "figures"), ("ants", False, 1, None, None)]
+    assert call("study", "ants", "--cluster", "tcp://host:1").exit_code == 1
+    assert handed == [("ants", True, 2, None, "figures", None), ("ants", False, 1, None, None, "tcp://host:1")]
 
 
 @pytest.mark.parametrize("arguments, words", [

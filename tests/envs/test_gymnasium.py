@@ -56,16 +56,17 @@ def test_the_reward_is_the_mean_of_the_robots_and_observations_are_the_inputs_in
     assert (ended, late, info) == (False, False, {})
 
 
-def test_time_truncates_and_crashes_terminate():
-    env = formiga.make_env("avoid", robots=1)
+def test_time_truncates_and_crashes_terminate(own_world):
+    env = formiga.make_env(own_world(limit=8))
     env.reset(seed=1)
-    ends = [env.step([0.0, 0.0])[2:4] for _ in range(300)]
-    assert ends == [(False, False)] * 299 + [(False, True)]
+    ends = [env.step(np.zeros(6))[2:4] for _ in range(50)]
+    assert ends == [(False, False)] * 49 + [(False, True)]
+    env = formiga.make_env(own_world(limit=8), max_episode_steps=300)
     env.reset(seed=1)
-    ends = [env.step([1.0, 1.0])[2:4] for _ in range(260)]
+    ends = [env.step(np.ones(6))[2:4] for _ in range(299)]
     first = ends.index((True, False))
-    assert ends[:first] == [(False, False)] * first and env.batch.lab.state.crashes[0, 0] == 60
-    assert env.step([1.0, 1.0])[1:4] == (0.0, True, False)  # and stays so
+    assert ends[:first] == [(False, False)] * first and env.batch.lab.state.crashes.max() == 8
+    assert env.step(np.ones(6))[1:4] == (0.0, True, False)  # and stays so
 
 
 def test_an_env_may_be_used_after_it_was_closed_and_closed_again():
@@ -165,7 +166,7 @@ def test_a_picture_shows_the_robot_where_it_is():
     moved = env.render()
     colour = np.array(list(bytes.fromhex(env.batch.group.robot.colour[1:])))
     rows, columns = np.nonzero((np.abs(moved.astype(int) - colour) < 30).all(axis=-1))
-    half = 0.75 + 0.03 * 1.5  # of the arena, with draw_world's margin
+    half = (0.5 + 0.03) * env.batch.world.arena.width  # of the picture: draw_world leaves a margin
     assert columns.mean() == pytest.approx(240 + 240 * 0.5 / half, abs=3)
     assert rows.mean() == pytest.approx(240 - 240 * 0.25 / half, abs=3)
     assert (picture != moved).any()

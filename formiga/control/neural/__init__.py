@@ -19,13 +19,15 @@ def learner(world: World, name: str = "") -> Group:
     if name:
         group = world.group(name)
         if not isinstance(group.controller, Network):
-            raise WorldError(f"'{name}' cannot evolve: its controller is no network (<perceptron>, <mlp>, <elman> or <ctrnn>).")
+            raise WorldError(f"'{name}' cannot evolve: its controller is no network (<perceptron>, <mlp>, <elman> or "
+                             "<ctrnn>).")
         return group
     found = [group for group in world.groups if isinstance(group.controller, Network)]
     if len(found) != 1:
         those = ", ".join(f"'{group.name}'" for group in found)
-        raise WorldError(f"world '{world.name}' has {len(found) or 'no'} groups with a network (<perceptron>, <mlp>, <elman> or "
-                         f"<ctrnn>){f': {those}; say which one evolves' if found else ', so nothing can evolve'}.")
+        then = f": {those}; say which one evolves" if found else ", so nothing can evolve"
+        raise WorldError(f"world '{world.name}' has {len(found) or 'no'} groups with a network (<perceptron>, <mlp>, <elman> "
+                         f"or <ctrnn>){then}.")
     return found[0]
 
 

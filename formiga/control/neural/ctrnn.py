@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from formiga.control.neural.network import OUTPUTS, Network
 from formiga.control.neural.think import CTRNN
 from formiga.errors import WorldError

@@ -61,7 +61,8 @@ class Network:
             return None
         found = genotypes.read(self.genotype)
         if found.controller != of(self).tag:
-            raise WorldError(f"{where(self)}{self.genotype}: a genotype of a <{found.controller[:40]}>, not of a <{of(self).tag}>.")
+            raise WorldError(f"{where(self)}{self.genotype}: a genotype of a <{found.controller[:40]}>, not of a "
+                             f"<{of(self).tag}>.")
         return found.genes[None, :]
 
     def decide(self, view: View) -> Floats:
@@ -87,8 +88,8 @@ class Network:
                              f"{', '.join(carried) or 'none'}.")
         for name in self.sensors:
             if name not in carried:
-                raise WorldError(f"{where(self)}<{of(self).tag}> inputs: '{group.name}' carries no sensor '{name}'; it carries: "
-                                 f"{', '.join(carried) or 'none'}.")
+                raise WorldError(f"{where(self)}<{of(self).tag}> inputs: '{group.name}' carries no sensor '{name}'; it "
+                                 f"carries: {', '.join(carried) or 'none'}.")
             if not hasattr(carried[name], "full"):
                 raise WorldError(f"{where(self)}<{of(self).tag}> inputs: <{of(carried[name]).tag}> has no full reading to be "
                                  "measured in (a property `full`), so it cannot feed a network.")
@@ -99,8 +100,8 @@ class Network:
         genes = self.stored if given is None else given
         tag = of(self).tag
         if genes is None:
-            raise WorldError(f"{where(self)}<{tag}> of '{group.name}' has no genotype yet. `formiga evolve` finds one; or name a "
-                             f"file with its {self.size(inputs)} genes: genotype=\"champion.json\".")
+            raise WorldError(f"{where(self)}<{tag}> of '{group.name}' has no genotype yet. `formiga evolve` finds one; or "
+                             f"name a file with its {self.size(inputs)} genes: genotype=\"champion.json\".")
         if genes.shape[-1] != self.size(inputs):
             origin = f"{self.genotype}: " if given is None else ""
             raise WorldError(f"{where(self)}{origin}{genes.shape[-1]} genes, but <{tag}> of '{group.name}' with "

@@ -57,17 +57,17 @@ def layered(w, i, row, shape, weights, top, x, room, wheels):
 @kernel()
 def elman(w, i, row, shape, weights, top, x, neurons, room, wheels):
     """The hidden layer, then the wheels."""
-    I, H = shape[0], shape[1]
+    inputs, H = shape[0], shape[1]
     now = room[0]
     at = 0
     for h in range(H):
         z = weights[row, at]
-        for k in range(I):
+        for k in range(inputs):
             z += weights[row, at + 1 + k] * x[w, i, k]
         for j in range(H):
-            z += weights[row, at + 1 + I + j] * neurons[w, i, j]
+            z += weights[row, at + 1 + inputs + j] * neurons[w, i, j]
         now[h] = sigmoid(z)
-        at += 1 + I + H
+        at += 1 + inputs + H
     for h in range(H):
         neurons[w, i, h] = now[h]
     steer(w, i, row, at, H, weights, top, now, wheels)
@@ -76,18 +76,18 @@ def elman(w, i, row, shape, weights, top, x, neurons, room, wheels):
 @kernel()
 def ctrnn(w, i, row, shape, weights, dt, top, x, neurons, room, wheels):
     """One step of Euler's method, then the wheels."""
-    I, H = shape[0], shape[1]
+    inputs, H = shape[0], shape[1]
     fires, change = room[0], room[1]
-    each = 2 + I + H
+    each = 2 + inputs + H
     for j in range(H):
         fires[j] = sigmoid(neurons[w, i, j] + weights[row, j * each + 1])
     for h in range(H):
         at = h * each
         z = -neurons[w, i, h]
-        for k in range(I):
+        for k in range(inputs):
             z += weights[row, at + 2 + k] * x[w, i, k]
         for j in range(H):
-            z += weights[row, at + 2 + I + j] * fires[j]
+            z += weights[row, at + 2 + inputs + j] * fires[j]
         change[h] = dt / weights[row, at] * z
     for h in range(H):
         neurons[w, i, h] += change[h]
