@@ -15,6 +15,7 @@ from stable_baselines3.common.vec_env import VecEnv, VecNormalize
 import formiga
 from formiga.envs.batch import Batch
 
+WORLD = formiga.read_world("avoid", robots=1)
 WORLDS, STEPS, EVERY, SEEDS = 64, 600_000, 25_000, (1, 2, 3)
 
 
@@ -56,7 +57,7 @@ class Swarm(VecEnv):
 
 def judge(act, worlds=256, seed=1_000_000):
     """Mean reward of a step, and the share of episodes without a crash, in worlds that nobody was trained in."""
-    batch = Batch(formiga.read_world("avoid", robots=1), worlds)
+    batch = Batch(WORLD, worlds)
     batch.reset(seed)
     earned = 0.0
     for _ in range(batch.limit):
@@ -83,7 +84,7 @@ class Curve(BaseCallback):
 
 def train(seed):
     """One run of PPO: the model, and its learning curve (points, 3) of steps, reward, share without a crash."""
-    env = Swarm(formiga.make_vector_env("avoid", WORLDS, robots=1))
+    env = Swarm(formiga.make_vector_env(WORLD, WORLDS))
     env = VecNormalize(env, norm_obs=False, gamma=0.95)  # a crash costs as much as many steps earn
     model = PPO("MlpPolicy", env, seed=seed, n_steps=128, batch_size=1024, n_epochs=5, learning_rate=1e-3, gamma=0.95,
                 policy_kwargs={"net_arch": [32, 32]}, device="cpu")

@@ -8,11 +8,16 @@ from contextlib import ExitStack, contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 
+import numpy as np
+
 from formiga import control, evolve, loop  # noqa: F401  they register their elements, which the reader then knows
+from formiga.control.neural import Network
 from formiga.errors import RecordingError, WorldError, suggest
 from formiga.loop import Run, Simulation
 from formiga.record.recorder import Recorder
 from formiga.record.recording import read_recording
+from formiga.rollout import genes
+from formiga.score import plan
 from formiga.view.picture import Picture
 from formiga.world import reader, writer
 from formiga.world.model import World
@@ -50,8 +55,12 @@ def write_world(world: World, path: str | os.PathLike[str]) -> None:
 
 def check_world(world: World, engine: str | None = None) -> None:
     """Build it, place the robots, read every sensor and let every controller decide once; WorldError if that fails."""
-    lab = Simulation(world, engine=engine)
+    thinkers = [group for group in world.groups if isinstance(group.controller, Network)]
+    blank = {group.name: np.zeros(genes(world, group)) for group in thinkers if group.controller.genotype is None}
+    lab = Simulation(world, engine=engine, genotypes=blank)  # a network that waits for its genes is no mistake
     control.decide_all(world, lab.state, lab.readings)
+    for group in thinkers or world.groups[:1]:
+        plan(world, group)
 
 
 # -- runs -------------------------------------------------------------------------------------------------------------

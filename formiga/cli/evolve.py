@@ -134,10 +134,13 @@ class Board:
 
             self._live = Live(console=Console(stderr=True), refresh_per_second=8, transient=True)
             self._live.start()
-        self._timer.start()
         return self
 
     def __call__(self, report: Report) -> None:
+        if report.evaluations_per_s == 0.0:  # it begins
+            if not self._quiet:
+                self._timer.start()
+            return
         self._timer.cancel()
         if self._live is not None:
             self._live.update(plot(report))

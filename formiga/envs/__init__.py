@@ -5,7 +5,7 @@
 
     env = formiga.make_env("aggregate", robots=20)              # one agent commands all robots
     env = formiga.make_vector_env("mine.xml", num_envs=1024)    # the same, many worlds in one call
-    env = formiga.parallel_env("avoid")                         # PettingZoo: one agent for each robot
+    env = formiga.parallel_env("avoid", robots=4)               # PettingZoo: one agent for each robot
 
 Observations are a network's inputs: readings in full readings, from 0 to 1. Actions are wheel speeds in top speeds, from
 -1 to 1. The reward of a robot in a step is the weighted sum of the world's <fitness>.

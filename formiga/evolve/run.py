@@ -33,7 +33,7 @@ from formiga.world.writer import to_text
 
 @dataclass(frozen=True)
 class Report:
-    """What a person wants to know after a generation."""
+    """What a person wants to know after a generation; and, with no speed yet, before the first."""
 
     generation: int              # so many are done
     generations: int
@@ -94,6 +94,7 @@ def _run(evolution: Evolution, workers: Crew, own: tuple[str, ...], progress: Ca
     best, mean = ([float(value) for value in each] for each in (evolution.table().max(axis=1, initial=float("-inf")),
                                                                evolution.table().sum(axis=1) / search.population))
     began, first = time.perf_counter(), evolution.generation
+    progress(Report(first, search.generations, best, mean, 0.0, 0.0))
     while not evolution.done:
         clock = time.perf_counter()
         tried = attempt_all(workers, evolution.world, evolution.ask(), seed_for(evolution.seed, "train", evolution.generation),

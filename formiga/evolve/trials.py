@@ -16,7 +16,7 @@ from formiga.noise import channel, stream, world_key
 from formiga.rollout import rollout
 from formiga.rollout.program import obstacle
 from formiga.world.model import World
-from formiga.world.own import load_elements
+from formiga.world.own import have_elements
 
 TASKS = 4            # for each worker, so that nobody waits long for the slowest
 CLUSTER_TASKS = 32   # where nobody knows how many workers there are
@@ -48,7 +48,7 @@ class Task:
 def attempt(task: Task) -> Tried:
     """Carry out a task."""
     for file in task.own:
-        load_elements(file)
+        have_elements(file)
     world: World = pickle.loads(task.world)  # from our own process, never from a file
     done = rollout(world, task.genotypes, task.seed, task.trials, task.seconds, group=task.group)
     return Tried(done.fitness, done.crash_rate, done.speed, done.steps / done.asked)

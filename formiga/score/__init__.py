@@ -27,7 +27,7 @@ import numpy as np
 from formiga.engine.flatten import extent
 from formiga.errors import WorldError, suggest
 from formiga.kernels import kernel
-from formiga.score.terms import AGGREGATION, CLEARANCE, COVERAGE, DISPERSION, GRID, LIGHT, TERMS, Facts, look_around, value
+from formiga.score.terms import AGGREGATION, CLEARANCE, COVERAGE, DISPERSION, GRID, TERMS, Facts, look_around, value
 from formiga.sense.proximity import Proximity
 from formiga.state import Floats, State
 from formiga.world.elements import element, number, of, text, where
@@ -86,7 +86,8 @@ class Score:
         self.reward, self.total = np.zeros((W, n)), np.zeros(W)
         self.facts = Facts(
             position=state.position, wheels=state.wheels, crashed=state.crashed, near=np.zeros((W, n, 0)),
-            full=self.near.full if self.near else 1.0, top=group.robot.top_speed, first=self.robots.start,
+            full=self.near.full if self.near else 1.0, top=group.robot.top_speed,
+            radius=group.robot.radius, first=self.robots.start,
             last=self.robots.stop, lamps=model.lamps, x0=region.x0, y0=region.y0, width=region.x1 - region.x0,
             depth=region.y1 - region.y0, centre=np.zeros(2), visited=np.zeros((W, GRID, GRID), np.bool_), share=np.zeros(W))
 
@@ -132,7 +133,7 @@ def plan(world: World, group: Group) -> tuple[Any, Any]:
         if factors[row, CLEARANCE] and proximity_of(group) is None:
             raise WorldError(f"{where(praise)}<fitness> of 'clearance' looks at <proximity>, which '{group.name}' does not "
                              "carry.")
-        for term in (AGGREGATION, DISPERSION, LIGHT, COVERAGE):
+        for term in (AGGREGATION, DISPERSION, COVERAGE):
             if factors[row, term] and world.arena is None:
                 raise WorldError(f"{where(praise)}<fitness> of '{name[term]}' is measured in the arena, and this world has no "
                                  "<arena>.")

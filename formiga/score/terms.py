@@ -5,7 +5,7 @@ A term is a small kernel; `value` finds it by its number. To add one: write it, 
 
 from __future__ import annotations
 
-from math import sqrt
+from math import sqrt, tanh
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ TERMS = {
     "crashes": (CRASHES, "1 in a step with a crash; give it a negative weight"),
     "aggregation": (AGGREGATION, "1 - distance to the centre of the group, in half diagonals of the arena"),
     "dispersion": (DISPERSION, "distance to the nearest of the group, in sqrt(area / robots), at most 1"),
-    "light": (LIGHT, "1 - distance to the nearest lamp that is on, in diagonals of the arena"),
+    "light": (LIGHT, "how bright the lamps make the place where the robot is, without shadows"),
     "coverage": (COVERAGE, "share of the arena's 16 x 16 cells in which somebody of the group has been"),
 }
 GRID = 16  # cells of `coverage` along each side of the arena
@@ -36,6 +36,7 @@ class Facts(NamedTuple):
     near: Any          # (W, n, B) readings of <proximity>
     full: float        # the reading that counts as one
     top: float         # top speed of a wheel's rim
+    radius: float      # of a robot
     first: int         # robots first .. last are the group
     last: int
     lamps: Any         # (L, 4) x y z intensity, those that are on
@@ -97,12 +98,12 @@ def dispersion(w, i, facts):
 
 @kernel(inline="always")
 def light(w, i, facts):
-    """1 - |p - nearest lamp| / diagonal; 0 without lamps"""
-    nearest = np.inf
+    """tanh(x / 2), x = sum over lamps of intensity / max(distance, radius)^2: what <light> would read, facing all at once"""
+    x = 0.0
     for n in range(facts.lamps.shape[0]):
         dx, dy = facts.lamps[n, 0] - facts.position[w, i, 0], facts.lamps[n, 1] - facts.position[w, i, 1]
-        nearest = min(nearest, dx * dx + dy * dy)
-    return 1.0 - min(1.0, sqrt(nearest / (facts.width * facts.width + facts.depth * facts.depth)))
+        x += facts.lamps[n, 3] / max(dx * dx + dy * dy, facts.radius * facts.radius)
+    return tanh(0.5 * x)
 
 
 @kernel(inline="always")

@@ -35,6 +35,12 @@ def load_elements(file: str | os.PathLike[str]) -> None:
         raise FormigaError(own_line(wrong, os.fspath(file)) or f"{file}: {_words(wrong)}") from wrong
 
 
+def have_elements(file: str) -> None:
+    """Load a file of the user's own, unless this process has: a second time would make other classes of the same names."""
+    if os.path.abspath(file) not in _own_files:
+        load_elements(file)
+
+
 def own_line(error: BaseException, shown: str | None = None) -> str | None:
     """'mine.py:12: ZeroDivisionError: division by zero', if the error came from a file of the user's own."""
     if isinstance(error, SyntaxError) and error.filename in _own_files:

@@ -41,7 +41,7 @@ def same(one, other, worlds=slice(None), others=slice(None)):
 # -- the same bits ----------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", TASKS)
 def test_the_kernel_gives_the_bits_of_the_readable_loop(name):
-    world = read_world(name)
+    world = read_world(name, robots=5)
     fast, slow = (Batch(world, 3, steps=17, compiled=compiled) for compiled in (True, False))
     assert fast._step_parts and not slow._step_parts
     one, other = course(fast, 50), course(slow, 50)
@@ -60,14 +60,14 @@ def test_they_also_agree_when_robots_die_and_worlds_end(own_world, at_limit):
 
 
 def test_a_world_of_a_batch_does_not_know_how_many_there_are():
-    world = read_world("avoid")
+    world = read_world("avoid", robots=4)
     many, few = (course(Batch(world, worlds, steps=20), 50) for worlds in (7, 3))
     assert same(few, many, others=slice(0, 3))
 
 
 def test_nor_does_it_matter_when_the_others_start_again(rng):
     """World 0 begins again when its time is over; the others at any time."""
-    world = read_world("avoid")
+    world = read_world("avoid", robots=4)
     quiet, busy = Batch(world, 1, steps=20), Batch(world, 4, steps=20)
     quiet.reset(3)
     busy.reset(3)
@@ -91,7 +91,7 @@ def test_threads_change_no_bit(threads):
 
 # -- episodes ---------------------------------------------------------------------------------------------------------
 def test_the_first_episode_is_the_world_of_a_simulation_with_that_seed():
-    world = read_world("avoid")
+    world = read_world("avoid", robots=4)
     batch, lab = Batch(world, 3), Simulation(world, 9, 3)
     batch.reset(9)
     assert np.array_equal(batch.lab.state.position, lab.state.position)
@@ -99,7 +99,7 @@ def test_the_first_episode_is_the_world_of_a_simulation_with_that_seed():
 
 
 def test_every_episode_has_a_start_of_its_own_and_a_seed_brings_them_back():
-    batch = Batch(read_world("avoid"), 3)
+    batch = Batch(read_world("avoid", robots=4), 3)
     batch.reset(1)
     starts = []
     for _ in range(5):
@@ -113,7 +113,7 @@ def test_every_episode_has_a_start_of_its_own_and_a_seed_brings_them_back():
 
 
 def test_a_batch_without_a_seed_starts_anywhere():
-    one, other = Batch(read_world("avoid")), Batch(read_world("avoid"))
+    one, other = Batch(read_world("avoid", robots=4)), Batch(read_world("avoid", robots=4))
     one.reset()
     other.reset()
     assert not np.array_equal(one.lab.state.position, other.lab.state.position)
@@ -136,7 +136,7 @@ def test_a_restart_forgets_crashes_coverage_and_memory(own_world):
 # -- rewards ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", TASKS)
 def test_a_network_earns_in_the_batch_what_a_rollout_says_it_is_worth(name, rng):
-    world, steps = read_world(name), 120
+    world, steps = read_world(name, robots=4), 120
     group = world.groups[0]
     batch = Batch(world, 4, steps=steps)
     inputs = batch.inputs.shape[-1]
@@ -156,7 +156,7 @@ def test_a_network_earns_in_the_batch_what_a_rollout_says_it_is_worth(name, rng)
 
 
 def test_a_term_of_the_users_own_is_earned_through_the_readable_loop(own):
-    world = read_world("avoid")
+    world = read_world("avoid", robots=4)
     world = replace(world, fitness=(own("fitness", praise=lambda glimpse: glimpse.position[..., 0]),))
     batch = Batch(world, 2)
     assert not batch._step_parts
@@ -167,9 +167,9 @@ def test_a_term_of_the_users_own_is_earned_through_the_readable_loop(own):
 
 # -- time and ends ----------------------------------------------------------------------------------------------------
 def test_an_episode_is_as_long_as_a_trial_else_as_a_run(own_world):
-    assert Batch(read_world("avoid")).limit == 300
+    assert Batch(read_world("avoid", robots=4)).limit == 300
     assert Batch(read_world(own_world())).limit == 50
-    assert Batch(read_world("avoid"), steps=7).limit == 7
+    assert Batch(read_world("avoid", robots=4), steps=7).limit == 7
 
 
 def test_a_world_is_late_at_the_limit_and_not_before_and_never_when_it_has_ended(own_world):
@@ -215,7 +215,7 @@ def test_a_world_without_fitness_has_nothing_to_teach():
     (np.where(np.arange(16).reshape(2, 4, 2) == 11, np.nan, 0.0), "action \\(1, 1, 1\\) is not a number"),
 ])
 def test_a_wrong_action_is_refused_and_nothing_moves(actions, complaint):
-    batch = Batch(read_world("avoid"), 2)
+    batch = Batch(read_world("avoid", robots=4), 2)
     batch.reset(1)
     with pytest.raises(FormigaError, match=complaint):
         batch.step(actions)
@@ -233,4 +233,4 @@ def test_actions_are_top_speeds_cut_at_one(compiled):
 
 def test_a_batch_is_reset_before_it_steps():
     with pytest.raises(FormigaError, match="reset before its first step"):
-        Batch(read_world("avoid")).step(np.zeros((1, 4, 2)))
+        Batch(read_world("avoid", robots=4)).step(np.zeros((1, 4, 2)))

@@ -70,7 +70,7 @@ def test_time_truncates_and_crashes_terminate(own_world):
 
 
 def test_an_env_may_be_used_after_it_was_closed_and_closed_again():
-    for env in (formiga.make_env("avoid"), formiga.make_vector_env("avoid", 2)):
+    for env in (formiga.make_env("avoid", robots=4), formiga.make_vector_env("avoid", 2, robots=4)):
         env.close()
         env.reset(seed=1)
         env.step(env.action_space.sample())
@@ -101,8 +101,9 @@ def test_make_vec_uses_one_batch():
 
 
 def test_autoreset_is_that_of_gymnasiums_own_vector_env():
-    ours = formiga.make_vector_env("avoid", 1, max_episode_steps=11)
-    theirs = SyncVectorEnv([lambda: formiga.make_env("avoid", max_episode_steps=11)], autoreset_mode=AutoresetMode.SAME_STEP)
+    ours = formiga.make_vector_env("avoid", 1, robots=4, max_episode_steps=11)
+    theirs = SyncVectorEnv([lambda: formiga.make_env("avoid", robots=4, max_episode_steps=11)],
+                           autoreset_mode=AutoresetMode.SAME_STEP)
     assert ours.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
     for step, (one, other) in enumerate(zip(play(ours, 40, 6), play(theirs, 40, 6))):
         *arrays, infos = one
@@ -149,7 +150,7 @@ def test_one_env_is_world_0_of_many_bit_for_bit():
 def test_gymnasiums_wrappers_accept_it():
     from gymnasium.wrappers.vector import NormalizeReward, RecordEpisodeStatistics
 
-    env = NormalizeReward(RecordEpisodeStatistics(formiga.make_vector_env("avoid", 3, max_episode_steps=10)))
+    env = NormalizeReward(RecordEpisodeStatistics(formiga.make_vector_env("avoid", 3, robots=4, max_episode_steps=10)))
     env.reset(seed=1)
     for _ in range(10):
         *_, infos = env.step(env.action_space.sample())
@@ -173,7 +174,7 @@ def test_a_picture_shows_the_robot_where_it_is():
 
 
 def test_every_world_of_a_vector_has_its_picture_and_without_a_mode_there_is_none():
-    env = formiga.make_vector_env("avoid", 2, render_mode="rgb_array")
+    env = formiga.make_vector_env("avoid", 2, robots=4, render_mode="rgb_array")
     env.reset(seed=1)
     one, other = env.render()
     assert one.shape == other.shape and (one != other).any()
@@ -186,8 +187,8 @@ def test_every_world_of_a_vector_has_its_picture_and_without_a_mode_there_is_non
     (lambda: formiga.make_env("avoid", robot=3), FormigaError, "'robot'.*Did you mean 'robots'?"),
     (lambda: formiga.make_env("avoid", render_mode="human"), FormigaError, "'human' is unknown. It may be: rgb_array"),
     (lambda: formiga.make_env("avoid", max_episode_steps=0), WorldError, "max_episode_steps 0 is out of range"),
-    (lambda: formiga.make_vector_env("avoid", 0), WorldError, "at least 1"),
-    (lambda: formiga.make_vector_env("avoid", 2).reset(seed=2**63), WorldError, "seed .* out of range"),
+    (lambda: formiga.make_vector_env("avoid", 0, robots=4), WorldError, "at least 1"),
+    (lambda: formiga.make_vector_env("avoid", 2, robots=4).reset(seed=2**63), WorldError, "seed .* out of range"),
     (lambda: formiga.make_env(formiga.read_world("avoid"), robots=3), WorldError, "'robots' is a parameter of a world's file"),
     (lambda: formiga.make_env("avoid", group="swam"), WorldError, "no group 'swam'"),
 ])
@@ -198,17 +199,17 @@ def test_a_mistake_is_named(call, error, complaint):
 
 @pytest.mark.parametrize("action", [np.zeros(3), np.zeros((1, 8)), np.full(8, np.nan), None])
 def test_an_action_that_is_none_is_refused(action):
-    env = formiga.make_env("avoid")
+    env = formiga.make_env("avoid", robots=4)
     env.reset(seed=1)
     with pytest.raises(FormigaError, match="action"):
         env.step(action)
 
 
 @pytest.mark.parametrize("library, make", [
-    ("gymnasium", lambda: formiga.make_env("avoid")),
-    ("gymnasium", lambda: formiga.make_vector_env("avoid", 2)),
+    ("gymnasium", lambda: formiga.make_env("avoid", robots=4)),
+    ("gymnasium", lambda: formiga.make_vector_env("avoid", 2, robots=4)),
     ("gymnasium", lambda: register()),
-    ("pettingzoo", lambda: formiga.parallel_env("avoid")),
+    ("pettingzoo", lambda: formiga.parallel_env("avoid", robots=4)),
 ])
 def test_without_the_library_the_message_says_what_to_install(library, make, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)

@@ -14,12 +14,12 @@ from formiga.errors import FormigaError
 def test_pettingzoo_finds_nothing_to_complain_about(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        parallel_api_test(formiga.parallel_env(name), num_cycles=700)
-        parallel_seed_test(lambda: formiga.parallel_env(name), num_cycles=20)
+        parallel_api_test(formiga.parallel_env(name, robots=5), num_cycles=700)
+        parallel_seed_test(lambda: formiga.parallel_env(name, robots=5), num_cycles=20)
 
 
 def test_agents_together_are_the_one_agent_that_commands_them_all(rng):
-    many, one = formiga.parallel_env("avoid"), formiga.make_env("avoid")
+    many, one = formiga.parallel_env("avoid", robots=4), formiga.make_env("avoid", robots=4)
     seen, _ = many.reset(seed=5)
     assert list(seen) == many.agents == ["swarm_0", "swarm_1", "swarm_2", "swarm_3"]
     assert np.array_equal(np.concatenate(list(seen.values())), one.reset(seed=5)[0])
@@ -57,7 +57,7 @@ def test_when_the_world_ends_everybody_is_terminated(own_world):
 
 
 def test_at_the_time_limit_everybody_is_truncated():
-    env = formiga.parallel_env("avoid", max_episode_steps=3)
+    env = formiga.parallel_env("avoid", robots=4, max_episode_steps=3)
     env.reset(seed=1)
     for _ in range(3):
         assert env.agents
@@ -78,6 +78,6 @@ def test_a_wrong_action_is_refused(actions, complaint):
 
 
 def test_it_draws_itself():
-    env = formiga.parallel_env("avoid", render_mode="rgb_array")
+    env = formiga.parallel_env("avoid", robots=4, render_mode="rgb_array")
     env.reset(seed=1)
-    assert env.render().shape == (480, 480, 3) and formiga.parallel_env("avoid").render() is None
+    assert env.render().shape == (480, 480, 3) and formiga.parallel_env("avoid", robots=4).render() is None

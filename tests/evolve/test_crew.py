@@ -14,41 +14,7 @@ import pytest
 from formiga.errors import FormigaError, MissingExtra
 from formiga.evolve import crew as module
 from formiga.evolve.crew import CrewError, crew
-
-
-@pytest.fixture(scope="module")
-def scheduler():
-    """The address of a Dask scheduler on this machine, without workers."""
-    pytest.importorskip("distributed")
-    address = f"tcp://127.0.0.1:{free_port()}"
-    process = dask("scheduler", "--port", address.rpartition(":")[2])
-    yield address
-    stop(process)
-
-
-@pytest.fixture
-def workers(scheduler):
-    """Two of its workers, as processes."""
-    processes = [dask("worker", scheduler, "--no-nanny", "--nthreads", "1") for _ in range(2)]
-    yield processes
-    for process in processes:
-        stop(process)
-
-
-def dask(role, *options):
-    return subprocess.Popen([sys.executable, "-m", f"distributed.cli.dask_{role}", "--host", "127.0.0.1", "--no-dashboard",
-                             *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-def stop(process):
-    process.kill()
-    process.wait()
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+from tests.evolve.cluster import dask, free_port, stop
 
 
 def work():

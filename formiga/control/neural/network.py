@@ -78,7 +78,8 @@ class Network:
 
     def look(self, view: View) -> Floats:
         """The inputs (W, n, I)."""
-        return scaled([view.reading(name) for name in self.sensors], self.scales(view.group))
+        full = self.scales(view.group)  # says what is missing
+        return scaled([view.reading(name) for name in self.sensors], full)
 
     def scales(self, group: Group) -> list[float]:
         """For each sensor that it reads, the reading that counts as one."""

@@ -1,0 +1,137 @@
+"""What robots are praised for: every term at its ends, sums of products, and terms of the user's own."""
+
+import numpy as np
+import pytest
+
+from formiga.errors import WorldError
+from formiga.loop import Simulation
+from formiga.score import TERMS, Fitness, Score
+from formiga.sense.proximity import Proximity
+from formiga.world.model import Arena, Contact, Group, Lamp, Wall, World
+from formiga.world.placement import At, Scatter
+from formiga.world.robots import SBot
+
+
+def lab_of(praise, places, things=(), wheels=(0.08, 0.08), worlds=1, contact="none", sensors=(Proximity(noise=(0.0,)),)):
+    group = Group(SBot(), len(places), "swarm", tuple(At(*place) for place in places), sensors)
+    world = World(contact=Contact(contact), things=(Arena(2.0, 2.0), *things), groups=(group,), fitness=tuple(praise))
+    lab = Simulation(world, worlds=worlds)
+    score = Score(world, lab.model, lab.state, group)
+    score.see(lab.readings["swarm"])
+    lab.step({"swarm": np.broadcast_to(wheels, (worlds, len(places), 2)).astype(float)})
+    return lab, score
+
+
+def praised(term, places=((0.0, 0.0, 0.0),), **how):
+    """The reward of every robot after one step."""
+    lab, score = lab_of([Fitness(term)], places, **how)
+    return score.add(~lab.state.done)[0]
+
+
+@pytest.mark.parametrize("wheels, speed, straightness", [
+    ((0.08, 0.08), 1.0, 1.0), ((0.04, 0.04), 0.5, 1.0), ((-0.08, -0.08), 0.0, 1.0), ((0.08, -0.08), 0.0, 0.0),
+    ((0.08, 0.0), 0.5, 0.5), ((0.0, 0.0), 0.0, 1.0)])
+def test_speed_and_straightness_go_by_the_wheels(wheels, speed, straightness):
+    assert praised("speed", wheels=wheels) == pytest.approx([speed])
+    assert praised("straightness", wheels=wheels) == pytest.approx([straightness])
+    assert praised("speed straightness", wheels=wheels) == pytest.approx([speed * straightness])
+
+
+def test_clearance_is_one_minus_the_largest_reading_that_was_decided_on():
+    wall = Wall((-1.0, 0.058 + 0.03, 1.0, 0.058 + 0.03))
+    lab, score = lab_of([Fitness("clearance")], [(0.0, 0.0, 0.0)], (wall,))
+    largest = float(score.readings["proximity"].max())
+    assert 15.0 < largest < 40.0
+    assert score.add(~lab.state.done)[0] == pytest.approx([1.0 - largest / 40.0])
+    assert praised("clearance") == pytest.approx([1.0])
+
+
+def test_a_crash_is_one():
+    near = Wall((0.095, -1.0, 0.095, 1.0))
+    assert praised("crashes", contact="reposition", things=(near,)) == pytest.approx([1.0])
+    assert praised("crashes", contact="reposition") == pytest.approx([0.0])
+
+
+def test_aggregation_is_largest_at_the_centre_of_the_group():
+    places = [(-0.5, 0.0, 0.0), (0.0, 0.0, 0.0), (0.5, 0.0, 0.0)]
+    ends, middle = 1.0 - 0.5 / np.sqrt(2.0), 1.0
+    assert praised("aggregation", places, wheels=(0.0, 0.0)) == pytest.approx([ends, middle, ends])
+
+
+def test_dispersion_is_the_distance_to_the_nearest_in_fair_shares_of_the_arena():
+    places = [(-0.5, 0.0, 0.0), (-0.3, 0.0, 0.0), (0.5, 0.6, 0.0)]
+    share = np.sqrt(4.0 / 3.0)
+    assert praised("dispersion", places, wheels=(0.0, 0.0)) == pytest.approx([0.2 / share, 0.2 / share, np.hypot(0.8, 0.6) / share])
+
+
+def test_light_is_how_bright_all_lamps_that_are_on_make_the_place():
+    lamps = (Lamp(0.3, 0.4, name="a"), Lamp(0.1, 0.0, on=False, name="b"), Lamp(-1.0, 0.0, name="c", intensity=2.0))
+    assert praised("light", things=lamps, wheels=(0.0, 0.0)) == pytest.approx([np.tanh(0.5 * (0.25 / 0.25 + 2.0))])
+    assert praised("light", wheels=(0.0, 0.0)) == pytest.approx([0.0])
+    assert praised("light", things=(Lamp(0.0, 0.0),), wheels=(0.0, 0.0)) == pytest.approx([np.tanh(0.5 * 0.25 / 0.058**2)])
+
+
+def test_coverage_counts_each_cell_once_however_long_somebody_stays():
+    lab, score = lab_of([Fitness("coverage")], [(0.05, 0.05, 0.0), (0.05, 0.05, 0.0), (-0.9, 0.9, 0.0)], wheels=(0.0, 0.0))
+    for _ in range(5):
+        assert score.add(~lab.state.done)[0] == pytest.approx([2 / 256] * 3)
+    lab.step({"swarm": np.full((1, 3, 2), 0.08)})
+    for _ in range(20):
+        lab.step({"swarm": np.full((1, 3, 2), 0.08)})
+    assert score.add(~lab.state.done)[0][0] > 2 / 256
+
+
+def test_fitness_is_a_weighted_sum_of_products_and_the_total_a_mean_over_robots():
+    praise = [Fitness("speed straightness", 2.0), Fitness("straightness", -0.5)]
+    lab, score = lab_of(praise, [(0.0, 0.0, 0.0), (0.5, 0.5, 0.0)], wheels=(0.08, 0.0))
+    assert score.add(~lab.state.done)[0] == pytest.approx([2.0 * 0.25 - 0.25] * 2)
+    assert score.total == pytest.approx([0.25])
+
+
+def test_a_world_that_has_ended_is_praised_no_more():
+    lab, score = lab_of([Fitness("straightness")], [(0.0, 0.0, 0.0)], worlds=3)
+    reward = score.add(np.array([True, False, True]))
+    assert reward[:, 0] == pytest.approx([1.0, 0.0, 1.0]) and score.total == pytest.approx([1.0, 0.0, 1.0])
+
+
+def test_every_term_stays_between_zero_and_one(rng):
+    group = Group(SBot(), 6, "swarm", (Scatter(),), (Proximity(),))
+    praise = tuple(Fitness(term) for term in TERMS)
+    for term in praise:
+        world = World(things=(Arena(1.5, 1.0), Lamp(0.2, 0.1)), groups=(group,), fitness=(term,))
+        lab = Simulation(world, worlds=3)
+        score = Score(world, lab.model, lab.state, group)
+        for _ in range(40):
+            score.see(lab.readings["swarm"])
+            lab.step({"swarm": rng.uniform(-0.1, 0.1, (3, 6, 2))})
+            reward = score.add(~lab.state.done)
+            assert (reward >= 0.0).all() and (reward <= 1.0).all(), term
+
+
+def test_a_term_of_the_users_own_is_added(own):
+    mine = own("fitness", praise=lambda glimpse: glimpse.position[..., 0] * 2.0)
+    lab, score = lab_of([Fitness("straightness"), mine], [(0.25, 0.0, 0.0), (0.5, 0.5, 0.0)], wheels=(0.0, 0.0))
+    assert score.add(~lab.state.done)[0] == pytest.approx([1.5, 2.0])
+    assert score.total == pytest.approx([1.75])
+
+
+def test_a_term_of_the_users_own_must_praise_everybody_with_a_number(own):
+    for wrong in (lambda glimpse: 1.0, lambda glimpse: glimpse.position[..., 0] * np.nan):
+        lab, score = lab_of([own("fitness", praise=wrong)], [(0.0, 0.0, 0.0)])
+        with pytest.raises(WorldError, match="must praise with finite numbers"):
+            score.add(~lab.state.done)
+
+
+@pytest.mark.parametrize("praise, arena, sensors, message", [
+    ("sped", True, True, r"no term 'sped'. Did you mean 'speed'\? There are: speed, straightness"),
+    ("", True, True, "names no term"),
+    ("clearance", True, False, "looks at <proximity>, which 'swarm' does not carry"),
+    ("speed dispersion", True, True, "at least two robots"),
+    ("coverage", False, True, "this world has no <arena>"),
+])
+def test_praise_that_cannot_be_given_is_refused(praise, arena, sensors, message):
+    group = Group(SBot(), 1, "swarm", (At(0.0, 0.0, 0.0),), (Proximity(),) if sensors else ())
+    world = World(things=(Arena(2.0, 2.0),) if arena else (), groups=(group,), fitness=(Fitness(praise),))
+    lab = Simulation(world)
+    with pytest.raises(WorldError, match=message):
+        Score(world, lab.model, lab.state, group)
