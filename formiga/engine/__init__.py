@@ -1,4 +1,4 @@
-"""3. How it moves. Each engine is a module with four functions: build, init, step, cast."""
+"""3. How it moves. Each engine is a module with five functions: build, init, step, cast, light."""
 
 from __future__ import annotations
 
