@@ -58,7 +58,8 @@ def run(full: bool = False) -> dict[str, Any]:
         rows += [one, two]
         faster = one["seconds"] / two["seconds"]
         summary[f"two_threads_{count}"] = faster
-        notes.append(f"{count} robot{'s' if count > 1 else ''}, two threads: {faster:.2f} x one (target: {SPEED_UP} x).")
+        notes.append(f"{count} robot{'s' if count > 1 else ''}, two threads: {faster:.2f} x one, with {two['cores']:.2f} cores "
+                     f"busy (target: {SPEED_UP} x).")
     cores = os.cpu_count() or 1
     notes.append("M/s: millions of robot-steps a second.")
     notes.append(f"This machine has {cores} core{'s' if cores > 1 else ''}"

@@ -48,7 +48,8 @@ class Champion:
                                  "trials": int(self.tested.fitness.size)}
         for name in Tried.__dataclass_fields__:
             mean, half = interval(getattr(self.tested, name)[0])
-            found[name] = {"mean": mean, "low": mean - half, "high": mean + half}
+            low, high = (0.0, 1.0) if name in ("crash_rate", "lasted") else (-math.inf, math.inf)  # a share is no more
+            found[name] = {"mean": mean, "low": max(low, mean - half), "high": min(high, mean + half)}
         return found
 
 

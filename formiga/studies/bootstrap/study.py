@@ -72,21 +72,22 @@ class Study:
         """Evolve, a row for each run as it ends; then the claims."""
         self.budget = FULL if full else QUICK
         self.RUNS = self.budget.runs
-        judged = " and ".join(map(str, self.budget.judged))
+        judged = ", ".join(map(str, self.budget.judged))
+        evolve((POLICIES[0], 0, Budget(runs=1, population=2, trials=1, judged=(0,))))  # compiles once, not in every process
         at_once = workers.size or self.RUNS  # of each policy
         for first in range(0, self.RUNS, at_once):
             tasks = [(policy, run, self.budget) for run in range(first, min(first + at_once, self.RUNS)) for policy in POLICIES]
             for (policy, run, _), outcome in zip(tasks, workers.map(evolve, tasks), strict=True):
                 self.outcomes[policy].append(outcome)
-                yield reported(f"{policy}, run {run + 1}: common test of the best of generation {judged}",
+                yield reported(f"{policy}, run {run + 1}: fitness in the common test, generation {judged}",
                                [round(float(fitness), 4) for fitness in outcome.fitness])
         yield from generation_0(self.outcomes)
         for at, generation in enumerate(self.budget.judged):
             yield from comparison(generation, *([float(outcome.fitness[at]) for outcome in self.outcomes[policy]]
                                                 for policy in POLICIES))
-            for what, name in (("survival (s)", "lasted"), ("speed (top speeds)", "speed")):
+            for what, name in (("survival (s)", "lasted"), ("speed (of top speed)", "speed")):
                 for policy in POLICIES:
-                    yield reported(f"generation {generation}: median {what} in the common test, {policy}",
+                    yield reported(f"generation {generation}: median {what} in the test, {policy}",
                                    float(np.median([getattr(outcome, name)[at] for outcome in self.outcomes[policy]])))
 
     def figure(self, path: Path) -> None:
@@ -153,10 +154,10 @@ def evolve(task: tuple[str, int, Budget]) -> Outcome:
 def generation_0(outcomes: dict[str, list[Outcome]]) -> Iterator[Row]:
     """The certain part: who is moved apart lives longer."""
     ours, theirs = (float(np.mean([outcome.survival for outcome in outcomes[policy]])) for policy in POLICIES)
-    yield Row("generation 0: mean survival (s) under reposition is longer than under stop", f"> {theirs:.4g}", ours,
+    yield Row("generation 0: mean survival (s), longer under reposition than under stop", f"> {theirs:.4g}", ours,
               origin="law", verdict="met" if ours > theirs else "missed")
     for policy in POLICIES:
-        yield reported(f"generation 0: share of trials that crashes ended early, {policy}",
+        yield reported(f"generation 0: share of trials ended by crashes, {policy}",
                        float(np.mean([outcome.early for outcome in outcomes[policy]])))
 
 
@@ -164,14 +165,14 @@ def comparison(generation: int, ours: Sequence[float], theirs: Sequence[float]) 
     """The claim itself, with the numbers that it was decided by; ours are fitnesses under reposition, theirs under stop."""
     winner, p = decide(ours, theirs)
     few = len(ours) < DECISIVE
-    yield Row(f"generation {generation}: evolves better from a pack (Mann-Whitney, one-sided, p < {LEVEL:g})",
+    yield Row(f"generation {generation}: evolves better from a pack (Mann-Whitney, p < {LEVEL:g})",
               published.BETTER_START.values["evolves better from a pack"], f"{len(ours)} runs: too few" if few else winner,
               where=published.BETTER_START.where, note=published.BETTER_START.note,
               verdict="reported" if few else {"reposition": "met", "stop": "missed"}.get(winner, "reported"))
     yield reported(f"generation {generation}: p-value of 'reposition is better'", p)
     for policy, fitness in zip(POLICIES, (ours, theirs), strict=True):
-        yield reported(f"generation {generation}: median fitness in the common test, {policy}", float(np.median(fitness)))
-    yield reported(f"generation {generation}: share of pairs of runs in which reposition is the better one",
+        yield reported(f"generation {generation}: median fitness in the test, {policy}", float(np.median(fitness)))
+    yield reported(f"generation {generation}: share of pairs of runs that reposition wins",
                    float(mannwhitneyu(ours, theirs).statistic) / (len(ours) * len(theirs)))
 
 
