@@ -35,4 +35,5 @@ if __name__ == "__main__":
         world = formiga.read_world(name)
         by_hand = replace(world, groups=(replace(world.groups[0], controller=rule),))
         evolved, written = (fitness(each, 2_024, 100) for each in (world, by_hand))
-        print(f"{name:<12}{evolved[0]:>10.3f} ± {evolved[1]:.3f}{evolved[2]:>9.2%}{written[0]:>12.3f} ± {written[1]:.3f}{written[2]:>9.2%}")
+        print(f"{name:<12}{evolved[0]:>10.3f} ± {evolved[1]:.3f}{evolved[2]:>9.2%}"
+              f"{written[0]:>12.3f} ± {written[1]:.3f}{written[2]:>9.2%}")

@@ -27,7 +27,7 @@ def tiny(monkeypatch):
                             lambda world, worlds, blocks: quick(world, worlds, blocks=2, block=1e-4, warm_up=5))
     starts = {"cold_start_s": 9.0, "cached_start_s": 1.0, "memory_mb": 200.0}
     monkeypatch.setattr(avoid24, "start_twice", lambda: starts)
-    for name, value in {"ROBOTS": (1, 3), "GENOTYPES": 3, "TRIALS": 2, "STEPS": 20}.items():
+    for name, value in {"ROBOTS": (1, 3), "GENOTYPES": 3, "TRIALS": 2, "STEPS": 20, "QUICK": {3: 1}}.items():
         monkeypatch.setattr(rollout, name, value)
     for name, value in {"WORLDS": (1, 5), "BLOCK": 1e-4, "BLOCKS": 2}.items():
         monkeypatch.setattr(envs, name, value)
@@ -60,14 +60,21 @@ def test_the_rollout_bench_has_a_row_for_one_thread_and_for_two(tiny, capsys):
     assert [(row["robots"], row["threads"]) for row in result["rows"]] == [(1, 1), (1, 2), (3, 1), (3, 2)]
     for row in result["rows"]:
         assert row.keys() >= ROLLOUT_FIELDS
-        assert (row["genotypes"], row["trials"], row["steps"]) == (3, 2, 20)
-        assert row["seconds"] * row["robot_steps_per_s"] == pytest.approx(row["robots"] * 3 * 2 * 20)
+        trials = {1: 2, 3: 1}[row["robots"]]  # of 3 robots, the quick form runs only one trial
+        assert (row["genotypes"], row["trials"], row["steps"]) == (3, trials, 20)
+        assert row["seconds"] * row["robot_steps_per_s"] == pytest.approx(row["robots"] * 3 * trials * 20)
+        assert row["generation_s"] == pytest.approx(row["seconds"] * 2 / trials)
         assert 0 <= row["crash_rate"] <= 1
         compared = cpp.compiler() is not None and row["threads"] == 1
         assert row["agrees"] is (True if compared else None)
         assert (row["cpp_ratio"] is not None) is compared
     said = capsys.readouterr().out
-    assert "1 robot, two threads: " in said and f"This machine has {os.cpu_count()} core" in said
+    for words in ("1 robot, two threads: ", "3 robots: 2 x the time of 1 trial;", f"This machine has {os.cpu_count()} core"):
+        assert words in said
+
+
+def test_the_full_rollout_bench_runs_all_trials(tiny):
+    assert all(row["trials"] == 2 and row["generation_s"] == row["seconds"] for row in rollout.run(full=True)["rows"])
 
 
 def test_without_a_compiler_the_rollout_bench_has_no_ratio(tiny, monkeypatch, capsys):

@@ -24,7 +24,8 @@ def tiny(tmp_path):
 
 
 def test_it_says_how_good_the_champion_is_and_how_to_see_it(call, tiny, tmp_path):
-    result = call("evolve", tiny, "--out", tmp_path / "out", "--jobs", 1, "--test", 5, "--json", tmp_path / "r.json", "--seed", 3)
+    result = call("evolve", tiny, "--out", tmp_path / "out", "--jobs", 1, "--test", 5, "--json", tmp_path / "r.json", "--seed",
+                  3)
     assert result.exit_code == 0
     assert "3 generations of 6, 2 trials each, 32 genes, seed 3" in result.stdout
     assert "on 5 unseen starts" in result.stdout and "of top speed" in result.stdout and "of all robot-steps" in result.stdout

@@ -45,7 +45,8 @@ def test_a_layered_network_is_a_chain_of_matrices(hidden, rng):
     xs = rng.uniform(0, 1, (2, 3, 4, INPUTS))
     said = outputs(network, genes, xs)
     for t, w, i in np.ndindex(2, 3, 4):
-        assert_allclose(said[t, w, i], reference.layered(network.span * genes[w], network.shape(INPUTS), xs[t, w, i]), atol=1e-12)
+        expected = reference.layered(network.span * genes[w], network.shape(INPUTS), xs[t, w, i])
+        assert_allclose(said[t, w, i], expected, atol=1e-12)
 
 
 def test_an_elman_network_sees_itself_one_step_ago(rng):
@@ -76,14 +77,16 @@ def test_a_lonely_neuron_decays_with_its_time_constant():
     assert weights[0, 0] == pytest.approx(1.0)
     neurons, wheels = np.zeros((1, 1, 1)), np.empty((1, 1, 2))
     for _ in range(20):
-        think_all(network.KIND, np.array(network.shape(1)), weights, DT, TOP, np.ones((1, 1, 1)), neurons, np.empty((2, 2)), wheels)
+        think_all(network.KIND, np.array(network.shape(1)), weights, DT, TOP, np.ones((1, 1, 1)), neurons, np.empty((2, 2)),
+                  wheels)
     assert neurons[0, 0, 0] == pytest.approx(3.0 * (1.0 - 0.9**20))
     assert wheels[0, 0, 0] == 0.0 and wheels[0, 0, 1] > 0.0
 
 
 def test_time_constants_lie_in_their_range_and_weights_in_theirs(rng):
     network = Ctrnn(hidden=3, fastest=0.2, slowest=5.0, span=4.0)
-    genes = np.concatenate([rng.uniform(-1, 1, (50, network.size(2))), np.ones((1, network.size(2))), -np.ones((1, network.size(2)))])
+    ends = np.ones((1, network.size(2)))
+    genes = np.concatenate([rng.uniform(-1, 1, (50, network.size(2))), ends, -ends])
     weights = network.express(genes, 2, DT)
     taus = weights[:, [0, 7, 14]]
     assert taus.min() == pytest.approx(0.2) and taus.max() == pytest.approx(5.0)
@@ -97,7 +100,10 @@ def test_the_s_bots_fifteen_sensors_make_so_many_genes(network, size):
 
 
 # -- in a world -------------------------------------------------------------------------------------------------------
-def world(network, count=2, sensors=(Proximity(),)):
+IR = Proximity()
+
+
+def world(network, count=2, sensors=(IR,)):
     places = tuple(At(0.3 * i, 0.0, 0.0) for i in range(count))
     return World(things=(Arena(2.0, 2.0),), groups=(Group(SBot(), count, "swarm", places, sensors, network),))
 
@@ -125,7 +131,7 @@ def test_genes_survive_a_reset_and_memory_does_not(rng):
     network = Ctrnn(hidden=2)
     lab = Simulation(world(network), genotypes={"swarm": rng.uniform(-1, 1, network.size(15))})
     first = []
-    for turn in range(2):
+    for _ in range(2):
         for _ in range(5):
             lab.step()
             first.append(lab.state.wheels.copy())
@@ -157,7 +163,7 @@ def test_the_learner_is_the_only_group_with_a_network_or_the_named_one():
     assert learner(alone).name == "swarm"
     two = replace(alone, groups=(*alone.groups, replace(alone.groups[0], name="other", place=(At(0, 0.5, 0), At(0, -0.5, 0)))))
     assert learner(two, "other").name == "other"
-    with pytest.raises(WorldError, match="2 groups with a network.*'swarm', 'other'; say which"):
+    with pytest.raises(WorldError, match=r"2 groups with a network.*'swarm', 'other'; say which"):
         learner(two)
     with pytest.raises(WorldError, match="no group 'othr'"):
         learner(two, "othr")
@@ -213,9 +219,9 @@ GOOD = {"formiga": "genotype", "format": 1, "controller": "perceptron", "genes":
 
 @pytest.mark.parametrize("content, message", [
     ("", "not a genotype, or cut short"), ("{", "not a genotype, or cut short"), ("[1]", "not a genotype of formiga"),
-    ('{"a": NaN}', "not a genotype, or cut short"), (json.dumps({**GOOD, "format": 2}), "format 2; this formiga reads format 1"),
-    (json.dumps({**GOOD, "genes": [1.5]}), "numbers from -1 to 1"), (json.dumps({**GOOD, "genes": ["x"]}), "numbers from -1 to 1"),
-    (json.dumps({**GOOD, "genes": [True]}), "numbers from -1 to 1"), (json.dumps({**GOOD, "genes": {}}), "numbers from -1 to 1"),
+    ('{"a": NaN}', "not a genotype, or cut short"), (json.dumps({**GOOD, "format": 2}), "format 2; this formiga reads"),
+    (json.dumps({**GOOD, "genes": [1.5]}), "from -1 to 1"), (json.dumps({**GOOD, "genes": ["x"]}), "from -1 to 1"),
+    (json.dumps({**GOOD, "genes": [True]}), "from -1 to 1"), (json.dumps({**GOOD, "genes": {}}), "from -1 to 1"),
     (json.dumps({**GOOD, "controller": 3}), "what controller"), ("[" * 100_000, "not a genotype, or cut short"),
 ])
 def test_a_file_that_is_no_genotype_is_refused_in_one_sentence(content, message, tmp_path):

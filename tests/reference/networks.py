@@ -1,5 +1,7 @@
 """The networks with matrices, one robot at a time: slow, different from the kernels, and like the textbooks."""
 
+from itertools import pairwise
+
 import numpy as np
 
 
@@ -10,7 +12,7 @@ def s(z):
 def layered(weights, sizes, x):
     """Outputs of a layered network; weights in the genotype's layout."""
     h, at = np.asarray(x, float), 0
-    for before, after in zip(sizes, sizes[1:], strict=False):
+    for before, after in pairwise(sizes):
         block = np.reshape(weights[at:at + after * (before + 1)], (after, before + 1))
         h, at = s(block[:, 0] + block[:, 1:] @ h), at + block.size
     assert at == len(weights)

@@ -12,8 +12,8 @@ from formiga.world.placement import At, Scatter
 from formiga.world.robots import SBot
 
 
-def lab_of(praise, places, things=(), wheels=(0.08, 0.08), worlds=1, contact="none", sensors=(Proximity(noise=(0.0,)),)):
-    group = Group(SBot(), len(places), "swarm", tuple(At(*place) for place in places), sensors)
+def lab_of(praise, places, things=(), wheels=(0.08, 0.08), worlds=1, contact="none"):
+    group = Group(SBot(), len(places), "swarm", tuple(At(*place) for place in places), (Proximity(noise=(0.0,)),))
     world = World(contact=Contact(contact), things=(Arena(2.0, 2.0), *things), groups=(group,), fitness=tuple(praise))
     lab = Simulation(world, worlds=worlds)
     score = Score(world, lab.model, lab.state, group)
@@ -61,7 +61,8 @@ def test_aggregation_is_largest_at_the_centre_of_the_group():
 def test_dispersion_is_the_distance_to_the_nearest_in_fair_shares_of_the_arena():
     places = [(-0.5, 0.0, 0.0), (-0.3, 0.0, 0.0), (0.5, 0.6, 0.0)]
     share = np.sqrt(4.0 / 3.0)
-    assert praised("dispersion", places, wheels=(0.0, 0.0)) == pytest.approx([0.2 / share, 0.2 / share, np.hypot(0.8, 0.6) / share])
+    expected = np.array([0.2, 0.2, np.hypot(0.8, 0.6)]) / share
+    assert praised("dispersion", places, wheels=(0.0, 0.0)) == pytest.approx(expected)
 
 
 def test_light_is_how_bright_all_lamps_that_are_on_make_the_place():
@@ -89,7 +90,7 @@ def test_fitness_is_a_weighted_sum_of_products_and_the_total_a_mean_over_robots(
 
 
 def test_a_world_that_has_ended_is_praised_no_more():
-    lab, score = lab_of([Fitness("straightness")], [(0.0, 0.0, 0.0)], worlds=3)
+    _, score = lab_of([Fitness("straightness")], [(0.0, 0.0, 0.0)], worlds=3)
     reward = score.add(np.array([True, False, True]))
     assert reward[:, 0] == pytest.approx([1.0, 0.0, 1.0]) and score.total == pytest.approx([1.0, 0.0, 1.0])
 
