@@ -1,10 +1,10 @@
 """Steps of a learning environment, side by side with VMAS [Bettini et al. 2022, "VMAS: a vectorized multi-agent simulator"].
 
-The task is the shipped world `avoid`: four robots with 15 beams each, four walls and a post. None of VMAS's own scenarios
-has walls that its lidars see, so `vmas_avoid.py` builds the same one for it, with the cheaper choice wherever the two
-simulators differ. Ours is what a learner calls, `formiga.make_vector_env`: checked actions, observations in single
-precision, rewards, and worlds that start again when an episode is over. Both take random actions, drawn beforehand; both
-have one core and take turns in one process. (VMAS is made for graphics cards as well; this says nothing about those.)
+The task is the shipped world `avoid`: four robots with 15 beams each, four walls and a post. In VMAS's own tasks lidars see
+no walls, so `vmas_avoid.py` builds the same one for it, with the cheaper choice wherever the two simulators differ. Ours is
+what a learner calls, `formiga.make_vector_env`: checked actions, observations in single precision, rewards, and worlds that
+start again when an episode is over. Both take random actions, drawn beforehand; both have one core and take turns in one
+process. (VMAS is made for graphics cards as well; this says nothing about those.)
 """
 
 from __future__ import annotations

@@ -88,6 +88,12 @@ def numbers(default: Any = REQUIRED, *, unit: str = "", fewest: int = 1, most_of
     return _field(Kind("number", unit, least, above, most, size=(fewest, most_of), group=group, doc=doc), default)
 
 
+def integers(default: Any = REQUIRED, *, fewest: int = 1, most_of: int | None = None, least: float | None = None,
+             most: float | None = None, doc: str = "") -> Any:
+    """A list of whole numbers, kept as a tuple."""
+    return _field(Kind("integer", "", least, None, most, size=(fewest, most_of), doc=doc), default)
+
+
 def flag(default: Any = REQUIRED, *, doc: str = "") -> Any:
     """true or false."""
     return _field(Kind("flag", doc=doc), default)

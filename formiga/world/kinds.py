@@ -76,7 +76,7 @@ class Kind:
     def format(self, value: Any) -> str:
         """The text that `parse` reads back as exactly `value` (SI units, all digits)."""
         if self.size is not None:
-            return " ".join(repr(float(part)) for part in value)
+            return " ".join(repr(part) for part in value)
         if self.base == "flag":
             return "true" if value else "false"
         return repr(value) if self.base in ("number", "integer") else str(value)
@@ -149,7 +149,9 @@ class Kind:
                  "kg": "a mass", "N": "a force", "": "a number"}
         if self.base == "number":
             return words[self.unit] if self.size is None else f"a list of numbers ({self.unit or 'plain'})"
-        return {"integer": "a whole number", "flag": "true or false", "text": "a text", "name": "a name",
+        if self.base == "integer":
+            return "a whole number" if self.size is None else "a list of whole numbers"
+        return {"flag": "true or false", "text": "a text", "name": "a name",
                 "file": "a file", "colour": "a colour", "choice": " | ".join(self.options)}[self.base]
 
     def range(self) -> str:

@@ -141,7 +141,8 @@ class _Types:
         items = self._declare(f"{name}.items", E.list(itemType=item))
         fewest, most = kind.size
         length = [E.minLength(value=str(fewest))] + ([] if most is None else [E.maxLength(value=str(most))])
-        number = f"{NUMBER}({units})?" if units else NUMBER
+        plain = "[-+]?[0-9]+" if kind.base == "integer" else NUMBER
+        number = f"{plain}({units})?" if units else plain
         commas = self._declare(f"{name}.commas", _pattern(f"{number}( ?, ?{number}| {number})*"))
         return [self._declare(f"{name}.list", E.restriction(*length, base=items)),
                 self._declare(f"{name}.list_with_commas", _pattern(".*,.*", base=commas))]

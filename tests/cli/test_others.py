@@ -60,9 +60,9 @@ def test_list_without_a_section_has_all_of_them(call):
     words = call("list").stdout
     assert [line for line in words.splitlines() if line and not line.startswith(" ")] == [
         section for section in ("worlds", "robots", "sensors", "controllers", "placements", "things", "actuators",
-                                "settings", "studies", "benches")
+                                "settings", "fitness", "searches", "studies", "benches")
         if section != "actuators" or registered("actuator")]
-    assert "  swarmod" in words.split("studies")[1] and "  avoid24" in words.split("benches")[1]
+    assert "  swarmod" in words.split("\nstudies")[1] and "  avoid24" in words.split("benches")[1]
 
 
 def test_list_of_one_sensor_shows_its_attributes_with_units_defaults_and_words(call):

@@ -95,7 +95,7 @@ def test_an_option_that_makes_no_sense_is_a_usage_error(call, option):
 
 
 def test_unknown_worlds_engines_and_params_get_a_suggestion(refused):
-    assert "there is no world 'coral'. Did you mean 'corral'? Shipped worlds: avoid24" in refused("run", "coral")
+    assert "there is no world 'coral'. Did you mean 'corral'? Shipped worlds: aggregate" in refused("run", "coral")
     assert "there is no engine 'plannar'. Did you mean 'planar'?" in refused("run", "--engine", "plannar")
     assert "there is no param 'robbots' to set. Did you mean 'robots'?" in refused("run", "--set", "robbots=3")
 

@@ -14,7 +14,7 @@ import pytest
 
 import formiga
 from formiga import loop
-from formiga.errors import RecordingError
+from formiga.errors import FormigaError, RecordingError
 from formiga.record import recorder as recorder_module
 from formiga.record.recorder import Recorder
 from formiga.record.recording import read_recording
@@ -134,7 +134,7 @@ def test_an_exception_in_the_middle_keeps_what_was_done(world, error, ending, tm
 
 
 def test_a_run_that_cannot_start_leaves_no_file_and_no_folder(world, tmp_path):
-    with pytest.raises(formiga.lab.FormigaError, match="there is no engine"):
+    with pytest.raises(FormigaError, match="there is no engine"):
         formiga.simulate(world, 1.0, engine="jelly", out=tmp_path / "a" / "b")
     assert files(tmp_path) == []
 

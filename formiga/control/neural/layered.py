@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from formiga.control.neural.network import OUTPUTS, Network
 from formiga.control.neural.think import LAYERED
-from formiga.errors import WorldError
-from formiga.world.elements import element, numbers
+from formiga.world.elements import element, integers
 
 
 @element("perceptron", role="controller")
@@ -39,12 +38,8 @@ class Mlp(Perceptron):
     Genotype: layer by layer from the inputs, unit by unit: its bias, then its weight from each unit before.
     """
 
-    hidden: tuple[float, ...] = numbers((8,), fewest=1, most_of=8, least=1.0, most=1024.0, doc="units in each hidden layer")
-
-    def __post_init__(self) -> None:
-        if any(units != int(units) for units in self.hidden):
-            raise WorldError("<mlp> hidden: layers have whole numbers of units.")
+    hidden: tuple[int, ...] = integers((8,), most_of=8, least=1, most=1024, doc="units in each hidden layer")
 
     def shape(self, inputs: int) -> tuple[int, ...]:
         """With the hidden layers between."""
-        return (inputs, *map(int, self.hidden), OUTPUTS)
+        return (inputs, *self.hidden, OUTPUTS)
