@@ -30,7 +30,7 @@ from formiga.errors import FormigaError
 from formiga.evolve.search import Course, Floats, Search, check_fitness
 from formiga.files import whole_file
 from formiga.record.format import EMBEDDED, KEY, embed, versions
-from formiga.record.trust import BAD_PARQUET, LARGEST_META
+from formiga.record.trust import BAD_PARQUET, parse_meta, whole_number
 from formiga.record.trust import read_world as read_recorded_world
 from formiga.world.elements import of
 from formiga.world.kinds import NAME
@@ -248,14 +248,9 @@ def _read_meta(file: Path, parquet: pq.ParquetFile) -> dict[str, Any]:
     text = (parquet.metadata.metadata or {}).get(KEY)
     if text is None:
         raise CheckpointError(f"{file}: a Parquet file, but not an evolution of formiga.")
-    try:
-        if len(text) > LARGEST_META:
-            raise ValueError("too large")
-        meta = json.loads(text)
-        if not isinstance(meta, dict):
-            raise ValueError("not an object")
-    except (ValueError, RecursionError) as wrong:
-        raise CheckpointError(f"{file}: what it says about the evolution cannot be read; it is damaged.") from wrong
+    meta = parse_meta(text)
+    if meta is None:
+        raise CheckpointError(f"{file}: what it says about the evolution cannot be read; it is damaged.")
     if meta.get("kind") != KIND:
         raise CheckpointError(f"{file}: a file of formiga, but not an evolution.")
     if type(meta.get("format")) is not int or meta["format"] != FORMAT:
@@ -264,17 +259,13 @@ def _read_meta(file: Path, parquet: pq.ParquetFile) -> dict[str, Any]:
     rules: dict[str, Any] = {
         "world": lambda value: isinstance(value, str),
         "files": lambda value: isinstance(value, dict) and all(EMBEDDED.fullmatch(name) for name in value),
-        "search": lambda value: isinstance(value, dict), "seed": _whole(0, 2**63 - 1), "size": _whole(1, 2**31 - 1),
-        "generations": _whole(0, 2**31 - 1), "population_check": lambda value: isinstance(value, str),
+        "search": lambda value: isinstance(value, dict), "seed": whole_number(0, 2**63 - 1), "size": whole_number(1, 2**31 - 1),
+        "generations": whole_number(0, 2**31 - 1), "population_check": lambda value: isinstance(value, str),
     }
     for name, fits in rules.items():
         if name not in meta or not fits(meta[name]):
             raise CheckpointError(f"{file}: damaged; it does not say '{name}' of the evolution.")
     return meta
-
-
-def _whole(least: int, most: int) -> Any:
-    return lambda value: type(value) is int and least <= value <= most
 
 
 def _check_columns(file: Path, parquet: pq.ParquetFile, meta: dict[str, Any]) -> None:

@@ -70,22 +70,16 @@ def open_parquet(file: Path) -> pq.ParquetFile:
 
 def read_meta(file: Path, parquet: pq.ParquetFile) -> dict[str, Any]:
     """What the file says about the run, each part of the right type and in range."""
-    text = parquet.metadata.metadata[KEY]
-    try:
-        if len(text) > LARGEST_META:
-            raise ValueError("too large")
-        meta = json.loads(text)
-        if not isinstance(meta, dict):
-            raise ValueError("not an object")
-    except (ValueError, RecursionError) as wrong:
-        raise RecordingError(f"{file}: what it says about the run cannot be read; it is damaged.") from wrong
+    meta = parse_meta(parquet.metadata.metadata[KEY])
+    if meta is None:
+        raise RecordingError(f"{file}: what it says about the run cannot be read; it is damaged.")
     if meta.get("format") != FORMAT:
         raise RecordingError(f"{file}: a recording of format {str(meta.get('format'))[:20]}, written by formiga "
                              f"{_written_by(meta)}; this one reads format {FORMAT}.")
     rules: dict[str, Any] = {
         "world": lambda value: isinstance(value, str), "engine": lambda value: isinstance(value, str),
-        "files": lambda value: isinstance(value, dict), "seed": _whole(0, 2**63 - 1), "worlds": _whole(1, 2**31 - 1),
-        "every": _whole(1, 2**63 - 1), "last_step": _whole(0, 2**31 - 1), "ending": lambda value: value in ENDINGS,
+        "files": lambda value: isinstance(value, dict), "seed": whole_number(0, 2**63 - 1), "worlds": whole_number(1, 2**31 - 1),
+        "every": whole_number(1, 2**63 - 1), "last_step": whole_number(0, 2**31 - 1), "ending": lambda value: value in ENDINGS,
     }
     for name, fits in rules.items():
         if name not in meta or not fits(meta[name]):
@@ -93,7 +87,17 @@ def read_meta(file: Path, parquet: pq.ParquetFile) -> dict[str, Any]:
     return meta
 
 
-def _whole(least: int, most: int) -> Any:
+def parse_meta(text: bytes) -> dict[str, Any] | None:
+    """The JSON object that the text is, or None."""
+    try:
+        meta = json.loads(text) if len(text) <= LARGEST_META else None
+    except (ValueError, RecursionError):
+        return None
+    return meta if isinstance(meta, dict) else None
+
+
+def whole_number(least: int, most: int) -> Any:
+    """Whether a value is a whole number in that range."""
     return lambda value: type(value) is int and least <= value <= most
 
 
