@@ -19,9 +19,9 @@ using std::min;
 using std::sqrt;
 using std::vector;
 
-constexpr int ROUNDS = 500, PUBLISHED_ROUNDS = 30;  // of `resolve`
+constexpr int ROUNDS = 500, PUBLISHED_ROUNDS = 30, SHALLOW_ROUNDS = 4;  // of `resolve`
 constexpr int TURNS = 6, SWEEP_ROUNDS = 40;         // of `slide` and of `sweep`
-constexpr double TOUCH = 1e-8, SPARE = 1e-6, NOTHING = 1e-9;
+constexpr double TOUCH = 1e-8, SPARE = 1e-6, SHALLOW_SPARE = 1e-4, NOTHING = 1e-9;
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
 struct Scene {  // field by field as in cpp.py
@@ -201,6 +201,7 @@ struct Plain {
     vector<World> worlds;
     vector<int> active, later, found, listed;  // working memory of `resolve`
     vector<double> strayed, share;
+    double spare = SPARE;  // what a pair moves apart beyond its overlap
     vector<Point> target;
     vector<uint8_t> hit, swept;
 
@@ -585,7 +586,7 @@ struct Plain {
 
     double part(World &world, int i, int j) const {
         double dx = world.x[j] - world.x[i], dy = world.y[j] - world.y[i], distance = sqrt(dx * dx + dy * dy);
-        double half = i == j ? 0.0 : max(0.0, 0.5 * (2.0 * rs - distance) + SPARE);
+        double half = i == j ? 0.0 : max(0.0, 0.5 * (2.0 * rs - distance) + spare);
         double ux = distance > 0.0 ? dx / distance : (i < j ? 1.0 : -1.0), uy = distance > 0.0 ? dy / distance : 0.0;
         double way = 0.0;
         for (int side = 0; side < (i == j ? 1 : 2); side++) {
@@ -611,6 +612,8 @@ struct Plain {
         for (int i = 0; i < N; i++)
             if (hit[i]) active[many++] = i;
         double drift = 0.0, total = 0.0, earlier = INFINITY;  // how far pairs moved in this round, and 50 rounds ago
+        int together = PUBLISHED_ROUNDS;
+        spare = SPARE;
         for (int turn = 1; turn <= ROUNDS && many > 0; turn++) {
             if (drift > 0.5 * lattice.size) {
                 world.cells.fresh = false;
@@ -618,7 +621,7 @@ struct Plain {
                 std::fill(strayed.begin(), strayed.end(), 0.0);
                 drift = 0.0;
             }
-            if (turn <= PUBLISHED_ROUNDS) {
+            if (turn <= together) {
                 for (int a = 0; a < many; a++) target[a] = escape(world, active[a], drift);
                 for (int a = 0; a < many; a++) {
                     int i = active[a];
@@ -626,6 +629,8 @@ struct Plain {
                     drift = max(drift, strayed[i]);
                     world.x[i] = target[a].x, world.y[i] = target[a].y;
                 }
+                if (turn == 1 && drift <= 3.0 * scene.top_speed * scene.dt)  // no pack, only traffic
+                    together = SHALLOW_ROUNDS, spare = SHALLOW_SPARE;
             } else {
                 if (turn % 50 == 0) {
                     if (total > 0.5 * earlier) break;  // it does not settle: there is no room

@@ -78,7 +78,8 @@ def read_meta(file: Path, parquet: pq.ParquetFile) -> dict[str, Any]:
                              f"{_written_by(meta)}; this one reads format {FORMAT}.")
     rules: dict[str, Any] = {
         "world": lambda value: isinstance(value, str), "engine": lambda value: isinstance(value, str),
-        "files": lambda value: isinstance(value, dict), "seed": whole_number(0, 2**63 - 1), "worlds": whole_number(1, 2**31 - 1),
+        "files": lambda value: isinstance(value, dict), "seed": whole_number(0, 2**63 - 1),
+        "worlds": whole_number(1, 2**31 - 1),
         "every": whole_number(1, 2**63 - 1), "last_step": whole_number(0, 2**31 - 1), "ending": lambda value: value in ENDINGS,
     }
     for name, fits in rules.items():

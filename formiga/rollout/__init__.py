@@ -26,6 +26,8 @@ from formiga.score import Score
 from formiga.state import Floats
 from formiga.world.model import Group, World
 
+SHARDS = 8  # for each thread, so that none waits long for the last
+
 
 @dataclass(frozen=True)
 class Rollout:
@@ -71,7 +73,8 @@ def rollout(world: World, genotypes: Any, seed: int = 0, trials: int = 1, second
     whole("trials:", trials, 1, 2**31)
     steps = max(1, round((world.seconds if seconds is None else seconds) / world.dt))
     parts = min(os.cpu_count() or 1 if threads is None else whole("threads:", threads, 1, 4096), len(given))
-    edges = [len(given) * part // parts for part in range(parts + 1)]
+    several = min(len(given), parts * SHARDS) if parts > 1 else 1  # genotypes differ: who crashes takes longer
+    edges = [len(given) * part // several for part in range(several + 1)]
     shards = [given[first:last] for first, last in pairwise(edges)]
     attempt = _compiled if compiled and obstacle(world, chosen) is None else _readable
     if parts == 1:

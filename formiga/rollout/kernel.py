@@ -197,8 +197,8 @@ def move_world(w, body, now, orders):
         sweep_world(w, now.position, now.before, body.radius, body.safety, body.longest, body.contact != STOP, body.shapes,
                     body.near, now.cells, now.swept, now.room.share)
     contact_world(w, body.contact, body.limit, body.end_at_limit, now.position, now.swept, body.radius, body.safety,
-                  body.widest_safety, body.shapes, body.near, now.cells, now.alive, now.crashed, now.crashes, now.done,
-                  now.step, now.rounds, now.unresolved, now.room)
+                  body.widest_safety, body.longest, body.shapes, body.near, now.cells, now.alive, now.crashed, now.crashes,
+                  now.done, now.step, now.rounds, now.unresolved, now.room)
     return bad
 
 

@@ -25,7 +25,9 @@ from formiga.kernels import kernel
 
 ROUNDS = 500           # then we stop, whatever is left
 PUBLISHED_ROUNDS = 30  # rounds of the published, synchronous rule; then pairs move apart one after another
+SHALLOW_ROUNDS = 4     # the same in mode `minimal` if nobody has far to go: no pack, only traffic
 SPARE = 1e-6           # m; what a pair moves apart beyond its overlap, so that a pack settles in few rounds
+SHALLOW_SPARE = 1e-4   # m; the same where there is only traffic, which has to settle in every step
 
 NONE, STOP, MINIMAL, PUBLISHED = 0, 1, 2, 3
 
@@ -117,6 +119,9 @@ def overlap_fixed(x, y, rs, k, shapes):
 def go(x0, y0, x1, y1, r, rs, shapes, near):
     """Where a disc ends that is sent from 0 to 1: not through anything, and pushed out of what is inside its clearance."""
     x, y, dx, dy = x0, y0, x1 - x0, y1 - y0
+    cell, there = near_cell(x0, y0, near), near_cell(x1, y1, near)
+    if cell == there and near.start[cell] == near.start[cell + 1]:  # nothing fixed is near, here or there
+        return x + dx, y + dy
     for _ in range(9):  # a corner needs two pushes; more only where there is no room at all
         x, y, _ = slide(x, y, dx, dy, r, True, shapes, near)
         deepest = TOUCH
@@ -152,15 +157,16 @@ def neighbours(w, i, position, safety, widest, drift, cells, found):
 
 
 @kernel()
-def resolve_world(w, mode, position, radius, safety, widest, alive, shapes, near, cells, room):
+def resolve_world(w, mode, position, radius, safety, widest, longest, alive, shapes, near, cells, room):
     """Move robots until nobody overlaps; everybody who was ever involved is marked in hit. Returns the rounds needed.
 
         V = sum over robots of (C_i - C_j)             mode `published`; moves min(Rs, |V|) against V
             or unit(C_i - C_j) overlap_ij              mode `minimal`; moves 1.01 max(overlap_ij / 2, overlap_fixed)
           + sum over fixed things of unit(toward it) overlap           [Swarmod draft, section III; reconstructed]
     All robots move at once. Only fixed things block a move: if robots did too, packs would lock up. After 30 rounds pairs
-    move apart one after another instead, each by half of its overlap, until all is free or nothing gets better; the
-    answer is then ROUNDS.
+    move apart one after another instead, each by half of its overlap, until all is free or nothing gets better; the answer is
+    then ROUNDS. In mode `minimal` that begins after 4 rounds if nobody had to go further than three times `longest`, the most
+    that anybody drives in a step: crowds at a wall, which the synchronous rule would shake for long.
     """
     hit, active, later, found, listed = room.hit, room.active, room.later, room.found, room.listed
     target, strayed = room.target, room.strayed
@@ -172,12 +178,13 @@ def resolve_world(w, mode, position, radius, safety, widest, alive, shapes, near
             many += 1
     total, earlier = 0.0, np.inf  # how far pairs moved in this round, and in the last one that was looked at
     drift = 0.0  # the furthest that anybody has strayed
+    together, spare = PUBLISHED_ROUNDS, SPARE
     for turn in range(1, ROUNDS + 1):
         if drift > 0.5 * cells.size:
             fill_world(w, position, cells)
             strayed[:] = 0.0
             drift = 0.0
-        if turn <= PUBLISHED_ROUNDS:
+        if turn <= together:
             for a in range(many):
                 target[a, 0], target[a, 1] = escape(w, active[a], mode, position, radius, safety, widest, drift, alive,
                                                     shapes, near, cells, found)
@@ -186,6 +193,8 @@ def resolve_world(w, mode, position, radius, safety, widest, alive, shapes, near
                 strayed[i] += sqrt((target[a, 0] - position[w, i, 0]) ** 2 + (target[a, 1] - position[w, i, 1]) ** 2)
                 drift = max(drift, strayed[i])
                 position[w, i, 0], position[w, i, 1] = target[a, 0], target[a, 1]
+            if turn == 1 and mode == MINIMAL and drift <= 3.0 * longest:
+                together, spare = SHALLOW_ROUNDS, SHALLOW_SPARE
         else:
             for a in range(many):
                 listed[active[a]] = -turn
@@ -201,7 +210,7 @@ def resolve_world(w, mode, position, radius, safety, widest, alive, shapes, near
                 count = neighbours(w, i, position, safety, widest, drift, cells, found)
                 for n in range(count):
                     j = found[n]
-                    way = part(w, i, j, position, radius, safety, alive, shapes, near)
+                    way = part(w, i, j, spare, position, radius, safety, alive, shapes, near)
                     strayed[i], strayed[j], total = strayed[i] + way, strayed[j] + way, total + way
                     drift = max(drift, strayed[i], strayed[j])
                     if listed[j] != -turn:
@@ -209,7 +218,7 @@ def resolve_world(w, mode, position, radius, safety, widest, alive, shapes, near
                         active[many] = j
                         many += 1
                 if count == 0:
-                    strayed[i] += part(w, i, i, position, radius, safety, alive, shapes, near)
+                    strayed[i] += part(w, i, i, spare, position, radius, safety, alive, shapes, near)
                     drift = max(drift, strayed[i])
 
         # Only who moved, and who is near somebody who moved, can overlap now.
@@ -277,11 +286,11 @@ def escape(w, i, mode, position, radius, safety, widest, drift, alive, shapes, n
 
 
 @kernel()
-def part(w, i, j, position, radius, safety, alive, shapes, near):
+def part(w, i, j, spare, position, radius, safety, alive, shapes, near):
     """Move a pair apart, half of the overlap each; i and i: only out of fixed things. Returns how far they moved."""
     dx, dy = position[w, j, 0] - position[w, i, 0], position[w, j, 1] - position[w, i, 1]
     distance = sqrt(dx * dx + dy * dy)
-    half = max(0.0, 0.5 * (safety[i] + safety[j] - distance) + SPARE)
+    half = max(0.0, 0.5 * (safety[i] + safety[j] - distance) + spare)
     ux, uy = (dx / distance, dy / distance) if distance > 0.0 else (1.0 if i < j else -1.0, 0.0)
     if i == j:
         half = 0.0
@@ -299,8 +308,8 @@ def part(w, i, j, position, radius, safety, alive, shapes, near):
 
 
 @kernel()
-def contact_all(model, limit, end_at_limit, position, swept, radius, safety, widest, shapes, near, cells, alive, crashed,
-                crashes, done, step, rounds, unresolved, room):
+def contact_all(model, limit, end_at_limit, position, swept, radius, safety, widest, longest, shapes, near, cells, alive,
+                crashed, crashes, done, step, rounds, unresolved, room):
     """Detect and answer the contacts of every world that has not ended, count crashes, and tick its clock.
 
     swept (W, N): who was stopped on its way; rounds (W,): how many rounds `resolve` needed; unresolved (W,): in how many
@@ -308,13 +317,13 @@ def contact_all(model, limit, end_at_limit, position, swept, radius, safety, wid
     """
     for w in range(position.shape[0]):
         if not done[w]:
-            contact_world(w, model, limit, end_at_limit, position, swept, radius, safety, widest, shapes, near, cells, alive,
-                          crashed, crashes, done, step, rounds, unresolved, room)
+            contact_world(w, model, limit, end_at_limit, position, swept, radius, safety, widest, longest, shapes, near,
+                          cells, alive, crashed, crashes, done, step, rounds, unresolved, room)
 
 
 @kernel(inline="always")
-def contact_world(w, model, limit, end_at_limit, position, swept, radius, safety, widest, shapes, near, cells, alive, crashed,
-                  crashes, done, step, rounds, unresolved, room):
+def contact_world(w, model, limit, end_at_limit, position, swept, radius, safety, widest, longest, shapes, near, cells, alive,
+                  crashed, crashes, done, step, rounds, unresolved, room):
     """The same for one world that has not ended."""
     N, hit = position.shape[1], room.hit
     step[w] += 1
@@ -324,7 +333,7 @@ def contact_world(w, model, limit, end_at_limit, position, swept, radius, safety
         fill_world(w, position, cells)
         rounds[w] = 0
         if detect_world(w, position, safety, widest, shapes, near, cells, hit) > 0 and model != STOP:
-            rounds[w] = resolve_world(w, model, position, radius, safety, widest, alive, shapes, near, cells, room)
+            rounds[w] = resolve_world(w, model, position, radius, safety, widest, longest, alive, shapes, near, cells, room)
             unresolved[w] += rounds[w] == ROUNDS
         living = 0
         for i in range(N):

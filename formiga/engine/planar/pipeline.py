@@ -170,8 +170,8 @@ def answer_contacts(model: Model, state: State) -> None:
     kernels.wait_for(WARM)
     contact = model.world.contact
     contact_all(model.contact, contact.crash_limit, contact.at_limit == "end", state.position, state.scratch.swept,
-                model.radius, model.safety, model.widest_safety, model.fixed.shapes, model.near_contact, state.scratch.cells,
-                state.alive, state.crashed, state.crashes, state.done, state.step, state.scratch.rounds,
+                model.radius, model.safety, model.widest_safety, model.longest, model.fixed.shapes, model.near_contact,
+                state.scratch.cells, state.alive, state.crashed, state.crashes, state.done, state.step, state.scratch.rounds,
                 state.unresolved, state.scratch.room)
 
 
