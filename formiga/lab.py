@@ -23,7 +23,6 @@ from formiga.world import reader, writer
 from formiga.world.model import World
 from formiga.world.own import load_elements, own_line
 
-BYTES_PER_ROBOT = 300      # of state and working memory, at the very least
 RECORDING = "run.parquet"  # in the folder `out`
 
 
@@ -76,7 +75,7 @@ def simulate(world: World | str | os.PathLike[str], seconds: float | None = None
     """
     if not isinstance(world, World):
         world = read_world(world)
-    _refuse_too_many(worlds * world.robots)
+    loop.refuse_too_many(worlds * world.robots)
     if worlds < 1:
         raise WorldError(f"{worlds} worlds cannot run; there must be at least 1.")
     drawing = Picture(world, picture) if picture is not None else None
@@ -103,13 +102,6 @@ def _tell(listeners: Sequence[loop.Recorder]) -> loop.Recorder | None:
             listener(shards)
 
     return record if listeners else None
-
-
-def _refuse_too_many(robots: int) -> None:
-    least, memory = robots * BYTES_PER_ROBOT, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if least > memory:
-        raise WorldError(f"{robots} robots in all worlds need at least {least / 2**30:.0f} GB of memory; this machine has "
-                         f"{memory / 2**30:.0f} GB. Try fewer worlds.")
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from formiga.errors import WorldError, whole
 from formiga.state import ARRAYS, State
 from formiga.world.model import World
 
+BYTES_PER_ROBOT = 300  # of state and working memory, at the very least
 Recorder = Callable[[list["Simulation"]], None]  # called with all shards after every step that they took together
 
 
@@ -32,6 +33,7 @@ class Simulation:
                  copies: int = 1, genotypes: dict[str, Any] | None = None) -> None:
         self.world, self.seed = world, _seed(seed)
         worlds = _worlds(worlds)
+        refuse_too_many(worlds * copies * world.robots)
         sense.prepare_all(world)
         self.engine = find_engine(engine or world.engine)
         self.model = self.engine.build(world, worlds, first_world, copies)
@@ -115,12 +117,7 @@ def simulate(world: World, seconds: float | None = None, seed: int = 0, worlds: 
     record is called after every step; progress with the share that is done; stop says whether to end early, and is
     asked between blocks of steps, so nothing is ever left half done.
     """
-    seconds = world.seconds if seconds is None else seconds
-    if not isinstance(seconds, int | float) or not 0.0 < seconds < np.inf:
-        raise WorldError(f"{seconds} s cannot be simulated; the time must be above 0.")
-    if seconds / world.dt > 2**53:
-        raise WorldError(f"{seconds:g} s cannot be simulated in steps of {world.dt:g} s: they are too many to count.")
-    steps = max(1, round(seconds / world.dt))
+    steps = steps_in(world, seconds)
     began, taken, interrupted = time.perf_counter(), 0, False
     shards = _shards(world, seed, worlds, engine, threads)
     start = 0.0
@@ -152,6 +149,24 @@ def simulate(world: World, seconds: float | None = None, seed: int = 0, worlds: 
     run = Run(world, seed, state, int(state.step.max()) * world.dt, elapsed, start, interrupted)
     run.metrics = measure(run)
     return run
+
+
+def steps_in(world: World, seconds: float | None) -> int:
+    """Control periods in so many seconds, or in the world's own; a clear complaint if they cannot be simulated."""
+    seconds = world.seconds if seconds is None else seconds
+    if not isinstance(seconds, int | float) or not 0.0 < seconds < np.inf:
+        raise WorldError(f"{seconds} s cannot be simulated; the time must be above 0.")
+    if seconds / world.dt > 2**53:
+        raise WorldError(f"{seconds:g} s cannot be simulated in steps of {world.dt:g} s: they are too many to count.")
+    return max(1, round(seconds / world.dt))
+
+
+def refuse_too_many(robots: int) -> None:
+    """Complain now, not when the memory is full."""
+    least, memory = robots * BYTES_PER_ROBOT, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if least > memory:
+        raise WorldError(f"{robots} robots in all worlds need at least {least / 2**30:.0f} GB of memory; this machine has "
+                         f"{memory / 2**30:.0f} GB. Try fewer worlds.")
 
 
 def _shards(world: World, seed: int, worlds: int, engine: str | None, threads: int | None) -> list[Simulation]:

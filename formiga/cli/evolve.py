@@ -50,7 +50,8 @@ def command(world: str | None, generations: int | None, population: int | None, 
     fitness curve (fitness.png), and the champion: its genes (champion.json), a world that runs it (champion.xml), a
     recorded trial (champion.parquet) and its figures on unseen starts (summary.json).
 
-    Ctrl-C ends after the generation under way and keeps everything; a second one ends at once and loses that generation.
+    Ctrl-C ends after the generation under way, tests the champion so far and keeps everything; a second one ends at once and
+    loses that generation.
     """
     import json
 
@@ -76,9 +77,15 @@ def command(world: str | None, generations: int | None, population: int | None, 
             stack.enter_context(lab.folder_for(folder))
         signals = stack.enter_context(Signals("after this generation"))
         board = stack.enter_context(Board(quiet))
-        outcome = evolve(folder, described, seed, generations=generations, population=population, trials=trials,
-                         jobs=jobs or os.cpu_count() or 1, cluster=cluster, resume=resume is not None, test=test,
-                         own=[os.path.abspath(file) for file in own], progress=board, stop=signals.stop)
+        try:
+            outcome = evolve(folder, described, seed, generations=generations, population=population, trials=trials,
+                             jobs=jobs or os.cpu_count() or 1, cluster=cluster, resume=resume is not None, test=test,
+                             own=[os.path.abspath(file) for file in own], progress=board, stop=signals.stop)
+        except KeyboardInterrupt:
+            if not os.path.exists(os.path.join(folder, "evolution.parquet")):
+                raise
+            click.echo(f"formiga: interrupted; go on with: formiga evolve --resume {folder}", err=True)
+            return INTERRUPTED
         if json_path is not None:
             write_whole(json_path, json.dumps(outcome.summary, indent=1) + "\n")
     if not quiet:

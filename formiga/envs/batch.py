@@ -99,7 +99,9 @@ class Batch:
             raise FormigaError("a batch must be reset before its first step.")
         self._actions[...] = numbers(actions, self._actions.shape)
         flat = self._actions.reshape(-1)
-        if isnan(flat.dot(flat)):  # as only a NaN can make it; looking at each would take as long as a small world's step
+        with np.errstate(over="ignore"):
+            square = flat.dot(flat)
+        if isnan(square):  # as only a NaN can make it; looking at each would take as long as a small world's step
             raise FormigaError(f"action {tuple(np.argwhere(np.isnan(self._actions))[0].tolist())} is not a number.")
         if self._step_parts:
             self._run(self._step_parts)
@@ -249,6 +251,11 @@ def numbers(given: Any, shape: tuple[int, ...]) -> Any:
     if actions.dtype.kind not in "fiub" or actions.shape != shape:
         raise FormigaError(f"actions must be numbers of the shape {shape}, not {actions.dtype} of the shape {actions.shape}.")
     return actions
+
+
+def plain_seed(seed: Any) -> int | None:
+    """A seed as Gymnasium wants it: a Python integer. World w of a batch gets its own start from one seed for all."""
+    return None if seed is None else whole("seed", seed, 0, 2**63 - 1)
 
 
 def draw_seed() -> int:

@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import Box
 
-from formiga.envs.batch import Batch, numbers
+from formiga.envs.batch import Batch, numbers, plain_seed
 from formiga.envs.top_view import RENDER_MODES, check_render_mode, top_view
 from formiga.world.model import World
 
@@ -26,6 +26,7 @@ class SwarmEnv(gymnasium.Env[Any, Any]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """The first episode of a seed; or, without one, the next."""
+        seed = plain_seed(seed)
         super().reset(seed=seed)
         self.batch.reset(seed)
         return self._see(), {}

@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from formiga.envs.batch import Batch, numbers
+from formiga.envs.batch import Batch, numbers, plain_seed
 from formiga.envs.single import joint_spaces
 from formiga.envs.top_view import RENDER_MODES, check_render_mode, top_view
 from formiga.world.model import World
@@ -34,6 +34,7 @@ class SwarmVectorEnv(VectorEnv[Any, Any, Any]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """The first episodes of a seed; or, without one, everybody's next episode."""
+        seed = plain_seed(seed)
         super().reset(seed=seed)
         self.batch.reset(seed)
         return self._see(), {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
 import math
@@ -20,10 +21,12 @@ from formiga.evolve.crew import Crew
 from formiga.evolve.figure import draw
 from formiga.evolve.search import Floats, best_first
 from formiga.evolve.trials import Tried, attempt_all, seed_for
-from formiga.files import write_whole
+from formiga.files import whole_file, write_whole
+from formiga.record.format import embed
 from formiga.record.recorder import Recorder
 from formiga.world.elements import of
 from formiga.world.model import World
+from formiga.world.reader import read
 from formiga.world.writer import to_text
 
 CANDIDATES = 10      # the best of each of the last generations
@@ -31,6 +34,7 @@ CHOOSING = 20        # trials in which the champion is chosen among them
 TESTING = 100        # trials in which it is then measured; other seeds again
 
 GENOTYPE, WORLD, REPLAY, FIGURE, SUMMARY = "champion.json", "champion.xml", "champion.parquet", "fitness.png", "summary.json"
+FILES = (GENOTYPE, WORLD, REPLAY, FIGURE, SUMMARY)
 
 
 @dataclass(frozen=True)
@@ -96,12 +100,13 @@ def keep(folder: Path, evolution: Evolution, champion: Champion) -> dict[str, An
     about = {"world": world.name, "seed": seed, "generation": champion.generation,
              "fitness": champion.summary()["fitness"]["mean"]}
     genotypes.write(folder / GENOTYPE, genotypes.Genotype(of(group.controller).tag, champion.genes, about))
-    write_whole(folder / WORLD, to_text(with_genotype(world, group.name, GENOTYPE)))
+    packed, files = embed(world)  # other files that the world names come along, so that the folder can go anywhere
+    for name, content in files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        with whole_file(folder / name) as beside:
+            beside.write_bytes(base64.b64decode(content))
+    write_whole(folder / WORLD, to_text(with_genotype(packed, group.name, GENOTYPE)))
     draw(evolution, folder / FIGURE)
-    runnable = with_genotype(world, group.name, os.fspath((folder / GENOTYPE).resolve()))
-    test = seed_for(seed, "test")
-    with Recorder(folder / REPLAY, runnable, test) as record:
-        loop.simulate(runnable, evolution.search.seconds, test, record=record)
     summary = {
         "world": world.name, "seed": seed, "generations": evolution.generation, "asked": evolution.search.generations,
         "population": evolution.search.population, "trials": evolution.search.trials, "genes": evolution.size,
@@ -113,6 +118,9 @@ def keep(folder: Path, evolution: Evolution, champion: Champion) -> dict[str, An
                    ("table", evolution.file.name))},
     }
     write_whole(folder / SUMMARY, json.dumps(summary, indent=1) + "\n")
+    runnable, test = read(folder / WORLD), seed_for(seed, "test")
+    with Recorder(folder / REPLAY, runnable, test) as record:
+        loop.simulate(runnable, evolution.search.seconds, test, record=record)
     return summary
 
 

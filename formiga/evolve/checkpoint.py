@@ -176,8 +176,9 @@ def resume(folder: str | os.PathLike[str], generations: int | None = None) -> Ev
         tables = _check_rows(file, columns, meta["generations"], population)
         course = replay(world.search, meta["size"], meta["seed"], list(tables["fitness"]))
         if fingerprint(course.ask()) != meta["population_check"]:
-            raise CheckpointError(f"{file}: made by another version or on another kind of machine ({_other(meta)}): telling "
-                                  "its fitness again gives other genes, so it cannot go on here.")
+            reason = "damaged" if meta.get("versions") == ours() and meta.get("platform") == platform.platform() else (
+                f"made by another version or on another kind of machine ({_other(meta)})")
+            raise CheckpointError(f"{file}: {reason}: telling its fitness again gives other genes, so it cannot go on here.")
         if generations is not None:
             world = replace(world, search=replace(world.search, generations=generations))
         evolution = Evolution(file, world, meta["size"], meta["seed"], course)

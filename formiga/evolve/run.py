@@ -19,7 +19,7 @@ from typing import Any
 from formiga.control.neural import learner
 from formiga.errors import FormigaError, WorldError
 from formiga.evolve import champion as champions
-from formiga.evolve.checkpoint import CheckpointError, Evolution, begin
+from formiga.evolve.checkpoint import FILE, CheckpointError, Evolution, begin
 from formiga.evolve.checkpoint import resume as read
 from formiga.evolve.crew import Crew, crew
 from formiga.evolve.genetic import Genetic
@@ -28,7 +28,10 @@ from formiga.record.format import embed
 from formiga.rollout import genes
 from formiga.score import plan
 from formiga.world.model import World
+from formiga.world.nodes import LARGEST_FILE
 from formiga.world.writer import to_text
+
+MOST_GENES = LARGEST_FILE // 25  # a gene takes up to 25 characters of the champion's file
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,10 @@ def evolve(folder: str | os.PathLike[str], world: World | None = None, seed: int
         evolution = read(folder, generations)
         if world is not None:
             _refuse_another(evolution, prepared(world, generations, population, trials))
-        if seed not in (None, evolution.seed):
-            raise CheckpointError(f"{evolution.file}: it was begun with seed {evolution.seed}, and cannot go on with {seed}.")
+        for name, asked, begun in (("seed", seed, evolution.seed), ("population", population, evolution.search.population),
+                                   ("trials", trials, evolution.search.trials)):
+            if asked not in (None, begun):
+                raise CheckpointError(f"{evolution.file}: it was begun with {name} {begun}, and cannot go on with {asked}.")
         if evolution.generation > evolution.search.generations:
             raise CheckpointError(f"{evolution.file}: {evolution.generation} generations are done already; "
                                   f"{evolution.search.generations} are fewer.")
@@ -76,13 +81,22 @@ def evolve(folder: str | os.PathLike[str], world: World | None = None, seed: int
     else:
         world = prepared(world, generations, population, trials)
         size = genes(world, learner(world, world.search.group or ""))
+        if size > MOST_GENES:
+            raise WorldError(f"a network with {size} genes is too large to be kept in a file; it may have {MOST_GENES}.")
+        taken = [name for name in champions.FILES if os.path.lexists(os.path.join(folder, name))]
+        if taken and not os.path.lexists(os.path.join(folder, FILE)):  # else there is an evolution, and `begin` says so
+            raise CheckpointError(f"{os.path.join(folder, taken[0])}: is there already, and would be overwritten; choose "
+                                  "another folder.")
         with crew(1, cluster):  # nothing is begun for a cluster that is not there
             evolution = begin(folder, world, size, seed or 0)
     threads = runs_in_threads(evolution.world, evolution.search.group or "")
     with crew(jobs, cluster, threads=threads) as workers:
-        interrupted = _run(evolution, workers, tuple(own), progress, stop)
-        if evolution.generation == 0:
-            raise CheckpointError(f"{evolution.file}: interrupted before the first generation was done.")
+        try:
+            interrupted = _run(evolution, workers, tuple(own), progress, stop)
+        except BaseException:
+            if evolution.generation == 0:  # nothing to go on with
+                Path(evolution.file).unlink(missing_ok=True)
+            raise
         winner = champions.choose(evolution, workers, tuple(own), test)
     return Outcome(evolution, winner, champions.keep(Path(evolution.file).parent, evolution, winner), interrupted)
 

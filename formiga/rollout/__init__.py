@@ -19,14 +19,15 @@ import numpy as np
 
 from formiga.control.neural import Network, learner
 from formiga.errors import WorldError, whole
-from formiga.loop import Simulation
+from formiga.loop import Simulation, steps_in
 from formiga.rollout.kernel import Brain, roll
 from formiga.rollout.program import desk, obstacle, program
 from formiga.score import Score
 from formiga.state import Floats
 from formiga.world.model import Group, World
 
-SHARDS = 8  # for each thread, so that none waits long for the last
+SHARDS = 8             # for each thread, so that none waits long for the last
+AT_A_TIME = 1_000_000  # robots, in all worlds of a thread, unless one genotype alone needs more: 1 GB or so
 
 
 @dataclass(frozen=True)
@@ -68,17 +69,20 @@ def rollout(world: World, genotypes: Any, seed: int = 0, trials: int = 1, second
     """
     chosen = learner(world, group)
     given = np.ascontiguousarray(genotypes, np.float64)
-    if given.ndim != 2 or len(given) == 0 or not np.isfinite(given).all():
-        raise WorldError(f"genotypes must be finite numbers (genotypes, genes), not of the shape {given.shape}.")
+    if given.ndim != 2 or len(given) == 0 or not (np.abs(given) <= 1.0).all():
+        raise WorldError(f"genotypes must be numbers from -1 to 1 (genotypes, genes); these have the shape {given.shape}.")
     whole("trials:", trials, 1, 2**31)
-    steps = max(1, round((world.seconds if seconds is None else seconds) / world.dt))
+    if not world.fitness:
+        raise WorldError(f"world '{world.name}' does not say what is good; give it at least one <fitness of=\"...\"/>.")
+    steps = steps_in(world, seconds)
     parts = min(os.cpu_count() or 1 if threads is None else whole("threads:", threads, 1, 4096), len(given))
-    several = min(len(given), parts * SHARDS) if parts > 1 else 1  # genotypes differ: who crashes takes longer
+    several = parts * SHARDS if parts > 1 else 1  # genotypes differ: who crashes takes longer
+    several = min(len(given), max(several, -(-len(given) * trials * world.robots // AT_A_TIME)))
     edges = [len(given) * part // several for part in range(several + 1)]
     shards = [given[first:last] for first, last in pairwise(edges)]
     attempt = _compiled if compiled and obstacle(world, chosen) is None else _readable
     if parts == 1:
-        done = [attempt(world, chosen, given, seed, trials, steps)]
+        done = [attempt(world, chosen, shard, seed, trials, steps) for shard in shards]
     else:
         with ThreadPoolExecutor(parts) as pool:
             done = list(pool.map(lambda shard: attempt(world, chosen, shard, seed, trials, steps), shards))

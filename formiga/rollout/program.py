@@ -16,6 +16,7 @@ from formiga.rollout.kernel import LIGHT, PROXIMITY, Body, Desk, Eye, Now, Prais
 from formiga.score import Fitness, Score
 from formiga.sense.light import Light, photodiodes
 from formiga.sense.proximity import Proximity
+from formiga.world.elements import of
 from formiga.world.model import Group, World
 
 NETWORKS = (Perceptron, Mlp, Elman, Ctrnn)
@@ -59,6 +60,8 @@ def obstacle(world: World, group: Group, engine: str | None = None) -> str | Non
     for sensor in group.sensors:
         if type(sensor) not in (Proximity, Light):
             return f"the sensor '{sensor.name}'"
+    if group.controller is not None and type(group.controller) not in NETWORKS:  # Batch has taken it out
+        return f"the controller <{of(group.controller).tag}>"
     return next((f"the term {type(praise).__name__}" for praise in world.fitness if type(praise) is not Fitness), None)
 
 

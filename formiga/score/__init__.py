@@ -27,11 +27,11 @@ import numpy as np
 from formiga.engine.flatten import extent
 from formiga.errors import WorldError, suggest
 from formiga.kernels import kernel
-from formiga.score.terms import AGGREGATION, CLEARANCE, COVERAGE, DISPERSION, GRID, TERMS, Facts, look_around, value
+from formiga.score.terms import AGGREGATION, CLEARANCE, COVERAGE, DISPERSION, GRID, LIGHT, TERMS, Facts, look_around, value
 from formiga.sense.proximity import Proximity
 from formiga.state import Floats, State
 from formiga.world.elements import element, number, of, text, where
-from formiga.world.model import Group, World
+from formiga.world.model import Group, Lamp, World
 
 
 @element("fitness", role="fitness")
@@ -50,6 +50,8 @@ class Fitness:
             if term not in TERMS:
                 raise WorldError(f"{where(self)}<fitness> of: there is no term '{term}'.{suggest(term, TERMS)} "
                                  f"There are: {', '.join(TERMS)}.")
+        if twice := [term for term in names if names.count(term) > 1]:
+            raise WorldError(f"{where(self)}<fitness> of: it names '{twice[0]}' twice.")
         if not names:
             raise WorldError(f"{where(self)}<fitness> of: it names no term. There are: {', '.join(TERMS)}.")
         return [TERMS[term][0] for term in names]
@@ -137,6 +139,8 @@ def plan(world: World, group: Group) -> tuple[Any, Any]:
             if factors[row, term] and world.arena is None:
                 raise WorldError(f"{where(praise)}<fitness> of '{name[term]}' is measured in the arena, and this world has no "
                                  "<arena>.")
+        if factors[row, LIGHT] and not any(isinstance(thing, Lamp) and thing.on for thing in world.things):
+            raise WorldError(f"{where(praise)}<fitness> of 'light' needs a <lamp> that is on.")
         if factors[row, DISPERSION] and group.count < 2:
             raise WorldError(f"{where(praise)}<fitness> of 'dispersion' needs at least two robots.")
     return factors, weights

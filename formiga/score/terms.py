@@ -98,7 +98,7 @@ def dispersion(w, i, facts):
 
 @kernel(inline="always")
 def light(w, i, facts):
-    """tanh(x / 2), x = sum over lamps of intensity / max(distance, radius)^2: what <light> would read, facing all at once"""
+    """tanh(x / 2), x = sum over lamps of intensity / max(distance over the floor, radius)^2"""
     x = 0.0
     for n in range(facts.lamps.shape[0]):
         dx, dy = facts.lamps[n, 0] - facts.position[w, i, 0], facts.lamps[n, 1] - facts.position[w, i, 1]

@@ -208,8 +208,8 @@ def test_a_ctrnn_faster_than_the_world_is_refused():
     lab = Simulation(world(Ctrnn(fastest=0.05)), genotypes={"swarm": np.zeros(122)})
     with pytest.raises(WorldError, match=r"fastest: 0.05 s is below the control period, 0.1 s"):
         lab.step()
-    with pytest.raises(WorldError, match="below 'fastest'"):
-        Ctrnn(fastest=2.0, slowest=1.0)
+    with pytest.raises(WorldError, match="1 s is below 'fastest', 2 s"):
+        Simulation(world(Ctrnn(fastest=2.0, slowest=1.0)), genotypes={"swarm": np.zeros(122)}).step()
     with pytest.raises(WorldError, match=r"2\.5 is not a whole number"):
         Mlp(hidden=(2.5,))
 

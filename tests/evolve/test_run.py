@@ -190,3 +190,47 @@ def test_an_interrupt_in_the_middle_of_a_generation_loses_that_generation_alone(
     assert os.listdir(tmp_path / "out") == ["evolution.parquet"]
     evolve(tmp_path / "out", resume=True, **FEW)
     assert same(told(tmp_path / "out"), uninterrupted)
+
+
+def test_what_is_already_there_is_not_overwritten(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/summary.json").write_text("precious")
+    with pytest.raises(CheckpointError, match=r"summary.json: is there already, and would be overwritten"):
+        evolve(tmp_path / "out", world(), **FEW)
+    assert os.listdir(tmp_path / "out") == ["summary.json"]
+
+
+def test_an_evolution_that_fails_before_its_first_generation_leaves_nothing_to_trip_over(tmp_path, monkeypatch):
+    def fails(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("formiga.evolve.run.attempt_all", fails)
+    with pytest.raises(MemoryError):
+        evolve(tmp_path / "out", world(), **FEW)
+    assert os.listdir(tmp_path / "out") == []
+
+
+def test_settings_that_were_fixed_at_the_start_are_refused_later(tmp_path):
+    evolve(tmp_path / "out", world(), generations=1, **FEW)
+    for change, message in (({"population": 9}, "population 8, and cannot go on with 9"), ({"trials": 5}, "trials 2, and cannot")):
+        with pytest.raises(CheckpointError, match=message):
+            evolve(tmp_path / "out", resume=True, **change, **FEW)
+
+
+def test_other_files_of_the_world_come_along_also_after_a_resume(tmp_path):
+    """Another group's brain is a file; the champion's folder runs without it, wherever it is moved."""
+    evolve(tmp_path / "first", world(), generations=1, **FEW)
+    text = WORLD.format(search='genetic group="swarm"', robots=1, more="").replace(
+        "<fitness", '<sbot name="old"><scatter/><proximity/><perceptron genotype="first/champion.json"/></sbot><fitness', 1)
+    (tmp_path / "two.xml").write_text(text)
+    evolve(tmp_path / "out", formiga.read_world(tmp_path / "two.xml"), generations=1, **FEW)
+    evolve(tmp_path / "out", resume=True, generations=2, **FEW)
+    (tmp_path / "out").rename(tmp_path / "moved")
+    (tmp_path / "first/champion.json").unlink()
+    formiga.simulate(formiga.read_world(tmp_path / "moved/champion.xml"), 1.0)
+
+
+def test_a_network_too_large_for_a_file_is_refused_before_it_evolves(tmp_path):
+    text = WORLD.format(search="genetic", robots=1, more="").replace("<perceptron/>", '<mlp hidden="1024 1024"/>')
+    with pytest.raises(FormigaError, match="genes is too large to be kept in a file"):
+        evolve(tmp_path / "out", read_text(text))

@@ -1,14 +1,18 @@
 """The compiled rollout and the readable loop: the same bits, whatever the network, the contacts, the threads."""
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 
 from formiga import rollout as module
-from formiga.control.neural import learner
+from formiga.control.neural import Perceptron, learner
 from formiga.errors import WorldError
 from formiga.loop import Simulation
 from formiga.rollout import genes, rollout
 from formiga.rollout.program import obstacle
+from formiga.world import elements
+from formiga.world.elements import element
 from formiga.world.reader import read_text
 
 WORLD = """<world name="w" dt="0.1" seconds="12"><arena width="1.2" depth="1.0"/>{things}
@@ -19,8 +23,15 @@ ALL = "".join(f'<fitness of="{each}"/>' for each in ("speed straightness clearan
 LAMPS = '<lamp x="0.4" y="0.1" z="30cm"/><lamp x="-0.3" y="-0.2" name="low"/><cylinder x="0.1" y="0.1" radius="6cm"/>'
 
 
+@pytest.fixture
+def own_registry(monkeypatch):
+    """Elements that a test registers are gone after it."""
+    monkeypatch.setattr(elements, "_registry", dict(elements._registry))
+    monkeypatch.setattr(elements, "_classes", dict(elements._classes))
+
+
 def world(network="perceptron", robots=5, contact="reposition", mode="minimal", limit=0, at="end", profile="tr",
-          sensors="<proximity/>", things="", fitness=ALL, more=""):
+          sensors="<proximity/>", things='<lamp x="0.4" y="0.1"/>', fitness=ALL, more=""):
     return read_text(WORLD.format(**locals()))
 
 
@@ -113,9 +124,22 @@ def test_a_world_without_a_kernel_goes_through_the_loop_and_says_why(how, reason
     assert same(rollout(described, genotypes, 2, 2), plain)  # nobody reads the other sensor, so nothing else changes
 
 
-def test_terms_of_the_users_own_go_through_the_loop(own, rng):
-    from dataclasses import replace
+def test_a_network_of_the_users_own_thinks_for_itself(own_registry):
+    """One that inherits from ours, and does something else."""
+    @element("sleepy", role="controller")
+    @dataclass(frozen=True)
+    class Sleepy(Perceptron):
+        """Stands still."""
 
+        def decide(self, view):
+            return np.zeros((*view.shape, 2))
+
+    described = world(network="sleepy")
+    assert obstacle(described, learner(described)) == "the controller <sleepy>"
+    assert (rollout(described, np.ones((1, 32)), 2, 2).speed == 0.0).all()
+
+
+def test_terms_of_the_users_own_go_through_the_loop(own, rng):
     described = world(fitness='<fitness of="speed"/>')
     mine = own("fitness", praise=lambda glimpse: np.ones(glimpse.position.shape[:2]))
     genotypes = rng.uniform(-1, 1, (2, 32))
@@ -126,9 +150,27 @@ def test_terms_of_the_users_own_go_through_the_loop(own, rng):
 
 @pytest.mark.parametrize("genotypes, message", [
     (np.zeros((2, 31)), "31 genes, but <perceptron> of 'swarm' with 15 inputs has 32"),
-    (np.zeros(32), r"must be finite numbers \(genotypes, genes\)"), (np.full((1, 32), np.nan), "must be finite"),
-    (np.zeros((0, 32)), "must be finite numbers")])
+    (np.zeros(32), "must be numbers from -1 to 1"), (np.full((1, 32), np.nan), "must be numbers from"),
+    (np.zeros((0, 32)), "must be numbers"), (np.full((1, 32), 1.5), "must be numbers from -1 to 1")])
 def test_genotypes_that_do_not_fit_are_refused(genotypes, message):
     for compiled in (True, False):
         with pytest.raises(WorldError, match=message):
             rollout(world(), genotypes, compiled=compiled)
+
+
+@pytest.mark.parametrize("how, message", [
+    ({"seconds": float("nan")}, "cannot be simulated"), ({"seconds": -1.0}, "cannot be simulated"),
+    ({"seconds": float("inf")}, "cannot be simulated"), ({"trials": 0}, "out of range")])
+def test_trials_that_cannot_be_are_refused(how, message):
+    with pytest.raises(WorldError, match=message):
+        rollout(world(), np.zeros((1, 32)), **how)
+
+
+def test_a_world_that_does_not_say_what_is_good_has_no_rollout():
+    with pytest.raises(WorldError, match="does not say what is good"):
+        rollout(world(fitness=""), np.zeros((1, 32)))
+
+
+def test_more_worlds_than_fit_into_memory_are_refused_at_once():
+    with pytest.raises(WorldError, match="GB of memory; this machine has"):
+        Simulation(world(), worlds=2**31)

@@ -25,7 +25,9 @@ def learner(world: World, name: str = "") -> Group:
     found = [group for group in world.groups if isinstance(group.controller, Network)]
     if len(found) != 1:
         those = ", ".join(f"'{group.name}'" for group in found)
-        then = f": {those}; say which one evolves" if found else ", so nothing can evolve"
+        then = ", so nothing can evolve"
+        if found:
+            then = f": {those}; say which one evolves, as in <genetic group=\"{found[0].name}\"/>"
         raise WorldError(f"world '{world.name}' has {len(found) or 'no'} groups with a network (<perceptron>, <mlp>, <elman> "
                          f"or <ctrnn>){then}.")
     return found[0]

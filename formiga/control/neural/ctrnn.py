@@ -31,10 +31,6 @@ class Ctrnn(Network):
 
     KIND: ClassVar[int] = CTRNN
 
-    def __post_init__(self) -> None:
-        if self.slowest < self.fastest:
-            raise WorldError("<ctrnn> slowest: it is below 'fastest'.")
-
     def shape(self, inputs: int) -> tuple[int, ...]:
         """Inputs, neurons, outputs."""
         return (inputs, self.hidden, OUTPUTS)
@@ -49,6 +45,8 @@ class Ctrnn(Network):
 
     def express(self, genes: Floats, inputs: int, dt: float) -> Floats:
         """tau = fastest (slowest / fastest)^((gene + 1) / 2); the rest times `span`."""
+        if self.slowest < self.fastest:
+            raise WorldError(f"{where(self)}<ctrnn> slowest: {self.slowest:g} s is below 'fastest', {self.fastest:g} s.")
         if self.fastest < dt * (1.0 - 1e-9):
             raise WorldError(f"{where(self)}<ctrnn> fastest: {self.fastest:g} s is below the control period, {dt:g} s; Euler's "
                              "method needs at least that.")

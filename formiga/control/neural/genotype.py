@@ -15,9 +15,10 @@ import numpy as np
 from formiga.errors import WorldError
 from formiga.files import write_whole
 from formiga.state import Floats
+from formiga.world.nodes import LARGEST_FILE
 
 FORMAT = 1
-LARGEST = 64 << 20  # bytes
+LARGEST = LARGEST_FILE  # bytes; a recording takes no larger one
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,10 @@ def read(path: str | os.PathLike[str]) -> Genotype:
             raise ValueError("too large")
         content = json.loads(data, parse_constant=_refuse)
     except (ValueError, RecursionError) as wrong:
-        raise WorldError(f"{path}: not a genotype, or cut short: not a whole JSON file.") from wrong
+        raise WorldError(f"{path}: not a genotype, or cut short: not a whole JSON file{_about(wrong)}.") from wrong
     if not isinstance(content, dict) or content.get("formiga") != "genotype":
         raise WorldError(f"{path}: a JSON file, but not a genotype of formiga.")
-    if content.get("format") != FORMAT:
+    if type(content.get("format")) is not int or content["format"] != FORMAT:
         raise WorldError(f"{path}: a genotype of format {str(content.get('format'))[:20]}; this formiga reads format {FORMAT}.")
     genes, controller, about = content.get("genes"), content.get("controller"), content.get("about", {})
     if not isinstance(genes, list) or not all(type(gene) in (int, float) and -1.0 <= gene <= 1.0 for gene in genes):
@@ -62,4 +63,12 @@ def read(path: str | os.PathLike[str]) -> Genotype:
 
 
 def _refuse(word: str) -> Any:
-    raise ValueError(word)
+    raise _NoNumber(word)
+
+
+class _NoNumber(ValueError):
+    """NaN or Infinity, which JSON does not have."""
+
+
+def _about(wrong: Exception) -> str:
+    return f"; {wrong} is no number" if isinstance(wrong, _NoNumber) else ""
