@@ -174,7 +174,7 @@ def test_what_is_no_evolution_is_refused(folder, tmp_path):
     ("search", {"element": "genetic"}, "its search is not that of its world"), ("search", [], "does not say 'search'"),
     ("world", "<world/>", "its search is not that of its world"), ("world", "<world", "its world cannot be read"),
     ("world", "<world><include file='x'/></world>", "includes other files"), ("world", 7, "does not say 'world'"),
-    ("files", {"../../x": "AA=="}, "does not say 'files'"), ("population_check", "0" * 64, "damaged: telling its fitness again"),
+    ("files", {"../../x": "AA=="}, "does not say 'files'"), ("population_check", "0" * 64, "damaged: telling its fitness"),
 ])
 def test_what_the_file_says_must_be_true(folder, key, value, message):
     rewrite(folder, lambda meta: meta.update({key: value}))
