@@ -187,6 +187,8 @@ def test_a_network_that_cannot_think_says_why(network, sensors, message):
 
 def test_a_world_whose_network_waits_for_genes_is_still_a_good_world():
     check_world(world(Perceptron()))
+    with pytest.raises(WorldError, match="carries no sensor 'sonar'"):
+        check_world(world(Perceptron(inputs="sonar")))  # but what no genes could mend is found
 
 
 def test_genes_of_the_wrong_number_are_refused(tmp_path):

@@ -226,8 +226,11 @@ def test_other_files_of_the_world_come_along_also_after_a_resume(tmp_path):
     evolve(tmp_path / "out", formiga.read_world(tmp_path / "two.xml"), generations=1, **FEW)
     evolve(tmp_path / "out", resume=True, generations=2, **FEW)
     (tmp_path / "out").rename(tmp_path / "moved")
+    old = json.loads((tmp_path / "first/champion.json").read_text())["genes"]
     (tmp_path / "first/champion.json").unlink()
-    formiga.simulate(formiga.read_world(tmp_path / "moved/champion.xml"), 1.0)
+    moved = formiga.read_world(tmp_path / "moved/champion.xml")
+    assert formiga.simulate(moved, 1.0).seconds == pytest.approx(1.0)
+    assert moved.group("old").controller.stored[0].tolist() == old
 
 
 def test_a_network_too_large_for_a_file_is_refused_before_it_evolves(tmp_path):
