@@ -72,8 +72,8 @@ def test_time_truncates_and_crashes_terminate(own_world):
 def test_an_env_may_be_used_after_it_was_closed_and_closed_again():
     for env in (formiga.make_env("avoid", robots=4), formiga.make_vector_env("avoid", 2, robots=4)):
         env.close()
-        env.reset(seed=1)
-        env.step(env.action_space.sample())
+        first, _ = env.reset(seed=1)
+        assert env.step(env.action_space.sample())[0].shape == first.shape == env.observation_space.shape
         env.close()
 
 
