@@ -188,8 +188,8 @@ def wire_world(w, wires, desk):
 
 @kernel(inline="always")
 def move_world(w, body, now, orders):
-    """Everybody moves. Returns the first robot whose order is not a number, or -1."""
-    bad = motors_world(w, orders, 0, body.top, body.motor_noise, now.key, now.step, now.wheels)
+    """Everybody moves. Orders are numbers: a network's always are, and `Batch` has looked at a learner's."""
+    motors_world(w, orders, 0, body.top, body.motor_noise, now.key, now.step, now.wheels)
     drive_world(w, now.wheels, body.dt, body.contact == STOP, body.wheel_base, body.wheel_radius, body.position_noise,
                 body.heading_noise, body.noisy, now.position, now.heading, now.before, now.wheel_angle, now.alive,
                 now.crashed, now.step, now.key)
@@ -199,7 +199,6 @@ def move_world(w, body, now, orders):
     contact_world(w, body.contact, body.limit, body.end_at_limit, now.position, now.swept, body.radius, body.safety,
                   body.widest_safety, body.longest, body.shapes, body.near, now.cells, now.alive, now.crashed, now.crashes,
                   now.done, now.step, now.rounds, now.unresolved, now.room)
-    return bad
 
 
 @kernel()
