@@ -11,12 +11,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from formiga import act, control, sense
 from formiga.engine import engine as find_engine
 from formiga.errors import WorldError, whole
 from formiga.state import ARRAYS, State
-from formiga.world.model import World
+from formiga.world.elements import where
+from formiga.world.model import Group, World
 
 BYTES_PER_ROBOT = 300  # of state and working memory, at the very least
 Recorder = Callable[[list["Simulation"]], None]  # called with all shards after every step that they took together
@@ -26,18 +28,20 @@ class Simulation:
     """Some copies of a world, all at the same time. `step()` is one control period of each.
 
     genotypes: group -> genes of its controller, for all worlds (size,) or for each (worlds, size). copies: run each world so
-    many times over, from the same start and with the same noise, so that genotypes can be compared.
+    many times over, from the same start and with the same noise, so that genotypes can be compared. start: positions
+    (worlds, robots, 2) and headings (worlds, robots) instead of those that the world's placement rules give.
     """
 
     def __init__(self, world: World, seed: int = 0, worlds: int = 1, engine: str | None = None, first_world: int = 0, *,
-                 copies: int = 1, genotypes: dict[str, Any] | None = None) -> None:
+                 copies: int = 1, genotypes: dict[str, Any] | None = None, start: tuple[Any, Any] | None = None) -> None:
         self.world, self.seed = world, _seed(seed)
         worlds = _worlds(worlds)
+        self._asked = engine, first_world
         refuse_too_many(worlds * copies * world.robots)
         sense.prepare_all(world)
         self.engine = find_engine(engine or world.engine)
         self.model = self.engine.build(world, worlds, first_world, copies)
-        self.state: State = self.engine.init(self.model, seed)
+        self.state: State = self.engine.init(self.model, seed, start)
         self.state.genotypes = {name: self._genes(name, genes) for name, genes in (genotypes or {}).items()}
         self._readings: sense.Readings | None = None
 
@@ -49,11 +53,14 @@ class Simulation:
         return self._readings
 
     def step(self, wheels: dict[str, Any] | None = None) -> None:
-        """One control period. `wheels`: speeds (worlds, robots, 2) for groups that are driven from outside."""
+        """One control period. `wheels`: speeds (worlds, robots, 2) for groups that are driven from outside.
+
+        A robot whose two speeds are not a number is left to its controller; without one, it stands still.
+        """
         readings = self.readings                                          # everybody looks ...
         orders = control.decide_all(self.world, self.state, readings)     # ... before anybody moves
         if wheels:
-            orders |= self._from_outside(wheels)
+            orders |= self._from_outside(wheels, orders)
         self.engine.step(self.model, self.state, act.act_all(self.world, self.state, orders))
         self._readings = None
 
@@ -69,8 +76,51 @@ class Simulation:
         """Forget the readings: to be called after the state was changed by hand."""
         self._readings = None
 
-    def _from_outside(self, wheels: dict[str, Any]) -> dict[str, control.Orders]:
-        return {name: control.as_orders(self.world.group(name), self.state.worlds, given) for name, given in wheels.items()}
+    def edited(self, world: World, position: Any, heading: Any, kept: Any) -> Simulation:
+        """This run, going on in an edited world. This one stays as it is, so an edit that fails has changed nothing.
+
+        position (N, 2), heading (N,): of all robots of the new world; kept (N,): the number that each had in this one, -1 for
+        a newcomer. Clocks, crashes, wheels and lights of those that stay go on, newcomers begin; a sensor or a controller
+        remembers what it did if it is the same as before in a group of the same name. A group keeps genes that it was given
+        as long as its controller is of the same kind. Everybody looks again.
+        """
+        if self.state.worlds != 1:
+            raise WorldError(f"only a single world can be edited while it runs; these are {self.state.worlds}.")
+        if world.dt != self.world.dt and self.state.step.any():
+            raise WorldError(f"{where(world)}the control period cannot change from {self.world.dt:g} s to {world.dt:g} s while "
+                             "the world runs: its clock counts in it. Start again first.")
+        stays = _kept(kept, world.robots, self.world.robots)
+        engine, first_world = self._asked
+        new = Simulation(world, self.seed, 1, engine, first_world, start=([position], [heading]))
+        new.state.go_on(self.state, stays)
+        before = {group.name: (group, robots) for group, robots in zip(self.world.groups, self.world.slices, strict=True)}
+        for group, robots in zip(world.groups, world.slices, strict=True):
+            if group.name not in before:
+                continue
+            old, theirs = before[group.name]
+            number = stays[robots] - theirs.start
+            number[(number < 0) | (number >= old.count)] = -1  # newcomers, also those from other groups
+            for owner in _same(old, group):
+                new.state.recall(self.state, owner, number, old.count)
+            if group.name in self.state.genotypes and type(group.controller) is type(old.controller):
+                new.state.genotypes[group.name] = self.state.genotypes[group.name].copy()
+        return new
+
+    def _from_outside(self, wheels: dict[str, Any], decided: dict[str, control.Orders]) -> dict[str, control.Orders]:
+        """Orders for the groups that `wheels` names; what it leaves open is as their controllers decided."""
+        orders = {}
+        for name, given in wheels.items():
+            group = self.world.group(name)
+            told, own = control.as_orders(group, self.state.worlds, given), decided.get(name)
+            speeds, free = told.wheels, np.isnan(told.wheels)
+            if free.any():
+                if (odd := np.argwhere(free[..., 0] != free[..., 1])).size:
+                    raise WorldError(f"one wheel speed of robot {odd[0, 1]} of '{name}' is not a number. Give both, or make "
+                                     "both NaN: then its controller drives it.")
+                speeds = np.where(free, 0.0 if own is None else own.wheels, speeds)
+            lights = own.leds if told.leds is None and own is not None else told.leds
+            orders[name] = control.Orders(speeds, lights)
+        return orders
 
     def _genes(self, name: str, given: Any) -> Any:
         """Genes for each world (W, size), from those or from one genotype (size,) for all."""
@@ -86,6 +136,27 @@ class Simulation:
 
 def _seed(seed: int) -> int:
     return whole("seed", seed, 0, 2**63 - 1)
+
+
+def _kept(given: Any, robots: int, before: int) -> NDArray[np.int64]:
+    """Who was who (robots,): numbers of robots that there were before, each once, or -1."""
+    kept = np.asarray(given)
+    if kept.size == 0:
+        kept = kept.astype(np.int64)
+    if kept.shape != (robots,) or kept.dtype.kind not in "iu":
+        raise WorldError(f"kept must be whole numbers ({robots},), one for each robot, not {kept.dtype} of the shape "
+                         f"{kept.shape}.")
+    stayed = kept[kept >= 0]
+    if (kept < -1).any() or (stayed >= before).any() or len(np.unique(stayed)) < len(stayed):
+        raise WorldError(f"kept must be numbers from 0 to {before - 1}, of robots that there were before, each once, or -1.")
+    return kept.astype(np.int64)
+
+
+def _same(old: Group, new: Group) -> list[str]:
+    """Those of a group who remember (see `State.remember`) and are the same in both descriptions of it."""
+    named = {getattr(sensor, "name", ""): sensor for sensor in old.sensors}
+    same = [f"{new.name}/{sensor.name}" for sensor in new.sensors if named.get(sensor.name) == sensor]
+    return same + [f"{new.name}/<controller>"] * (old.controller == new.controller)
 
 
 def _worlds(worlds: int) -> int:

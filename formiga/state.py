@@ -28,7 +28,7 @@ class State:
     unresolved: NDArray[np.int64]  # (W,) steps after which some robots were still too close: too crowded
     key: NDArray[np.uint64]        # (W,) what the world's noise is hashed from
     memory: dict[tuple[str, str], Any] = field(default_factory=dict)  # (owner, name) -> (W, n, ...)
-    forgotten: dict[tuple[str, str], Any] = field(default_factory=dict)  # (W,) worlds whose memory starts again
+    forgotten: dict[tuple[str, str], Any] = field(default_factory=dict)  # (W, n) robots whose memory starts again
     genotypes: dict[str, Floats] = field(default_factory=dict)  # group -> (W, size) genes; a restart leaves them alone
     scratch: Any = None            # the engine's own; can be rebuilt from the rest at any time
 
@@ -38,26 +38,67 @@ class State:
         return self.position.shape[0]
 
     def remember(self, owner: str, name: str, first: Any) -> Any:
-        """An array that belongs to a sensor or a controller; `first` is what it starts as in a world that starts.
+        """An array that belongs to a sensor or a controller; `first` (W, n, ...) is what it starts as.
 
-        The caller changes it in place. A world that was restarted gets `first` again when it is next asked for.
+        The caller changes it in place. A world that was restarted, or a robot that came later, gets `first` when it is next
+        asked for; so does everybody if the memory is to have another shape than before.
         """
-        if (owner, name) not in self.memory:
-            self.memory[owner, name] = np.array(first)
-            self.forgotten[owner, name] = np.zeros(self.worlds, np.bool_)
-        starting = self.forgotten[owner, name] | (self.step == 0)
+        key, first = (owner, name), np.asarray(first)
+        if key not in self.memory or self.memory[key].shape != first.shape:
+            self.memory[key] = first.copy()
+            self.forgotten[key] = np.zeros(first.shape[:2], np.bool_)
+        memory, forgotten = self.memory[key], self.forgotten[key]
+        starting = forgotten | _for_each(self.step == 0, forgotten)
         if starting.any():
-            self.memory[owner, name][starting] = np.asarray(first)[starting]
-            self.forgotten[owner, name][:] = False
-        return self.memory[owner, name]
+            memory[starting] = first[starting]
+            forgotten[...] = False
+        return memory
+
+    def forget(self, mask: NDArray[np.bool_]) -> None:
+        """Let the memory of everybody in the masked (W,) worlds start again."""
+        for forgotten in self.forgotten.values():
+            forgotten |= _for_each(mask, forgotten)
 
     def restart(self, mask: NDArray[np.bool_], fresh: State) -> None:
         """Take the masked worlds from a state that has just begun."""
         for name in ARRAYS:
             getattr(self, name)[mask] = getattr(fresh, name)[mask]
-        for forgotten in self.forgotten.values():
-            forgotten |= mask
+        self.forget(mask)
+
+    def go_on(self, before: State, kept: NDArray[np.int64]) -> None:
+        """Take over from the state of the same worlds with other robots, all but poses and memories.
+
+        kept (N,): the number that each robot had `before`, -1 for one that was not there.
+        """
+        stayed = kept >= 0
+        lights = min(self.leds.shape[2], before.leds.shape[2])
+        self.leds[:, stayed, :lights] = before.leds[:, kept[stayed], :lights]
+        for name in ("wheels", "wheel_angle", "crashed", "crashes", "alive"):
+            getattr(self, name)[:, stayed] = getattr(before, name)[:, kept[stayed]]
+        for name in ("done", "step", "unresolved", "key"):
+            getattr(self, name)[...] = getattr(before, name)
+
+    def recall(self, before: State, owner: str, kept: NDArray[np.int64], count: int) -> None:
+        """Take over what a sensor or a controller remembers of the robots of its group; there were `count` of them before.
+
+        kept (n,): as in `go_on`, but numbers inside the group.
+        """
+        stayed = kept >= 0
+        for key in [key for key in before.memory if key[0] == owner]:
+            old, forgotten = before.memory[key], before.forgotten[key]
+            if forgotten.shape != (before.worlds, count):  # nothing about robots
+                self.memory[key], self.forgotten[key] = old.copy(), forgotten.copy()
+                continue
+            self.memory[key] = np.zeros((len(old), len(kept), *old.shape[2:]), old.dtype)
+            self.forgotten[key] = np.ones((len(old), len(kept)), np.bool_)  # newcomers have nothing to remember
+            self.memory[key][:, stayed] = old[:, kept[stayed]]
+            self.forgotten[key][:, stayed] = forgotten[:, kept[stayed]]
 
 
 ARRAYS = ("position", "heading", "wheels", "wheel_angle", "leds", "crashed", "crashes", "alive", "done", "step", "unresolved",
           "key")
+
+
+def _for_each(worlds: NDArray[np.bool_], like: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """A mask (W,) as one that goes with `like` (W, n)."""
+    return worlds.reshape(-1, *[1] * (like.ndim - 1))

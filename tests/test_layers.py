@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS: list[set[str]] = [
     # the first ring; these may use each other, and nothing else of ours
     {"units", "errors", "files", "geometry", "kernels", "noise"},
+    {"console"},
     {"world"},
     {"state"},
     {"engine"},
@@ -31,6 +32,8 @@ LAYERS: list[set[str]] = [
     {"record", "view"},
     {"locate", "plan", "swarm", "evolve"},
     {"lab", "", "envs"},                          # lab.py is the public Python face; "" is formiga itself, __init__.py
+    {"session"},
+    {"page"},
     {"studies", "benchmarks"},
     {"cli", "__main__"},
 ]

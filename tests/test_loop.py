@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from formiga import control
 from formiga.control.sequence import Sequence
 from formiga.errors import WorldError
 from formiga.loop import Simulation, simulate
@@ -71,11 +72,32 @@ def test_wheels_from_outside_replace_the_controller_of_that_group_only():
     assert list(simulation.state.wheels[0, :, 0]) == [0.02, 0.02]
 
 
+def test_a_robot_whose_wheels_are_not_a_number_is_left_to_its_controller_or_stands():
+    place = (At(0.0, 0.0, 0.0), At(1.0, 0.0, 0.0))
+    groups = tuple(Group(SBot(), 2, name, place, controller=controller)
+                   for name, controller in (("a", Sequence((1e3, 0.02, 0.03))), ("b", None)))
+    simulation = Simulation(World(contact=Contact("none"), groups=groups))
+    driven = np.array([[[np.nan, np.nan], [-0.05, 0.01]]])
+    simulation.step({"a": driven, "b": driven})
+    assert simulation.state.wheels[0].tolist() == [[0.02, 0.03], [-0.05, 0.01], [0.0, 0.0], [-0.05, 0.01]]
+    assert np.isnan(driven[0, 0]).all()  # what was given stays as it was
+
+
+def test_wheels_from_outside_leave_the_lights_to_the_controller(own):
+    lit = own("controller", decide=lambda view: control.Orders(np.zeros((*view.shape, 2)), (9, 9, 9)))
+    simulation = bench(SBot(), [(0, 0, 0)], controller=lit)
+    simulation.step({"a": np.full((1, 1, 2), 0.05)})
+    assert (simulation.state.leds == 9).all() and (simulation.state.wheels == 0.05).all()
+    simulation.step({"a": control.Orders(np.full((1, 1, 2), 0.05), (1, 2, 3))})
+    assert (simulation.state.leds == (1, 2, 3)).all()
+
+
 @pytest.mark.parametrize("wheels, message", [
     ({"b": np.zeros((2, 1, 2))}, "there is no group 'b'; there are: a"),
     ({"a": np.zeros((1, 2))}, r"shape \(worlds, robots, 2\) = \(2, 1, 2\), not \(1, 2\)"),
     ({"a": np.zeros((1, 1, 2))}, r"not \(1, 1, 2\)"),
-    ({"a": np.full((2, 1, 2), np.nan)}, "not a number"),
+    ({"a": np.full((2, 1, 2), np.inf)}, "not a number"),
+    ({"a": np.array([[[0.1, 0.1]], [[0.1, np.nan]]])}, "one wheel speed of robot 0 of 'a' is not a number"),
     ({"a": np.zeros((2, 1, 2)), "c": 0}, "there is no group 'c'"),
 ])
 def test_wheels_from_outside_that_make_no_sense_are_refused_and_nothing_moves(wheels, message):

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from formiga.world.kinds import Kind
 
 ROLES = {"robots": "robot", "sensors": "sensor", "controllers": "controller", "placements": "placement",
-         "things": "thing", "actuators": "actuator", "settings": "setting", "fitness": "fitness", "searches": "search"}
+         "things": "thing", "actuators": "actuator", "settings": "setting", "fitness": "fitness", "searches": "search",
+         "page": "page"}
 SECTIONS = ("worlds", *ROLES, "studies", "benches")
 
 
@@ -26,8 +27,8 @@ SECTIONS = ("worlds", *ROLES, "studies", "benches")
 def command(section: str | None, name: str | None, own: tuple[str, ...]) -> None:
     """Show what there is, a line each.
 
-    SECTION is worlds, robots, sensors, controllers, placements, things, actuators, settings, fitness, searches, studies or
-    benches. With a NAME too, everything about that one: `formiga list sensors proximity`.
+    SECTION is worlds, robots, sensors, controllers, placements, things, actuators, settings, fitness, searches, page, studies
+    or benches. With a NAME too, everything about that one: `formiga list sensors proximity`.
     """
     options.load(own)
     if section is None:

@@ -53,6 +53,18 @@ class Display:
                 click.echo(text, err=True)
 
 
+class Patience:
+    """Says why it takes so long, if the block takes longer than a moment."""
+
+    def __enter__(self) -> None:
+        self._timer = threading.Timer(PATIENCE, lambda: click.echo(COMPILING, err=True))
+        self._timer.daemon = True
+        self._timer.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+
+
 def _bar() -> Any:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn

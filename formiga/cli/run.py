@@ -10,9 +10,11 @@ import click
 
 from formiga.cli import INTERRUPTED, options
 from formiga.cli.check import counted
+from formiga.errors import FormigaError
 
 if TYPE_CHECKING:
     from formiga.loop import Run
+    from formiga.world.model import World
 
 
 @click.command("run")
@@ -29,13 +31,14 @@ if TYPE_CHECKING:
 @click.option("--every", type=click.IntRange(1, 2**31 - 1), default=1, show_default=True, metavar="N",
               help="Records every N steps.")
 @click.option("--picture", metavar="FILE", help="Draws the first world at the end, with trails, into FILE.png, .svg or .pdf.")
+@click.option("--script", metavar="FILE.fsh", help="Console commands that act while it runs: switch lamps, drive, spawn ...")
 @options.json_file
 @options.settings
 @options.own_elements
 @click.option("--quiet", is_flag=True, help="Prints complaints only.")
 def command(world: str, engine: str | None, seconds: float | None, seed: int, worlds: int, threads: int | None,
-            out: str | None, every: int, picture: str | None, json_path: str | None, settings: dict[str, str],
-            own: tuple[str, ...], quiet: bool) -> int:
+            out: str | None, every: int, picture: str | None, script: str | None, json_path: str | None,
+            settings: dict[str, str], own: tuple[str, ...], quiet: bool) -> int:
     """Run a world and print a summary.
 
     WORLD is a file or the name of a shipped world; `formiga list worlds` shows them.
@@ -55,8 +58,11 @@ def command(world: str, engine: str | None, seconds: float | None, seed: int, wo
         options.refuse_unwritable(json_path, summary_path, picture)
         signals = stack.enter_context(Signals())
         show = stack.enter_context(Display(described.name, asked, quiet))
-        run = lab.simulate(described, seconds, seed, worlds, engine, threads=threads, out=out, every=every,
-                           picture=picture, progress=show, stop=signals.stop)
+        if script is None:
+            run = lab.simulate(described, seconds, seed, worlds, engine, threads=threads, out=out, every=every,
+                               picture=picture, progress=show, stop=signals.stop)
+        else:
+            run = _scripted(described, script, seconds, seed, worlds, every, out, picture, quiet, show, signals.stop)
         summary = summarise(run, worlds, engine, asked, picture)
         for path in (json_path, summary_path):
             _write(path, summary)
@@ -67,6 +73,29 @@ def command(world: str, engine: str | None, seconds: float | None, seed: int, wo
         click.echo(f"formiga: interrupted at {run.seconds:.1f} s of {asked:g} s{kept}", err=True)
         return INTERRUPTED
     return 0
+
+
+def _scripted(world: World, script: str, seconds: float | None, seed: int, worlds: int, every: int, out: str | None,
+              picture: str | None, quiet: bool, progress: Any, stop: Any) -> Run:
+    """The run of a world with a script. What the script says goes to stdout, what goes wrong ends it."""
+    from formiga.session.headless import run_script
+
+    if worlds > 1 or every > 1:
+        raise FormigaError("--script works on one world, and records every step: leave --worlds and --every out.")
+    complaints: list[str] = []
+
+    def say(kind: str, text: str) -> None:
+        if kind == "error":
+            complaints.append(text)
+        elif not quiet:
+            click.echo(text)
+
+    run, wrong = run_script(world, script, seconds, seed, out=out, picture=picture, say=say, progress=progress, stop=stop)
+    if complaints:
+        raise FormigaError(" ".join(complaints))
+    if wrong and not run.interrupted:
+        click.echo(f"formiga: {script}: {wrong}.", err=True)
+    return run
 
 
 def summarise(run: Run, worlds: int, engine: str | None, asked: float,

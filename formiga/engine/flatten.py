@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 from math import cos, sin
 from typing import Any
@@ -19,10 +20,27 @@ Shape = tuple[float, float, float, float, float, float]  # x0 y0 x1 y1 radius he
 
 
 def flatten(world: World) -> Fixed:
-    """The world's walls and obstacles as capsules."""
+    """The world's walls and obstacles as capsules; what is off is not among them.
+
+    Only scattered obstacles go round what is off, too, so that switching a thing moves no other.
+    """
+    everything = _capsules(world.things)
+    fixed = _capsules([thing for thing in world.things if getattr(thing, "on", True)])
+    scattered = [thing for thing in world.things if isinstance(thing, Cylinders)]
+    while scattered and not scattered[-1].on:
+        scattered.pop()  # nobody goes round it
+    for thing in scattered:
+        discs = _scattered(world, thing, everything)
+        everything = _with(everything, discs, thing.height)
+        fixed = _with(fixed, discs, thing.height) if thing.on else fixed
+    return fixed
+
+
+def _capsules(things: Iterable[Any]) -> Fixed:
+    """Everything that says itself where it stands."""
     shapes: list[Shape] = []
     solids: list[list[Shape]] = []
-    for thing in world.things:
+    for thing in things:
         if isinstance(thing, Arena) and thing.walls:
             shapes += _outline(_corners(thing.x, thing.y, thing.width, thing.depth, 0.0), thing.height)
         elif isinstance(thing, Wall):
@@ -38,18 +56,18 @@ def flatten(world: World) -> Fixed:
     shapes += [edge for solid in solids for edge in solid]
     outlines = [(*edge[:4], float(number)) for number, solid in enumerate(solids) for edge in solid]
     table = np.array(shapes).reshape(-1, 6)
-    fixed = Fixed(table[:, :5].copy(), table[:, 5].copy(), np.array(outlines).reshape(-1, 5))
-    for thing in world.things:
-        if isinstance(thing, Cylinders):
-            fixed = Fixed(np.concatenate([fixed.shapes, _scattered(world, thing, fixed)]),
-                          np.concatenate([fixed.heights, np.full(thing.count, thing.height)]), fixed.outlines)
-    return fixed
+    return Fixed(table[:, :5].copy(), table[:, 5].copy(), np.array(outlines).reshape(-1, 5))
+
+
+def _with(fixed: Fixed, discs: Any, height: float) -> Fixed:
+    return Fixed(np.concatenate([fixed.shapes, discs]), np.concatenate([fixed.heights, np.full(len(discs), height)]),
+                 fixed.outlines)
 
 
 def lamps(world: World) -> Any:
     """The lamps that shine, (L, 4): x y z intensity. One under the roof of a solid obstacle does not."""
     solids = [(thing.height, flatten(World(things=(thing,))).outlines) for thing in world.things
-              if isinstance(thing, Rectangle | Polygon)]
+              if isinstance(thing, Rectangle | Polygon) and thing.on]
     shining = [lamp for lamp in world.things if isinstance(lamp, Lamp) and lamp.on and lamp.intensity > 0.0
                and not any(lamp.z < roof and inside_solid(lamp.x, lamp.y, solid) for roof, solid in solids)]
     return np.array([(lamp.x, lamp.y, lamp.z, lamp.intensity) for lamp in shining]).reshape(-1, 4)

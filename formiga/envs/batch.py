@@ -200,8 +200,7 @@ class _Ahead:
         state.alive[chosen] = True
         state.position[chosen], state.heading[chosen] = self.position[chosen], self.heading[chosen]
         state.key[chosen] = self.key[chosen]
-        for forgotten in state.forgotten.values():
-            forgotten |= chosen
+        state.forget(chosen)
         self.number[chosen] += 1
         self.ready[chosen] = False
 

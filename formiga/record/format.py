@@ -89,7 +89,7 @@ def named_files(things: Iterable[Any]) -> Iterator[tuple[Any, str, str]]:
 
 def elements_of(world: World) -> Iterator[Any]:
     """Every element of a world."""
-    yield from (world.contact, *world.settings, *world.things, *world.fitness)
+    yield from (world.contact, *world.settings, *world.things, *world.fitness, *world.page)
     if world.search is not None:
         yield world.search
     for group in world.groups:
@@ -117,7 +117,7 @@ def embed(world: World) -> tuple[World, dict[str, str]]:
 
     return replace(world, things=tuple(map(packed, world.things)), settings=tuple(map(packed, world.settings)),
                    fitness=tuple(map(packed, world.fitness)), groups=tuple(map(packed_group, world.groups)),
-                   search=None if world.search is None else packed(world.search)), files
+                   search=None if world.search is None else packed(world.search), page=tuple(map(packed, world.page))), files
 
 
 def _contents(path: str) -> bytes:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import _thread
 import json
 import os
 import signal
@@ -34,6 +35,7 @@ class Recorder:
     It writes into a hidden file beside `path`, which takes the name when the block ends. After Ctrl-C, SIGTERM or an
     error the file has what was done until then, and says so; if not even the start was recorded, there is no file.
     Rows wait in memory, at most ROWS of them or those of one step. Every `every`th step is recorded, and the last one.
+    Steps and time count from where the recording starts, which may be in the middle of a run; any thread may do all this.
     """
 
     def __init__(self, path: str | os.PathLike[str], world: World, seed: int = 0, worlds: int = 1,
@@ -42,6 +44,7 @@ class Recorder:
             raise RecordingError(f"every {every} steps cannot be recorded; it must be at least 1.")
         self.path = Path(path)
         self.ending = "complete"           # may be set to "interrupted" before the block ends
+        self.touched = False               # may be set, too: the run was changed by hand, so it cannot be run again
         self._meta = describe(world, seed, worlds, engine_name or world.engine, every)
         self._every, self._dt = every, world.dt
         self._shape = (worlds, world.robots)
@@ -73,11 +76,21 @@ class Recorder:
 
     def __call__(self, shards: Sequence[Simulation]) -> None:
         """Take one step of all worlds."""
+        self._refuse_others(shards)
         self._step, self._shards = self._step + 1, shards
+        if self._step == 0 and any(shard.state.step.any() for shard in shards):
+            self.touched = True  # it began in the middle: what the seed gives is another start
         if self._step % self._every == 0:
             self._take()
-        if self._late is not None:
-            _stop(self._late)
+        late, self._late = self._late, None
+        if late is not None:
+            _stop(late)
+
+    def _refuse_others(self, shards: Sequence[Simulation]) -> None:
+        shape = (sum(shard.state.worlds for shard in shards), shards[0].world.robots if shards else 0)
+        if shape != self._shape:
+            raise RecordingError(f"{self.path}: a recording of {self._shape[0]} worlds with {self._shape[1]} robots cannot "
+                                 f"take {shape[0]} worlds with {shape[1]}. End it, and begin another.")
 
     def _take(self) -> None:
         if self._step > LAST_STEP:
@@ -127,8 +140,11 @@ class Recorder:
                 raise self._error(wrong) from wrong
             raise
         finally:
-            for number, before in self._signals.items():
-                signal.signal(number, before)
+            if _in_main_thread():
+                for number, before in self._signals.items():
+                    signal.signal(number, before)
+            else:
+                self._busy = False  # only the main thread can give the signals back; from now on ours do what those did
         if self._late is not None and kind is None:
             _stop(self._late)
 
@@ -142,7 +158,7 @@ class Recorder:
             self._abandon()
             return
         self._writer.add_key_value_metadata({
-            KEY: json.dumps({**self._meta, "last_step": self._recorded, "ending": self.ending})})
+            KEY: json.dumps({**self._meta, "last_step": self._recorded, "ending": self.ending, "touched": bool(self.touched)})})
         self._writer.close()
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -164,7 +180,7 @@ class Recorder:
 
     # -- signals: what they do when nobody else has said so, but never in the middle of a write ------------------------
     def _catch_signals(self) -> None:
-        if threading.current_thread() is not threading.main_thread():
+        if not _in_main_thread():
             return
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
@@ -176,5 +192,12 @@ class Recorder:
         self._late = number
 
 
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
 def _stop(number: int) -> None:
+    if not _in_main_thread():
+        _thread.interrupt_main(signal.Signals(number))  # whose signal it was
+        return
     raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)

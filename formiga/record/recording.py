@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -67,21 +69,29 @@ class Recording:
     _file: pq.ParquetFile
 
     @property
+    def touched(self) -> bool:
+        """Whether the run was changed by hand while it ran: then running it again would not give the same."""
+        return self.meta["touched"]
+
+    @property
     def table(self) -> pa.Table:
         """All rows."""
-        self._refuse_large()
+        self._refuse_large(self._file.metadata.num_rows)
         return pa.concat_tables([COLUMNS.empty_table(), *self.blocks()])
 
-    def poses(self) -> Poses:
-        """All rows as arrays (steps, worlds, robots)."""
-        self._refuse_large()
-        shape = (len(self.steps), self.worlds, self.world.robots)
+    def poses(self, world: int | None = None) -> Poses:
+        """All rows as arrays (steps, worlds, robots); or those of one world (steps, 1, robots), and no others in memory."""
+        if world is not None and not 0 <= world < self.worlds:
+            raise RecordingError(f"{self.path}: there is no world {world}; they are numbered from 0 to {self.worlds - 1}.")
+        shape = (len(self.steps), self.worlds if world is None else 1, self.world.robots)
+        self._refuse_large(prod(shape))
         arrays = {name: np.empty(shape, dtype) for name, dtype in DTYPES.items()}
         row = 0
         for block in self.blocks():
+            rows = block if world is None else block.filter(pc.equal(block["world"], world))
             for name, values in arrays.items():
-                values.reshape(-1)[row:row + block.num_rows] = block[name].to_numpy()
-            row += block.num_rows
+                values.reshape(-1)[row:row + rows.num_rows] = rows[name].to_numpy()
+            row += rows.num_rows
         return Poses(np.multiply(self.steps, self.world.dt, dtype=np.float64), **arrays)
 
     def blocks(self) -> Iterator[pa.Table]:
@@ -106,7 +116,10 @@ class Recording:
                 rest = rest.slice(size)
 
     def replay(self, threads: int | None = None) -> Difference | None:
-        """Run it again: None if every bit is the same, else the first difference."""
+        """Run it again: None if every bit is the same, else the first difference. A run that was touched is refused."""
+        if self.touched:
+            raise RecordingError(f"{self.path}: somebody changed this run while it ran, or it was recorded from its middle on; "
+                                 "running it again would be another run, so there is nothing to compare.")
         again = _Comparison(self)
         last = int(self.steps[-1])
         loop.simulate(self.world, max(1, last) * self.world.dt, self.seed, self.worlds, self.engine, threads=threads,
@@ -122,8 +135,8 @@ class Recording:
             if not np.array_equal(block[name].to_numpy(), values):
                 raise RecordingError(f"{self.path}: column '{name}' is out of order after row {row}; it was changed.")
 
-    def _refuse_large(self) -> None:
-        size = self._file.metadata.num_rows * BYTES_PER_ROW
+    def _refuse_large(self, rows: int) -> None:
+        size = rows * BYTES_PER_ROW
         if size > LARGEST_IN_MEMORY:
             raise RecordingError(f"{self.path}: {size / 2**30:.1f} GB are too many at once; use blocks() or frames().")
 

@@ -85,6 +85,8 @@ def read_meta(file: Path, parquet: pq.ParquetFile) -> dict[str, Any]:
     for name, fits in rules.items():
         if name not in meta or not fits(meta[name]):
             raise RecordingError(f"{file}: damaged; it does not say '{name}' of the run.")
+    if type(meta.setdefault("touched", False)) is not bool:  # older recordings do not have it
+        raise RecordingError(f"{file}: damaged; it does not say whether the run was 'touched'.")
     return meta
 
 

@@ -73,6 +73,8 @@ def draw_world(axes: Any, world: World) -> None:
     from matplotlib.patches import Polygon as Outline
 
     for thing in world.things:
+        if not getattr(thing, "on", True) and not isinstance(thing, Lamp):
+            continue
         if isinstance(thing, Zone) and thing.radius > 0.0:
             axes.add_patch(Circle((thing.x, thing.y), thing.radius, color=thing.colour, alpha=0.35, lw=0, zorder=0))
         elif isinstance(thing, Zone):

@@ -36,6 +36,7 @@ ROLES = {
     "setting": "how the world runs; at most one of each",
     "fitness": "what robots are praised for; their sum is the fitness, or the reward",
     "search": "how the world's controller is evolved; at most one",
+    "page": "how people see and steer it in the laboratory; engines ignore it",
 }
 
 RESERVED = ("world", "include", "param", "defaults")  # the file's own elements; see model.py and reader.py
@@ -267,7 +268,11 @@ def locate(thing: object, where: Where) -> None:
     object.__setattr__(thing, "_where", where)
 
 
+def origin(thing: object) -> Where | None:
+    """The line and the file that `thing` came from, or None for what was built in Python."""
+    return getattr(thing, "_where", None)
+
+
 def where(thing: object) -> str:
     """'arena.xml:31: ' for messages, or '' for what was built in Python."""
-    place = getattr(thing, "_where", None)
-    return f"{place}: " if place else ""
+    return f"{origin(thing)}: " if origin(thing) else ""

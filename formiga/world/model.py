@@ -28,9 +28,11 @@ from formiga.world.elements import (
     number,
     numbers,
     of,
+    origin,
     text,
     where,
 )
+from formiga.world.page import Alias, Bind, Camera
 from formiga.world.placement import At
 
 
@@ -55,6 +57,7 @@ class Wall:
     points: tuple[float, ...] = numbers(unit="m", fewest=4, group=2, doc="x0 y0 x1 y1 ...")
     height: float = length(0.1, above=0.0)
     name: str = name("wall")
+    on: bool = flag(True, doc="false: as if it were not there; the laboratory can switch it")
 
 
 @element("rectangle", role="thing")
@@ -69,6 +72,7 @@ class Rectangle:
     heading: float = angle(0.0)
     height: float = length(0.1, above=0.0)
     name: str = name("rectangle")
+    on: bool = flag(True, doc="false: as if it were not there; the laboratory can switch it")
 
 
 @element("polygon", role="thing")
@@ -79,6 +83,7 @@ class Polygon:
     points: tuple[float, ...] = numbers(unit="m", fewest=6, group=2, doc="x0 y0 x1 y1 x2 y2 ...; closed by itself")
     height: float = length(0.1, above=0.0)
     name: str = name("polygon")
+    on: bool = flag(True, doc="false: as if it were not there; the laboratory can switch it")
 
 
 @element("cylinder", role="thing")
@@ -91,6 +96,7 @@ class Cylinder:
     radius: float = length(above=0.0)
     height: float = length(0.1, above=0.0)
     name: str = name("cylinder")
+    on: bool = flag(True, doc="false: as if it were not there; the laboratory can switch it")
 
 
 @element("cylinders", role="thing")
@@ -104,6 +110,7 @@ class Cylinders:
     seed: int = integer(0, least=0)
     height: float = length(0.1, above=0.0)
     name: str = name("cylinders")
+    on: bool = flag(True, doc="false: as if it were not there; the laboratory can switch it")
 
 
 @element("lamp", role="thing")
@@ -116,7 +123,7 @@ class Lamp:
     z: float = length(0.1, least=0.0, doc="above the floor")
     intensity: float = number(0.25, least=0.0, doc="in m^2; a sensor sums intensity / distance^2, so 1 at 0.5 m")
     colour: str = colour("#ffffff")
-    on: bool = flag(True)
+    on: bool = flag(True, doc="false: it does not shine; the laboratory can switch it")
     name: str = name("lamp")
 
 
@@ -133,6 +140,7 @@ class Zone:
     heading: float = angle(0.0)
     colour: str = colour("#808080")
     name: str = name("zone")
+    on: bool = flag(True, doc="false: as if it were not there; the laboratory can switch it")
 
     def __post_init__(self) -> None:
         if (self.radius > 0.0) == (self.width > 0.0 and self.depth > 0.0):
@@ -188,6 +196,7 @@ class World:
 
     name: str = name("world")
     doc: str = text("", doc="one line, for `formiga list worlds`")
+    topic: str = text("", doc="the heading under which the laboratory's gallery shows it")
     dt: float = duration(0.1, above=0.0, doc="the control period")
     seconds: float = duration(60.0, above=0.0, doc="how long a run lasts if nobody says otherwise")
     engine: str = choice("planar", options=("planar", "spatial"), doc="2D, or 3D")
@@ -197,10 +206,11 @@ class World:
     settings: tuple[Any, ...] = ()           # elements of role 'setting' other than <contact>
     fitness: tuple[Any, ...] = ()            # elements of role 'fitness'
     search: Any = None                       # an element of role 'search'
+    page: tuple[Any, ...] = ()               # elements of role 'page'
 
     def __post_init__(self) -> None:
         check(self, "world", kinds_of(World))
-        for part in ("things", "groups", "settings", "fitness"):
+        for part in ("things", "groups", "settings", "fitness", "page"):
             object.__setattr__(self, part, tuple(getattr(self, part)))
         if not isinstance(self.contact, Contact):
             raise WorldError(f"the contact of a world is a Contact, not {self.contact!r}.")
@@ -212,8 +222,11 @@ class World:
         _role("setting", self.settings)
         _role("fitness", self.fitness)
         _role("search", () if self.search is None else (self.search,))
+        _role("page", self.page)
         only_one([self.contact, *self.settings])
         _unique("group", self.groups)
+        for cls, what, by in ((Bind, "bind", "key"), (Alias, "alias", "name"), (Camera, "camera", "name")):
+            _unique(what, [part for part in self.page if isinstance(part, cls)], by)
 
     @cached_property
     def robots(self) -> int:
@@ -240,7 +253,7 @@ class World:
 
 
 # -- what stands where in a file ------------------------------------------------------------------------------------
-IN_WORLD = ("setting", "thing", "robot", "fitness", "search")
+IN_WORLD = ("setting", "thing", "robot", "fitness", "search", "page")
 IN_ROBOT = ("placement", "sensor", "controller", "actuator")
 
 
@@ -286,18 +299,19 @@ def _refuse_second(what: str, first: Any, second: Any, reason: str = "") -> None
                      + (f" {reason}." if reason else ""))
 
 
-def _unique(what: str, things: Sequence[Any]) -> None:
+def _unique(what: str, things: Sequence[Any], by: str = "name") -> None:
     seen: dict[str, Any] = {}
     for thing in things:
-        if thing.name in seen:
-            raise WorldError(f"{where(thing)}second {what} with the name '{thing.name}'; the first is"
-                             f"{_at(seen[thing.name], thing)}. Give each its own name.")
-        seen[thing.name] = thing
+        own = getattr(thing, by)
+        if own in seen:
+            raise WorldError(f"{where(thing)}second {what} with the {by} '{own}'; the first is{_at(seen[own], thing)}. "
+                             f"Give each its own {by}.")
+        seen[own] = thing
 
 
 def _at(first: Any, second: Any) -> str:
     """' at line 7', or ' at common.xml:7' in another file, or ' before it' in Python."""
-    here, there = getattr(first, "_where", None), getattr(second, "_where", None)
+    here, there = origin(first), origin(second)
     if not here or not there:
         return " before it"
     return f" at line {here.line}" if here.file == there.file else f" at {here}"

@@ -72,7 +72,8 @@ class _Reader:
         return _located(root, World(
             **own, contact=contact, things=tuple(self.parts["thing"]), groups=tuple(self.named_groups()),
             settings=tuple(setting for setting in self.parts["setting"] if setting is not contact),
-            fitness=tuple(self.parts["fitness"]), search=next(iter(self.parts["search"]), None)))
+            fitness=tuple(self.parts["fitness"]), search=next(iter(self.parts["search"]), None),
+            page=tuple(self.parts["page"])))
 
     def root(self, file: str, data: bytes, encoding: str | None) -> Node:
         self.bytes += len(data)

@@ -10,6 +10,7 @@ units, choices and plain numbers out of range. Only the reader can check:
 - values written with a unit: their range ('-5cm' for a radius); of a list with commas: its length and range;
   of any list: that it comes in whole groups (points are pairs);
 - what ${...} gives: where it stands, the schema takes anything;
+- commands, keys and names of aliases: for the schema, they are any text;
 - rules between attributes (a zone is a disc or a rectangle).
 
 In one place the schema is the stricter one. An attribute that an element needs must stand at the element itself, while

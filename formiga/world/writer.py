@@ -31,7 +31,7 @@ def to_text(world: World) -> str:
         _element(root, thing)
     for group in world.groups:
         _group(root, group)
-    for part in (*world.fitness, *(() if world.search is None else (world.search,))):
+    for part in (*world.fitness, *(() if world.search is None else (world.search,)), *world.page):
         _element(root, part)
     return etree.tostring(root, pretty_print=True, encoding="unicode")
 

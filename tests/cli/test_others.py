@@ -45,7 +45,7 @@ def test_check_without_a_world_is_a_usage_error(call):
 # -- list -------------------------------------------------------------------------------------------------------------
 def test_list_has_a_line_for_every_registered_element(call):
     for section, role in [("robots", "robot"), ("sensors", "sensor"), ("controllers", "controller"),
-                          ("placements", "placement"), ("things", "thing"), ("settings", "setting")]:
+                          ("placements", "placement"), ("things", "thing"), ("settings", "setting"), ("page", "page")]:
         lines = call("list", section).stdout.splitlines()
         assert [line.split()[0] for line in lines] == list(registered(role))
 
@@ -60,7 +60,7 @@ def test_list_without_a_section_has_all_of_them(call):
     words = call("list").stdout
     assert [line for line in words.splitlines() if line and not line.startswith(" ")] == [
         section for section in ("worlds", "robots", "sensors", "controllers", "placements", "things", "actuators",
-                                "settings", "fitness", "searches", "studies", "benches")
+                                "settings", "fitness", "searches", "page", "studies", "benches")
         if section != "actuators" or registered("actuator")]
     assert "  swarmod" in words.split("\nstudies")[1] and "  avoid24" in words.split("benches")[1]
 

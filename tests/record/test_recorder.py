@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
+from concurrent.futures import ThreadPoolExecutor
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -97,6 +99,79 @@ def test_a_step_with_more_rows_than_a_row_group_is_split(recorded, world, monkey
     assert pq.ParquetFile(cut).metadata.row_group(0).num_rows == 4
     assert pq.read_table(cut).equals(pq.read_table(recorded))
     assert read_recording(cut).replay() is None
+
+
+# -- in the middle, by hand, from anywhere --------------------------------------------------------------------------------
+def test_a_recording_that_begins_in_the_middle_counts_from_there_and_is_touched(world, tmp_path):
+    lab = formiga.Simulation(world, seed=5)
+    for _ in range(7):
+        lab.step()
+    with Recorder(tmp_path / "run.parquet", world, 5) as record:
+        start = lab.state.position.copy()
+        for _ in range(4):
+            record([lab])
+            lab.step()
+    recording = read_recording(tmp_path / "run.parquet")
+    assert recording.touched and recording.steps.tolist() == [0, 1, 2, 3]
+    poses = recording.poses()
+    np.testing.assert_array_equal(poses.time, np.arange(4) * world.dt)
+    np.testing.assert_array_equal(poses.x[0], start[..., 0])
+
+
+def test_a_run_is_touched_if_somebody_says_so_before_the_end(recorded, world, tmp_path):
+    assert not read_recording(recorded).touched
+    lab = formiga.Simulation(world)
+    with Recorder(tmp_path / "run.parquet", world) as record:
+        record([lab])
+        lab.step({"swarm": np.full((1, 3, 2), 0.01)})
+        record([lab])
+        record.touched = True
+    recording = read_recording(tmp_path / "run.parquet")
+    assert recording.touched and recording.meta["touched"] is True
+    with pytest.raises(RecordingError, match=r"run\.parquet: somebody changed this run while it ran, or it was recorded from"):
+        recording.replay()
+
+
+def test_robots_that_come_in_the_middle_are_one_sentence_and_what_was_done_is_kept(world, tmp_path):
+    lab, other = formiga.Simulation(world), formiga.Simulation(formiga.read_world("line"))
+    with pytest.raises(RecordingError, match="1 worlds with 5 robots cannot take 1 worlds with 1"), \
+         Recorder(tmp_path / "run.parquet", world) as record:
+        record([lab])
+        record([other])
+    assert read_recording(tmp_path / "run.parquet").steps.tolist() == [0]
+
+
+def test_any_thread_may_record(recorded, world, tmp_path):
+    before = signal.getsignal(signal.SIGINT)
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(formiga.simulate, world, 2.0, seed=5, worlds=3, out=tmp_path).result().recording
+    assert pq.read_table(other).equals(pq.read_table(recorded)) and not read_recording(other).touched
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_recording_that_begins_in_the_main_thread_may_end_in_another_and_ctrl_c_still_works(world, tmp_path):
+    before = signal.getsignal(signal.SIGINT)
+    record = Recorder(tmp_path / "run.parquet", world)
+    try:
+        record.__enter__()
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(record, [formiga.Simulation(world)]).result()
+            pool.submit(record.__exit__, None, None, None).result()
+        assert read_recording(tmp_path / "run.parquet").ending == "complete"
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(5.0)
+    finally:
+        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def test_a_signal_that_waits_for_another_thread_reaches_the_main_one(world, tmp_path):
+    with pytest.raises(KeyboardInterrupt), Recorder(tmp_path / "run.parquet", world) as record, ThreadPoolExecutor(1) as pool:
+        record._late = signal.SIGINT  # as if it had come while rows were written
+        pool.submit(record, [formiga.Simulation(world)]).result()
+        time.sleep(5.0)
+    assert read_recording(tmp_path / "run.parquet").ending == "interrupted"
 
 
 # -- how it ends ------------------------------------------------------------------------------------------------------

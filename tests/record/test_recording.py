@@ -67,6 +67,28 @@ def test_a_recording_too_large_for_memory_is_refused_in_one_piece_but_read_in_bl
     assert sum(block.num_rows for block in recording.blocks()) == 21 * 15
 
 
+@pytest.mark.parametrize("rows", [4, 64, 1 << 17])
+def test_one_world_of_many_is_read_alone(recorded, tmp_path, monkeypatch, rows):
+    recording = rewritten(recorded, tmp_path, rows=rows)
+    everything = recording.poses()
+    monkeypatch.setattr(recording_module, "LARGEST_IN_MEMORY", 21 * 5 * 62)  # room for one of three
+    for world in range(3):
+        alone = recording.poses(world)
+        np.testing.assert_array_equal(alone.time, everything.time)
+        for ours, theirs in zip(alone[1:], everything[1:]):
+            np.testing.assert_array_equal(ours, theirs[:, [world]])
+    for world in (-1, 3):
+        with pytest.raises(RecordingError, match=f"there is no world {world}; they are numbered from 0 to 2"):
+            recording.poses(world)
+
+
+def test_a_recording_from_before_they_could_be_touched_is_not(recorded, tmp_path):
+    meta = read_recording(recorded).meta
+    del meta["touched"]
+    old = rewritten(recorded, tmp_path, meta=meta)
+    assert not old.touched and old.replay() is None
+
+
 def test_a_file_that_the_world_names_travels_with_the_recording(tmp_path):
     (tmp_path / "table.csv").write_text(CSV)
     (tmp_path / "w.xml").write_text('<world><arena width="1" depth="1"/><sbot count="3"><scatter/>'
@@ -171,6 +193,8 @@ def test_too_few_rows_are_refused(recorded, tmp_path):
     ({"files": {"0/..": ""}}, r"a file in it has the name '0/\.\.'"),
     ({"files": {"0/a": "not base64!"}}, "cannot be unpacked"),
     ({"files": []}, "does not say 'files'"),
+    ({"touched": 1}, "does not say whether the run was 'touched'"),
+    ({"touched": None}, "does not say whether the run was 'touched'"),
 ])
 def test_words_that_do_not_fit_are_one_sentence(recorded, change, complaint, tmp_path):
     meta = {**read_recording(recorded).meta, **change}

@@ -11,7 +11,7 @@ from formiga import loop
 from formiga.errors import FormigaError
 from formiga.units import DEG
 from formiga.view.picture import MOST_POINTS, Picture
-from formiga.world.model import Arena, Group, Lamp, Rectangle, World, Zone
+from formiga.world.model import Arena, Cylinder, Group, Lamp, Rectangle, Wall, World, Zone
 from formiga.world.placement import At
 from formiga.world.robots import Disc
 
@@ -40,6 +40,16 @@ def test_everything_that_can_stand_in_a_world_can_be_drawn(tmp_path):
         file = tmp_path / f"all{suffix}"
         formiga.simulate(World(things=things, groups=(DRIVEN,)), 0.2, picture=file)
         assert file.read_bytes().startswith(begins)
+
+
+def test_what_is_off_is_not_drawn(tmp_path):
+    def pixels(*things):
+        formiga.simulate(World(things=(Arena(2.0, 1.0), *things), groups=(DRIVEN,)), 0.1, picture=tmp_path / "x.png")
+        return imread(tmp_path / "x.png")
+
+    hidden = (Rectangle(0.5, 0.0, 0.2, 0.1, on=False), Cylinder(0.5, 0.2, 0.1, on=False),
+              Zone(0.0, 0.0, radius=0.1, on=False), Wall((0.0, 0.0, 0.5, 0.4), on=False))
+    assert np.array_equal(pixels(*hidden), pixels())
 
 
 def test_a_long_trail_keeps_its_memory_small():

@@ -96,6 +96,14 @@ def _numbers(kind: Kind) -> st.SearchStrategy[Any]:
                      exclude_min=kind.above is not None)
 
 
+COMMANDS = st.sampled_from(["toggle", "drive 0 1 1; wait 0.5", 'echo "it is $time s"', "+forward; echo 'a # b'  # why"])
+TEXTS = {  # of attributes that take only some texts
+    ("bind", "key"): st.sampled_from([*"aZ7?+", "ArrowUp", "space", "F5", "shift+ctrl+s"]),
+    ("alias", "name"): st.from_regex(r"[+-]?[A-Za-z0-9_][A-Za-z0-9_-]{0,5}", fullmatch=True),
+    ("bind", "run"): COMMANDS, ("alias", "run"): COMMANDS, ("script", "run"): COMMANDS,
+}
+
+
 @st.composite
 def things(draw: Any, *roles: str) -> Any:
     """Any instance of any element of one of the roles."""
@@ -109,7 +117,8 @@ def instances(draw: Any, known: elements.Element) -> Any:
     for attribute, kind in known.kinds.items():
         default = known.default(attribute)
         if default is elements.REQUIRED or draw(st.booleans()):
-            given[attribute] = draw(values(kind) if default is not None else st.none() | values(kind))
+            some = TEXTS[known.tag, attribute] if (known.tag, attribute) in TEXTS else values(kind)
+            given[attribute] = draw(some if default is not None else st.none() | some)
     try:
         return known.cls(**given)
     except WorldError:
@@ -137,5 +146,7 @@ def worlds(draw: Any) -> World:
     settings = {type(setting): setting for setting in draw(st.lists(things("setting"), max_size=2))}
     contact = settings.pop(Contact, Contact())
     named = {group.name: group for group in draw(st.lists(groups(), max_size=3))}
+    page = {(type(part), getattr(part, "key", getattr(part, "name", id(part)))): part
+            for part in draw(st.lists(things("page"), max_size=3))}
     return World(**own, contact=contact, things=tuple(stand), groups=tuple(named.values()),
-                 settings=tuple(settings.values()))
+                 settings=tuple(settings.values()), page=tuple(page.values()))

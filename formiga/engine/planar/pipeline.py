@@ -124,13 +124,19 @@ def _glow(world: World) -> Floats:
     return glow
 
 
-def init(model: Model, seed: int = 0) -> State:
-    """Everything that changes, at the start. World 7 is the same alone or among 256."""
+def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> State:
+    """Everything that changes, at the start. World 7 is the same alone or among 256.
+
+    start: positions (W, N, 2) and headings (W, N) of everybody, instead of those that the placement rules give. Nobody asks
+    whether there is room: who stands in something is moved out of it as after any step.
+    """
     W, N = model.worlds, model.world.robots
     keys = np.array([world_key(seed, model.first_world + w) for w in range(W // model.copies)], np.uint64)
-    position, heading = place(model.world, model.fixed, keys)
+    position, heading = place(model.world, model.fixed, keys) if start is None else _given(start, W, N)
     if model.copies > 1:
-        keys, position, heading = (np.concatenate([array] * model.copies) for array in (keys, position, heading))
+        keys = np.concatenate([keys] * model.copies)
+    if model.copies > 1 and start is None:
+        position, heading = (np.concatenate([array] * model.copies) for array in (position, heading))
     lights = max((getattr(group.robot, "leds", 0) for group in model.world.groups), default=0)
     return State(position=position, heading=heading, wheels=np.zeros((W, N, 2)), wheel_angle=np.zeros((W, N, 2)),
                  leds=np.zeros((W, N, lights, 3), np.uint8), crashed=np.zeros((W, N), np.bool_),
@@ -138,6 +144,16 @@ def init(model: Model, seed: int = 0) -> State:
                  step=np.zeros(W, np.int64), unresolved=np.zeros(W, np.int64), key=keys,
                  scratch=Scratch(cell_lists.make(W, N, model.region, 2.0 * model.widest_safety), position.copy(),
                                  np.zeros((W, N), np.bool_), np.zeros(W, np.int64), room(N)))
+
+
+def _given(start: tuple[Any, Any], worlds: int, robots: int) -> tuple[Floats, Floats]:
+    position, heading = (np.array(part, np.float64) for part in start)
+    if position.shape != (worlds, robots, 2) or heading.shape != (worlds, robots):
+        raise WorldError(f"a start has positions ({worlds}, {robots}, 2) and headings ({worlds}, {robots}), not "
+                         f"{position.shape} and {heading.shape}.")
+    if not (np.isfinite(position).all() and np.isfinite(heading).all()):
+        raise WorldError("a start has finite numbers only; these are not.")
+    return position, heading
 
 
 def step(model: Model, state: State, wheels: Floats) -> None:

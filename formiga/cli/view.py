@@ -1,0 +1,62 @@
+"""formiga view: the laboratory in the browser."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import webbrowser
+
+import click
+
+from formiga.cli import options
+
+
+@click.command("view")
+@click.argument("what", required=False, metavar="[WORLD|RECORDING]")
+@click.option("--port", type=click.IntRange(1, 65535), metavar="P", help="Default: 8017, or the next free one.")
+@click.option("--host", metavar="H", default="127.0.0.1", help="Who may connect; default: only this machine.")
+@click.option("--no-browser", is_flag=True, help="Only serves the page, and tells where it is.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, metavar="N")
+@click.option("--script", metavar="FILE.fsh", help="Console commands to begin with.")
+@click.option("--paused", is_flag=True, help="Does not start to play by itself.")
+@options.settings
+@options.own_elements
+def command(what: str | None, port: int | None, host: str, no_browser: bool, seed: int, script: str | None, paused: bool,
+            settings: dict[str, str], own: tuple[str, ...]) -> None:
+    """Open the laboratory in the browser: play, pause, drag, inspect, edit, record, replay.
+
+    WORLD is a file or the name of a shipped world, RECORDING a run.parquet that `formiga run --out` or the laboratory wrote.
+    Without either the page shows what there is. Ctrl-C ends it.
+    """
+    from formiga.cli.progress import Patience, Signals
+    from formiga.page.page import Page
+    from formiga.page.server import PORT
+    from formiga.session import Session
+
+    options.load(own)
+    with Patience():
+        session = Session(what or "corral", seed=seed, parameters=settings, hear=_print)
+    with Signals("the laboratory") as signals, Page(session, host, port or PORT, gallery=what is None) as page:
+        if page.server.port != (port or PORT):
+            click.echo(f"port {port or PORT} is in use; this is port {page.server.port}.")
+        click.echo(f"the laboratory is open at {page.url}   (Ctrl-C ends it)")
+        if page.server.open_to_others:
+            click.echo("others in your network can reach it, drive it, and write files with it.", err=True)
+        if not no_browser and _screen():
+            threading.Thread(target=webbrowser.open, args=[page.url], daemon=True).start()
+        session.play(not paused)
+        if script is not None:
+            session.console.run_file(script)
+        session.run(signals.stop)
+
+
+def _screen() -> bool:
+    """Whether there is a screen to open a browser on; a text browser would only take the terminal."""
+    return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _print(kind: str, text: str, who: object) -> None:
+    """What goes wrong, and what was written, is also said in the terminal."""
+    if kind != "out":
+        click.echo(f"formiga: {text}" if kind == "error" else text, err=kind == "error")

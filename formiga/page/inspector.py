@@ -1,0 +1,135 @@
+"""One robot in words and pictures: pose, wheels, every sensor as numbers, as a polar picture and over time, every neuron.
+
+A pure function of what `session.watch.inspect` tells, and of what it told before: it draws SVG and knows no browser.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from html import escape
+from math import cos, degrees, pi, sin
+from typing import Any
+
+import numpy as np
+
+INK, SOFT, LINE = "#2b2926", "#8a867f", "#e2dfd9"
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555")  # [Okabe & Ito 2008]
+SAMPLES = 120          # that the plots over time remember
+MOST_LINES = 24        # in one plot
+
+
+class Inspector:
+    """Remembers the last readings of the robot that is looked at."""
+
+    def __init__(self) -> None:
+        self._past: dict[str, deque[tuple[float, Any]]] = {}
+        self._whose = ""
+
+    def html(self, robot: dict[str, Any] | None, time: float) -> str:
+        """What to show: a hint if nobody is selected."""
+        if robot is None:
+            return (f'<div style="color:{SOFT};font-size:13px;padding:6px 14px">Click a robot to look inside it: its pose, its '
+                    "sensors, its controller. Drag robots and obstacles to move them.</div>")
+        self._remember(robot, time)
+        parts = [_head(robot)]
+        for name, reading in robot["readings"].items():
+            parts.append(self._sensor(name, np.asarray(reading, np.float64).ravel(), robot["sensors"].get(name)))
+        if robot["layers"]:
+            parts.append(_title("network") + "".join(_bars(name, values) for name, values in robot["layers"].items()))
+        elif robot["memory"]:
+            parts.append(_title("controller's memory") + "".join(
+                _numbers(name, np.asarray(values).ravel()) for name, values in robot["memory"].items()))
+        return f'<div class="formiga-inspector" style="padding:2px 14px 8px" data-robot="{escape(robot["name"])}">{"".join(parts)}</div>'
+
+    def _remember(self, robot: dict[str, Any], time: float) -> None:
+        if robot["name"] != self._whose or any(past and past[-1][0] > time for past in self._past.values()):
+            self._whose, self._past = robot["name"], {}
+        for name, reading in robot["readings"].items():
+            past = self._past.setdefault(name, deque(maxlen=SAMPLES))
+            if not past or past[-1][0] < time:
+                past.append((time, np.asarray(reading, np.float64).ravel()[:MOST_LINES]))
+
+    def _sensor(self, name: str, values: Any, sensor: Any) -> str:
+        finite = values[np.isfinite(values)]
+        full = float(getattr(sensor, "full", 0.0)) or float(np.abs(finite).max(initial=0.0)) or 1.0
+        angles = getattr(sensor, "angles", None)
+        polar = _polar(angles, values, full) if angles is not None and len(angles) == len(values) else ""
+        return (f'{_title(name)}<div style="display:flex;gap:8px;align-items:center">{polar}{self._plot(name, full)}</div>'
+                f"{_numbers('', values)}")
+
+    def _plot(self, name: str, full: float) -> str:
+        """Readings over the last moments, a line for each."""
+        past = [(time, values) for time, values in self._past[name]]
+        width, height = 150, 84
+        table = np.array([values for _, values in past])
+        times = np.array([time for time, _ in past])
+        if len(past) < 2:
+            lines = ""
+        else:
+            x = (times - times[0]) / max(times[-1] - times[0], 1e-9) * width
+            top = max(full, float(np.nanmax(np.where(np.isfinite(table), table, np.nan), initial=0.0)))
+            low = min(0.0, float(np.nanmin(np.where(np.isfinite(table), table, np.nan), initial=0.0)))
+            y = height - (np.clip(np.nan_to_num(table, posinf=top), low, top) - low) / max(top - low, 1e-9) * height
+            lines = "".join(
+                f'<polyline fill="none" stroke="{COLOURS[k % len(COLOURS)]}" stroke-width="1" points="'
+                + " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y[:, k], strict=True)) + '"/>' for k in range(table.shape[1]))
+        return (f'<svg viewBox="0 -2 {width} {height + 4}" style="flex:1;min-width:0" role="img" aria-label="{escape(name)} over time">'
+                f'<rect width="{width}" height="{height}" fill="none" stroke="{LINE}"/>{lines}</svg>')
+
+
+def _head(robot: dict[str, Any]) -> str:
+    flags = [word for word, on in (("touching", robot["crashed"]), ("stopped", not robot["alive"]), ("driven by hand", robot["driven"]))
+             if on]
+    rows = [("x, y", f'<b id="formiga-x">{robot["x"]:.4f}</b>, <b id="formiga-y">{robot["y"]:.4f}</b> m'),
+            ("heading", f'<b id="formiga-heading">{degrees(robot["heading"]) % 360:.1f}</b>°'),
+            ("wheels", f'<b id="formiga-left">{100 * robot["left"]:.2f}</b>, <b id="formiga-right">{100 * robot["right"]:.2f}</b> cm/s'),
+            ("crashes", f'<b id="formiga-crashes">{robot["crashes"]}</b> steps'),
+            ("controller", escape(robot["controller"]))]
+    table = "".join(f'<tr><td style="color:{SOFT};padding-right:10px">{name}</td><td>{text}</td></tr>' for name, text in rows)
+    return (f'<div style="font-size:15px;font-weight:600;color:{INK}">{escape(robot["name"])} <span style="font-weight:400;color:{SOFT}">'
+            f'{escape(robot["robot"])}{" · " + ", ".join(flags) if flags else ""}</span></div>'
+            f'<table style="font-size:12.5px;font-variant-numeric:tabular-nums;margin:4px 0">{table}</table>')
+
+
+def _title(text: str) -> str:
+    return f'<div style="font-size:12px;font-weight:600;color:{SOFT};margin-top:8px">{escape(text)}</div>'
+
+
+def _polar(angles: Any, values: Any, full: float) -> str:
+    """Each sensor as a wedge in its direction, as long as its reading; the robot looks up."""
+    size, inner, outer = 92, 15.0, 44.0
+    half = min(0.5 * pi / max(len(angles), 1), 0.2) if len(angles) > 1 else 0.2
+    wedges = []
+    for number, (angle, value) in enumerate(zip(angles, values, strict=True)):
+        share = float(np.clip(value / full, 0.0, 1.0)) if np.isfinite(value) else 0.0
+        for length, colour in ((outer, "#efece6"), (inner + (outer - inner) * share, "#d55e00")):
+            if colour == "#d55e00" and share == 0.0:
+                continue
+            a, b = angle - half, angle + half
+            points = [(-sin(a) * inner, -cos(a) * inner), (-sin(a) * length, -cos(a) * length),
+                      (-sin(b) * length, -cos(b) * length), (-sin(b) * inner, -cos(b) * inner)]
+            wedges.append(f'<polygon points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}" fill="{colour}">'
+                          f"<title>{number}: {value:.4g}</title></polygon>")
+    return (f'<svg viewBox="-46 -46 92 92" width="{size}" height="{size}" style="flex:none" role="img" aria-label="polar">'
+            f'{"".join(wedges)}<circle r="12" fill="#fff" stroke="{SOFT}"/><path d="M0-8 5 4H-5Z" fill="{SOFT}"/></svg>')
+
+
+def _numbers(name: str, values: Any) -> str:
+    shown = " ".join(f"{value:.3g}" for value in values[:48].tolist()) + (" ..." if len(values) > 48 else "")
+    label = f"{escape(name)}: " if name else ""
+    return f'<div style="font:11px/1.4 ui-monospace,monospace;color:{SOFT};overflow-wrap:anywhere">{label}{shown}</div>'
+
+
+def _bars(name: str, values: Any) -> str:
+    """Activations from 0 to 1 as bars."""
+    width, height, count = 240, 26, max(1, len(values))
+    each = width / count
+    bars = "".join(
+        f'<rect x="{k * each:.1f}" y="{height * (1 - v):.1f}" width="{max(each - 1.0, 0.6):.1f}" height="{height * v:.1f}" fill="#0072b2">'
+        f"<title>{escape(name)} {k}: {v:.3f}</title></rect>" for k, v in enumerate(np.clip(values, 0.0, 1.0).tolist()))
+    return (f'<div style="display:flex;align-items:center;gap:8px;font-size:11px;color:{SOFT};margin-top:3px">'
+            f'<span style="width:52px;flex:none">{escape(name)}</span><svg viewBox="0 0 {width} {height}" style="flex:1;min-width:0" '
+            f'preserveAspectRatio="none" height="{height}"><rect width="{width}" height="{height}" fill="#f4f2ee"/>{bars}</svg></div>')
+
+
+__all__ = ["Inspector"]

@@ -1,0 +1,235 @@
+// The parts of the page that are our own: the bar, the console, the gallery, the keys.
+// Run by the server in each window as a function body, with SETTINGS = {client, token, css} in front of it.
+// Everything a person does here becomes one line of the console's language; the server does the rest.
+
+const old = window.formiga;
+if (old) old.close();
+
+const icon = (path) => `<svg viewBox="0 0 20 20" width="18" height="18" fill="currentColor" aria-hidden="true"><path d="${path}"/></svg>`;
+const ICONS = {
+  worlds: icon("M3 3h6v6H3zM11 3h6v6h-6zM3 11h6v6H3zM11 11h6v6h-6z"), reset: icon("M4 4h2v12H4zM16 4v12L7 10z"),
+  play: icon("M5 3l12 7-12 7z"), pause: icon("M5 3h4v14H5zM11 3h4v14h-4z"), step: icon("M4 4l9 6-9 6zM14 4h2v12h-2z"),
+  record: icon("M10 4a6 6 0 1 0 .01 0z"), shell: icon("M2 4h16v12H2zm2 2v8h12V6zm1 1.5L8 10l-3 2.500z M9 12h5v1.500H9z"),
+};
+
+const host = document.createElement("div");
+host.id = "formiga";
+document.body.append(host);
+const root = host.attachShadow({ mode: "open" });
+root.innerHTML = `<style>${SETTINGS.css}</style>
+<section id="console" hidden aria-label="console">
+  <div id="log" role="log"></div>
+  <div id="completions"></div>
+  <form id="prompt"><span>&gt;</span><input id="input" autocomplete="off" spellcheck="false" aria-label="console input"
+    placeholder="a command; help lists them, Tab completes"></form>
+</section>
+<nav id="bar" aria-label="transport">
+  <button id="worlds" title="worlds (G)">${ICONS.worlds}</button>
+  <button id="reset" title="start again, same seed (R)">${ICONS.reset}</button>
+  <button id="play" title="play or pause (Space)">${ICONS.play}</button>
+  <button id="step" title="one step (.)">${ICONS.step}</button>
+  <select id="speed" title="simulated seconds per second">
+    <option value="0.1">0.1×</option><option value="0.25">0.25×</option><option value="0.5">0.5×</option>
+    <option value="1" selected>1×</option><option value="2">2×</option><option value="5">5×</option>
+    <option value="10">10×</option><option value="50">50×</option><option value="max">max</option>
+  </select>
+  <span id="clock" title="simulated time">0.0 s</span>
+  <input id="timeline" type="range" min="0" max="1" step="any" value="0" hidden aria-label="timeline">
+  <span id="factor" title="simulated seconds per second, as achieved"></span>
+  <button id="record" title="record">${ICONS.record}</button>
+  <button id="shell" title="console (\`)">${ICONS.shell}</button>
+</nav>
+<div id="name"></div>
+<dialog id="gallery" aria-label="worlds"><header><h1>formiga</h1><p>Choose a world.</p><button id="close" title="close">✕</button></header>
+  <div id="cards"></div></dialog>`;
+const $ = (id) => root.getElementById(id);
+
+// -- the line -----------------------------------------------------------------------------------------------------
+let line = null, closed = false, bound = new Set(), status = {};
+function connect() {
+  const address = new URL(`/line?client=${SETTINGS.client}&token=${SETTINGS.token}`, window.location.href);
+  address.protocol = address.protocol.replace("http", "ws");
+  line = new WebSocket(address, [`viser-v${SETTINGS.version}`]);
+  line.onmessage = (event) => hear(JSON.parse(event.data));
+  line.onclose = () => { host.dataset.line = "closed"; };
+  line.onopen = () => { host.dataset.line = "open"; };
+}
+const send = (message) => { if (line && line.readyState === WebSocket.OPEN) line.send(JSON.stringify(message)); };
+const run = (text) => send({ run: text });
+
+function hear(message) {
+  if ("status" in message) show(message.status);
+  if ("say" in message) print(message.say, message.kind);
+  if ("keys" in message) bound = new Set(message.keys);
+  if ("words" in message) offer(message.complete, message.words, message.from);
+  if ("gallery" in message) fill(message.gallery);
+  if ("open" in message) { if (message.open === "gallery") gallery(true); else shell(true); }
+}
+
+// -- the bar ------------------------------------------------------------------------------------------------------
+let scrubbing = false;
+function show(now) {
+  status = now;
+  host.dataset.step = now.step;
+  if (host.dataset.playing !== String(now.playing)) $("play").innerHTML = now.playing ? ICONS.pause : ICONS.play;
+  host.dataset.playing = now.playing;
+  $("clock").textContent = now.length === null ? `${now.time.toFixed(1)} s` : `${now.time.toFixed(1)} / ${now.length.toFixed(1)} s`;
+  $("factor").textContent = now.playing ? `${now.factor < 10 ? now.factor.toFixed(1) : Math.round(now.factor)}× real time` : "paused";
+  $("record").classList.toggle("on", now.recording);
+  $("record").hidden = now.length !== null;
+  $("timeline").hidden = now.length === null;
+  if (now.length !== null && !scrubbing) { $("timeline").max = now.length; $("timeline").value = now.time; }
+  if (root.activeElement !== $("speed")) choose(now.speed);
+  $("name").textContent = `${now.world}${now.recordingFile ? " (recording)" : ""} · ${now.robots} robots · seed ${now.seed}`;
+  document.title = `${now.world} · formiga`;
+}
+function choose(speed) {
+  const select = $("speed");
+  if (![...select.options].some((each) => each.value === speed))
+    select.add(new Option(`${speed}×`, speed));
+  select.value = speed;
+}
+$("play").onclick = () => run(status.playing ? "pause on" : "pause off");
+$("step").onclick = () => run("step");
+$("reset").onclick = () => run("reset");
+$("speed").onchange = (event) => { run(`speed ${event.target.value}`); event.target.blur(); };
+$("record").onclick = () => run(status.recording ? "record off" : "record");
+$("timeline").oninput = (event) => { scrubbing = true; run(`seek ${event.target.value}`); };
+$("timeline").onchange = () => { scrubbing = false; };
+$("shell").onclick = () => shell();
+$("worlds").onclick = () => gallery();
+
+// -- the console --------------------------------------------------------------------------------------------------
+const history = JSON.parse(localStorage.getItem("formiga.history") || "[]");
+let at = history.length;
+function shell(open = $("console").hidden) {
+  $("console").hidden = !open;
+  if (open) { $("input").focus(); $("log").scrollTop = $("log").scrollHeight; } else $("input").blur();
+}
+function print(text, kind) {
+  const each = document.createElement("pre");
+  each.className = kind;
+  each.textContent = text;
+  $("log").append(each);
+  while ($("log").childElementCount > 500) $("log").firstChild.remove();
+  $("log").scrollTop = $("log").scrollHeight;
+  if (kind === "error" && $("console").hidden) flash(text);
+}
+function flash(text) {
+  const note = document.createElement("div");
+  note.className = "flash";
+  note.textContent = text;
+  root.append(note);
+  setTimeout(() => note.remove(), 6000);
+}
+function offer(text, found, from) {
+  if ($("input").value !== text) return;
+  const typed = text.slice(from);
+  if (found.length === 0) return;
+  let common = found[0];
+  for (const word of found) while (!word.startsWith(common)) common = common.slice(0, -1);
+  if (common.length > typed.length || found.length === 1)
+    $("input").value = text.slice(0, from) + common + (found.length === 1 ? " " : "");
+  $("completions").textContent = found.length > 1 ? found.slice(0, 60).join("   ") : "";
+}
+$("prompt").onsubmit = (event) => {
+  event.preventDefault();
+  const text = $("input").value.trim();
+  $("input").value = ""; $("completions").textContent = "";
+  if (!text) return;
+  if (history[history.length - 1] !== text) history.push(text);
+  at = history.length;
+  localStorage.setItem("formiga.history", JSON.stringify(history.slice(-200)));
+  print(text, "echo");
+  run(text);
+};
+$("input").onkeydown = (event) => {
+  if (event.key === "Tab") { event.preventDefault(); send({ complete: $("input").value }); }
+  else if (event.key === "Escape" || event.key === "`") { event.preventDefault(); shell(false); }
+  else if (event.key === "ArrowUp" || event.key === "ArrowDown") {
+    event.preventDefault();
+    at = Math.max(0, Math.min(history.length, at + (event.key === "ArrowUp" ? -1 : 1)));
+    $("input").value = history[at] || "";
+  }
+};
+
+// -- the gallery --------------------------------------------------------------------------------------------------
+function gallery(open = !$("gallery").open) {
+  if (!open) return $("gallery").close();
+  send({ gallery: true });
+  if (!$("gallery").open) $("gallery").showModal();
+}
+function fill(topics) {
+  $("cards").replaceChildren(...topics.flatMap((topic) => {
+    const title = document.createElement("h2");
+    title.textContent = topic.name;
+    const grid = document.createElement("div");
+    grid.className = "grid";
+    for (const world of topic.worlds) {
+      const card = document.createElement("button");
+      card.className = "card";
+      card.dataset.world = world.name;
+      const picture = document.createElement(world.picture ? "img" : "div");
+      if (world.picture) { picture.src = world.picture; picture.alt = ""; }
+      const name = document.createElement("h3"), doc = document.createElement("p");
+      name.textContent = world.name;
+      doc.textContent = world.doc;
+      card.append(picture, name, doc);
+      card.onclick = () => { $("gallery").close(); run(`load ${world.name}; pause off`); };
+      grid.append(card);
+    }
+    return [title, grid];
+  }));
+}
+$("close").onclick = () => gallery(false);
+$("gallery").onclick = (event) => { if (event.target === $("gallery")) gallery(false); };
+
+// -- keys: before viser sees them, so that a bound key does not also fly the camera --------------------------------
+const held = new Map();
+function keyName(event) {
+  let name = event.key === " " ? "Space" : event.key;
+  if (/^Key[A-Z]$/.test(event.code) && name.length === 1) name = name.toLowerCase();
+  const shifted = event.shiftKey && (name.length > 1 || /^[a-z]$/.test(name));
+  return (event.ctrlKey || event.metaKey ? "Ctrl+" : "") + (event.altKey ? "Alt+" : "") + (shifted ? "Shift+" : "") + name;
+}
+function typing(event) {
+  const target = event.composedPath()[0];
+  return target instanceof HTMLElement && (target.isContentEditable || target.tagName === "TEXTAREA" || target.tagName === "SELECT" ||
+    (target.tagName === "INPUT" && target.type !== "range" && target.type !== "checkbox"));
+}
+function down(event) {
+  if (typing(event) || $("gallery").open) return;
+  if (event.key === "`") { event.preventDefault(); event.stopImmediatePropagation(); return shell(); }
+  const name = keyName(event);
+  if (!bound.has(name)) return;
+  event.preventDefault(); event.stopImmediatePropagation();
+  if (root.activeElement) root.activeElement.blur();  // or Space would press the button that was clicked last
+  if (event.repeat || held.has(event.code)) return;
+  held.set(event.code, name);
+  send({ press: name });
+}
+function up(event) {
+  const name = held.get(event.code);
+  if (name === undefined) return;
+  event.preventDefault(); event.stopImmediatePropagation();
+  held.delete(event.code);
+  send({ release: name });
+}
+function blur() {
+  if (held.size) send({ blur: true });
+  held.clear();
+}
+window.addEventListener("keydown", down, true);
+window.addEventListener("keyup", up, true);
+window.addEventListener("blur", blur);
+
+window.formiga = {
+  close() {
+    window.removeEventListener("keydown", down, true);
+    window.removeEventListener("keyup", up, true);
+    window.removeEventListener("blur", blur);
+    if (line) line.close();
+    host.remove();
+  },
+};
+connect();

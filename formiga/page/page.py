@@ -1,0 +1,315 @@
+"""A session in the browser: it listens, draws, and hands over what people do. It never holds up a step.
+
+    with Page(session) as page:
+        webbrowser.open(page.url)
+        session.run()
+
+A thread of its own asks the session for a frame, draws it, and asks again; frames that nobody has time for are never made.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+import time
+from contextlib import suppress
+from functools import partial
+from importlib import resources
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import viser
+from viser import _messages
+
+from formiga.errors import FormigaError
+from formiga.page import export
+from formiga.page.gallery import gallery
+from formiga.page.line import Line, client_of
+from formiga.page.panels import Panels
+from formiga.page.server import PORT, Server
+from formiga.session import Session
+from formiga.session.names import robot_name, thing_names
+from formiga.view import cameras
+from formiga.view.cameras import Pose
+from formiga.view.frame import Frame
+from formiga.view.scene import Scene, Target
+
+RATE = 30.0            # pictures a second, at most
+STATUS = 0.1           # s between two messages about time and speed
+
+
+class Page:
+    """The page of one session, for any number of windows."""
+
+    def __init__(self, session: Session, host: str = "127.0.0.1", port: int = PORT, gallery: bool = False) -> None:
+        """gallery: whether the first window opens with the choice of worlds."""
+        self.session, self._greet = session, gallery
+        self.token = secrets.token_urlsafe(16)
+        self.lines: dict[int, Line] = {}
+        self.saved: dict[str, Pose] = {}                       # cameras that somebody saved
+        self._followed: dict[int, tuple[int, bool]] = {}       # window -> robot, whether with its eyes
+        self._version = -1
+        self._drawn: Frame | None = None
+        self._held = ""                                        # what somebody drags, by name
+        self._keys: list[str] = []
+        self._stop = threading.Event()
+        self.server = Server(host, port, self._serve_line)
+        self._browser = self.server.viser
+        self._browser.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178))
+        self.scene = Scene(self._browser.scene)
+        self.scene.on_pick(self._picked)
+        self.scene.on_drag(self._dragged)
+        self.panels = Panels(self)
+        self._browser.on_client_connect(self._opened)
+        self._browser.on_client_disconnect(self._closed)
+        self._frame_overview()
+        session.eyes = self
+        session.hearers.append(self._heard)
+        self._thread = threading.Thread(target=self._draw, name="page", daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return self.server.url
+
+    def close(self) -> None:
+        """Close all windows' connections."""
+        self._stop.set()
+        self._thread.join(5.0)
+        self.session.eyes = None
+        with suppress(ValueError):
+            self.session.hearers.remove(self._heard)
+        self.server.stop()
+
+    def __enter__(self) -> Page:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(self, text: str, who: int | None = None) -> None:
+        """Have a line of the console's language carried out between two steps."""
+        if not self.session.post(lambda: self._carry_out(text, who)):
+            self._heard("error", "too much is waiting; this was not done.", who)
+
+    def _carry_out(self, text: str, who: int | None) -> None:
+        self.session.console.run(text, who=who)
+        self._tell_keys()
+
+    # -- drawing ------------------------------------------------------------------------------------------------------
+    def _draw(self) -> None:
+        last_status = 0.0
+        while not self._stop.is_set():
+            began = time.perf_counter()
+            if self._browser.get_clients():
+                frame = self.session.look()
+                if frame is not None and not self._stop.is_set():
+                    self._show(frame)
+                    if began - last_status >= STATUS:
+                        last_status = began
+                        self.panels.show(frame)
+                        self._send_all({"status": self._status(frame)})
+            self._stop.wait(max(0.002, 1.0 / RATE - (time.perf_counter() - began)))
+
+    def _show(self, frame: Frame) -> None:
+        if frame.version != self._version:
+            self._version = frame.version
+            self._new_world(frame)
+        self.scene.overlays = set(self.session.overlays)
+        with self._browser.atomic():
+            self.scene.show(frame)
+        self._drawn = frame
+        for client, (robot, eyes) in list(self._followed.items()):
+            if robot < len(frame.place):
+                self._aim(cameras.first_person(frame, robot) if eyes else cameras.behind(frame, robot), client)
+
+    def _new_world(self, frame: Frame) -> None:
+        """Look at all of it, if it is another world and not the last one edited."""
+        before = self._drawn.world if self._drawn is not None else None
+        if before is None or (before.name, before.arena) != (frame.world.name, frame.world.arena):
+            self._followed.clear()
+            self._frame_overview()
+            for client in list(self._browser.get_clients()):
+                self._aim(cameras.overview(frame.world), client)
+        self.panels.new_world(frame)
+
+    def _frame_overview(self) -> None:
+        pose, camera = cameras.overview(self.session.world), self._browser.initial_camera
+        camera.position, camera.look_at, camera.up, camera.fov = pose.position, pose.look_at, pose.up, pose.fov
+
+    def _status(self, frame: Frame) -> dict[str, Any]:
+        session = self.session
+        return {"world": frame.world.name, "robots": frame.world.robots, "seed": session.seed, "step": frame.step,
+                "time": frame.time, "playing": session.playing, "factor": session.factor,
+                "speed": "max" if session.speed == inf else f"{session.speed:g}",
+                "recording": session.recorder is not None,
+                "length": session.replay.seconds if session.replay else None,
+                "recordingFile": session.replay is not None}
+
+    # -- windows ------------------------------------------------------------------------------------------------------
+    async def _opened(self, client: viser.ClientHandle) -> None:
+        settings = json.dumps({"client": client.client_id, "token": self.token, "css": _text("page.css"),
+                               "version": viser.__version__})
+        client._websock_connection.queue_message(
+            _messages.RunJavascriptMessage(f"const SETTINGS = {settings};\n{_text('page.js')}"))
+
+    async def _closed(self, client: viser.ClientHandle) -> None:
+        number = client.client_id
+        self._followed.pop(number, None)
+        self.session.post(lambda: self.session.console.release_all(number))
+
+    async def _serve_line(self, connection: Any, path: str) -> None:
+        client, token = client_of(path)
+        if not secrets.compare_digest(token, self.token):
+            await connection.close(1008, "not from this page")
+            return
+        line = self.lines[client] = Line(connection, client)
+        line.send({"keys": self._keys or sorted(self.session.console.binds)})
+        if self._greet:
+            self._greet = False
+            line.send({"open": "gallery"})
+        try:
+            await line.talk(self._line_heard)
+        finally:
+            if self.lines.get(client) is line:
+                del self.lines[client]
+            self.session.post(lambda: self.session.console.release_all(client))
+
+    def _line_heard(self, line: Line, message: dict[str, Any]) -> None:
+        """What a window says: see line.py. What makes no sense is ignored."""
+        who, console = line.client, self.session.console
+        if isinstance(text := message.get("run"), str):
+            self.run(text, who)
+        elif isinstance(pressed := message.get("press"), str):
+            self.session.post(partial(console.press, pressed, who))
+        elif isinstance(released := message.get("release"), str):
+            self.session.post(partial(console.release, released, who))
+        elif message.get("blur"):
+            self.session.post(lambda: console.release_all(who))
+        elif isinstance(typed := message.get("complete"), str):
+            self.session.post(partial(self._complete, line, typed))
+        elif message.get("gallery"):
+            line.send({"gallery": gallery()})
+
+    def _complete(self, line: Line, typed: str) -> None:
+        console = self.session.console
+        self._send(line, {"complete": typed, "words": console.complete(typed)[:200], "from": console.last_word(typed)})
+
+    def _heard(self, kind: str, text: str, who: Any) -> None:
+        self._send_all({"say": text, "kind": kind})
+
+    def _send(self, line: Line, message: dict[str, Any]) -> None:
+        with suppress(RuntimeError):  # the server has ended
+            self.server.loop.call_soon_threadsafe(line.send, message)
+
+    def _send_all(self, message: dict[str, Any]) -> None:
+        for line in list(self.lines.values()):
+            self._send(line, message)
+
+    def _tell_keys(self) -> None:
+        keys = sorted(self.session.console.binds)
+        if keys != self._keys:
+            self._keys = keys
+            self._send_all({"keys": keys})
+
+    # -- the mouse ----------------------------------------------------------------------------------------------------
+    def _picked(self, target: Target, event: Any) -> None:
+        kind, index = target
+        if kind == "robot":
+            self.session.post(lambda: setattr(self.session, "selected", index))
+        else:
+            self.panels.choose(index)
+
+    def _dragged(self, target: Target, phase: str, x: float, y: float, event: Any) -> None:
+        """Move what is dragged along with the pointer; where it cannot stand, it stays behind."""
+        kind, index = target
+        world = self.session.world
+        try:
+            name = robot_name(world, index) if kind == "robot" else thing_names(world)[index]
+        except (FormigaError, IndexError):
+            return
+        first, self._held = name != self._held, "" if phase == "end" else name
+        self.session.post(lambda: self.session.drag(kind, index, x, y, first))
+
+    # -- cameras: what the session calls its eyes ---------------------------------------------------------------------
+    def cameras(self) -> list[str]:
+        """Names of all cameras."""
+        return list(self._known_cameras())
+
+    def _known_cameras(self) -> dict[str, Pose]:
+        world = self.session.world
+        return {"overview": cameras.overview(world), "top": cameras.top(world), **cameras.named(world), **self.saved}
+
+    def camera(self, name: str, who: int | None) -> None:
+        """Look from there, in the window that asked or in all."""
+        known = self._known_cameras()
+        if name not in known:
+            raise FormigaError(f"there is no camera '{name}'. There are: {', '.join(known)}.")
+        for client in self._windows(who):
+            self._followed.pop(client, None)
+            self._aim(known[name], client)
+
+    def save_camera(self, name: str, who: int | None) -> None:
+        """Keep where a window looks from, under a name."""
+        for client in self._windows(who)[:1]:
+            camera = self._browser.get_clients()[client].camera
+            self.saved[name] = Pose(tuple(camera.position), tuple(camera.look_at), tuple(camera.up_direction), float(camera.fov))
+            return
+        raise FormigaError("no window is open, so there is no camera to save.")
+
+    def follow(self, robot: int | None, eyes: bool, who: int | None) -> None:
+        """Go with a robot, or stay."""
+        for client in self._windows(who):
+            if robot is None:
+                if self._followed.pop(client, None) is not None:
+                    self._aim(cameras.overview(self.session.world), client)
+            else:
+                self._followed[client] = (robot, eyes)
+
+    def _windows(self, who: int | None) -> list[int]:
+        """The window that asked, or all if it was not a window."""
+        clients = self._browser.get_clients()
+        return [who] if who in clients else list(clients)
+
+    def _aim(self, pose: Pose, client: int) -> None:
+        handle = self._browser.get_clients().get(client)
+        if handle is None:
+            return
+        with handle.atomic():
+            handle.camera.up_direction = pose.up
+            handle.camera.position, handle.camera.look_at, handle.camera.fov = pose.position, pose.look_at, pose.fov
+
+    # -- files --------------------------------------------------------------------------------------------------------
+    def screenshot(self, path: Path | None, who: int | None) -> bool:
+        """What a window shows, into a file or as a download in that window. False: no window is open."""
+        windows = self._windows(who)
+        if not windows:
+            return False
+        client = self._browser.get_clients()[windows[0]]
+        frame = self.session.frame(exact=True)
+        export.in_background(self.session, lambda: self._screenshot(client, frame, path))
+        return True
+
+    def _screenshot(self, client: viser.ClientHandle, frame: Frame, path: Path | None) -> str:
+        picture = export.png(export.render(client))
+        if path is None:
+            client.send_file_download(f"{frame.world.name}.png", picture)
+            return f"{frame.world.name}.png was sent to the browser"
+        export.write(path, picture)
+        return f"saved {path}"
+
+    def export(self, path: Path, who: int | None) -> None:
+        """A recording, or what is seen now, as a file of its own."""
+        windows = self._windows(who)
+        client = self._browser.get_clients()[windows[0]] if windows else None
+        export.start(self.session, path, client)
+
+
+def _text(name: str) -> str:
+    return (resources.files("formiga.page") / name).read_text(encoding="utf-8")
+
+
+__all__ = ["Page"]

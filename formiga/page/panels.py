@@ -1,0 +1,237 @@
+"""The panel on the right: what is looked at, how, and what can be changed. Every widget writes a line for the console."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import viser
+
+from formiga.console import quote
+from formiga.page.inspector import COLOURS, Inspector
+from formiga.session import names
+from formiga.session.commands.looking import OVERLAYS
+from formiga.view.frame import Frame
+from formiga.world.elements import of, registered
+from formiga.world.model import World
+
+if TYPE_CHECKING:
+    from formiga.page.page import Page
+
+FIGURES = {"speed": "mean speed (cm/s)", "crashed": "touching (%)", "spread": "spread (m)"}  # of the whole group, over time
+SCALES = {"speed": 100.0, "crashed": 100.0, "spread": 1.0}
+WORDS = {"beams": "beams, by distance", "circles": "collision circles", "links": "who reaches whom", "names": "names",
+         "shifts": "re-positioning", "trails": "trails"}
+KEPT = 240             # points of a plot
+TYPING = 0.8           # s without a key, after which a field is taken to be complete
+
+
+class Panels:
+    """All widgets. They are shared: what is chosen in one window is seen in all."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.session, self.gui = page, page.session, page.server.viser.gui
+        self.inspector = Inspector()
+        self._edited: list[Any] = []                       # widgets of the object that is being edited
+        self._past: deque[tuple[float, ...]] = deque(maxlen=KEPT)
+        self._names: list[str] = []
+        self._lock = threading.RLock()                     # viser calls back from threads of its own
+        self._build()
+
+    def run(self, text: str, event: Any = None) -> None:
+        """A line for the console, from the window where it happened."""
+        client = getattr(event, "client", None)
+        self.page.run(text, client.client_id if client is not None else None)
+
+    def _writes(self, widget: Any, line: Callable[[Any], str]) -> None:
+        """Let a widget write a line when somebody changes it; not when we do, to follow the console."""
+
+        def changed(event: Any) -> None:
+            if event.client is not None:
+                self.run(line(event.target.value), event)
+
+        widget.on_update(changed)
+
+    def _write_file(self, line: str, event: Any) -> None:
+        name = quote([self._file.value or self.session.world.name])
+        self.run(line.format(name), event)
+
+    # -- building -----------------------------------------------------------------------------------------------------
+    def _build(self) -> None:
+        self.gui.set_panel_label("formiga")
+        tabs = self.gui.add_tab_group()
+        with tabs.add_tab("Inspect", viser.Icon.EYE):
+            self._inspect = self.gui.add_html(self.inspector.html(None, 0.0))
+            with self.gui.add_folder("Everybody", expand_by_default=False):
+                self._plots = {name: self.gui.add_uplot(
+                    (np.zeros(2), np.zeros(2)), ({"label": "s"}, {"label": label, "stroke": COLOURS[k], "width": 1.5}),
+                    title=label, height=120, legend={"show": False}, scales={"x": {"time": False}})
+                    for k, (name, label) in enumerate(FIGURES.items())}
+        with tabs.add_tab("Look", viser.Icon.CAMERA):
+            self._overlays = {}
+            with self.gui.add_folder("Show"):
+                for name in OVERLAYS:
+                    box = self._overlays[name] = self.gui.add_checkbox(WORDS[name], name in self.session.overlays)
+                    self._writes(box, lambda on, name=name: f"overlay {name} {'on' if on else 'off'}")
+            with self.gui.add_folder("Camera"):
+                self._cameras = self.gui.add_dropdown("from", ["overview", "top"], initial_value="overview")
+                self._writes(self._cameras, lambda name: quote(["camera", name]))
+                follow = self.gui.add_button_group("selected robot", ["follow", "its eyes", "stay"])
+                follow.on_click(lambda event: self.run({"follow": "follow", "its eyes": "follow $selected first",
+                                                        "stay": "follow off"}[event.target.value], event))
+            self._dark = self.gui.add_checkbox("dark", False)
+            self._dark.on_update(lambda event: self._darken(event.target.value))
+            with self.gui.add_folder("Keys", expand_by_default=False):
+                self._keys = self.gui.add_html("")
+        with tabs.add_tab("Change", viser.Icon.PENCIL):
+            self._object = self.gui.add_dropdown("what", ["world"], initial_value="world")
+            self._object.on_update(lambda event: self._edit(event.target.value))
+            self._fields = self.gui.add_folder("Attributes")
+            with self.gui.add_folder("Add and remove"):
+                self._kind = self.gui.add_dropdown("kind", ["sbot"], initial_value="sbot")
+                buttons = self.gui.add_button_group("", ["add", "remove", "on / off", "undo"])
+                buttons.on_click(self._changed)
+        with tabs.add_tab("Files", viser.Icon.FILE):
+            self._file = self.gui.add_text("file", "")
+            for label, line in (("Save world as it stands (.xml)", "save {}.xml"), ("Screenshot (download)", "screenshot"),
+                                ("Export page (.html)", "export {}.html"), ("Export film (.gif)", "export {}.gif")):
+                button = self.gui.add_button(label)
+                button.on_click(partial(self._write_file, line))
+
+    def _darken(self, dark: bool) -> None:
+        self.page.scene.dark = dark
+        self.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178), dark_mode=dark)
+
+    # -- following the session ----------------------------------------------------------------------------------------
+    def show(self, frame: Frame) -> None:
+        """Some ten times a second: the inspector, the plots, and whatever the console has changed meanwhile."""
+        with self._lock:
+            self._set(self._inspect, "content", self.inspector.html(frame.extra.get("robot"), frame.time))
+            for name, box in self._overlays.items():
+                self._set(box, "value", name in self.session.overlays)
+            self._plot(frame)
+            keys = "".join(f"<tr><td style='padding-right:12px'><b>{escape(key)}</b></td><td>{escape(bind.text)}</td></tr>"
+                           for key, bind in sorted(self.session.console.binds.items()))
+            self._set(self._keys, "content", f"<table style='font-size:12px'><tr><td><b>`</b></td><td>console</td></tr>{keys}</table>")
+            self._set(self._cameras, "options", tuple(self.page.cameras()))
+
+    def _plot(self, frame: Frame) -> None:
+        figures = frame.extra["summary"]
+        if self._past and frame.time <= self._past[-1][0]:
+            if frame.time == self._past[-1][0]:
+                return
+            self._past.clear()
+        self._past.append((frame.time, *(SCALES[name] * figures[name] for name in FIGURES)))
+        table = np.array(self._past)
+        if len(table) > 1:
+            for column, plot in enumerate(self._plots.values(), start=1):
+                plot.data = (table[:, 0], table[:, column])
+
+    def new_world(self, frame: Frame) -> None:
+        """The world is another one, or has changed."""
+        with self._lock:
+            world = frame.world
+            objects = editable(world)
+            if objects != self._names:
+                self._names = objects
+                chosen = self._object.value if self._object.value in objects else objects[0]
+                self._object.options = tuple(objects)
+                self._set(self._object, "value", chosen)
+            self._kind.options = tuple([group.name for group in world.groups] + [*registered("robot"), *registered("thing")])
+            self._edit(self._object.value)
+
+    def choose(self, thing: int) -> None:
+        """Edit the thing that somebody clicked."""
+        found = names.thing_names(self.session.world)
+        if thing < len(found):
+            with self._lock:
+                self._set(self._object, "value", found[thing])
+
+    @staticmethod
+    def _set(widget: Any, attribute: str, value: Any) -> None:
+        """Only what differs is sent."""
+        if getattr(widget, attribute) != value:
+            setattr(widget, attribute, value)
+
+    # -- editing ------------------------------------------------------------------------------------------------------
+    def _edit(self, name: str) -> None:
+        """Show the attributes of an object as fields."""
+        with self._lock:
+            for widget in self._edited:
+                widget.remove()
+            self._edited = []
+            world = self.session.world
+            try:
+                target = names.find(world, name)
+                thing = names.element(world, target)
+            except Exception:  # the world has changed since; a new frame will say how
+                return
+            with self._fields:
+                if target.kind == "group":
+                    group = world.groups[target.index]
+                    tag = of(group.controller).tag if group.controller is not None else "none"
+                    choice = self.gui.add_dropdown("controller", [*registered("controller"), "none"], initial_value=tag)
+                    self._writes(choice, lambda kind: quote(["controller", name, kind]))
+                    self._edited.append(choice)
+                    self._edited.append(self._field(f"{name}.count", "count", str(group.count), "how many robots"))
+                for attribute, kind in names.kinds(thing).items():
+                    value = getattr(thing, attribute)
+                    if kind.base == "flag":
+                        box = self.gui.add_checkbox(attribute, value, hint=kind.doc or None)
+                        self._writes(box, lambda on, path=f"{name}.{attribute}": f"set {path} {'true' if on else 'false'}")
+                        self._edited.append(box)
+                    elif kind.base == "choice":
+                        chosen = self.gui.add_dropdown(attribute, list(kind.options), initial_value=value, hint=kind.doc or None)
+                        self._writes(chosen, lambda word, path=f"{name}.{attribute}": quote(["set", path, word]))
+                        self._edited.append(chosen)
+                    else:
+                        text = "" if value is None else short(kind.format(value))
+                        self._edited.append(self._field(f"{name}.{attribute}", attribute, text, kind.doc))
+
+    def _field(self, path: str, label: str, text: str, doc: str) -> Any:
+        form = self.gui.add_text(label, text, hint=doc or None)
+        timer: list[threading.Timer] = []
+
+        def typed(event: Any) -> None:
+            """Wait until nobody has typed for a moment: a half-typed number is a number too."""
+            if event.client is None:
+                return
+            for each in timer:
+                each.cancel()
+            timer[:] = [threading.Timer(TYPING, lambda: self.run(quote(["set", path, form.value]), event))]
+            timer[0].daemon = True
+            timer[0].start()
+
+        form.on_update(typed)
+        return form
+
+    def _changed(self, event: Any) -> None:
+        what, chosen = event.target.value, self._object.value
+        lines = {"add": quote(["spawn", self._kind.value]) + (" 0 0" if self._kind.value in registered("thing") else "")
+                 + (" radius=0.1" if self._kind.value in ("cylinder", "zone") else ""),
+                 "remove": f"remove {self.session.selected}" if self.session.selected >= 0 else quote(["remove", chosen]),
+                 "on / off": f"toggle {self.session.selected}" if self.session.selected >= 0 else quote(["toggle", chosen]),
+                 "undo": "undo"}
+        self.run(lines[what], event)
+
+
+def editable(world: World) -> list[str]:
+    """The names of everything that has attributes."""
+    return list(names.all_names(world))
+
+
+def short(text: str) -> str:
+    """0.057999999999999996 -> 0.058, for people; what they do not touch is not written back."""
+    words = text.split(" ")
+    try:
+        return " ".join(f"{float(word):.6g}" for word in words)
+    except ValueError:
+        return text
+
+
+__all__ = ["Panels", "editable", "short"]

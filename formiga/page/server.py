@@ -1,0 +1,153 @@
+"""The web server: viser on loopback, with a guard at its door.
+
+viser serves its page and its socket to whoever asks. A laboratory writes files when it is told to, so here only pages that
+this server itself has served may speak to it: a request from another site's page is turned away, also one whose name was
+made to point here. Nobody may flood it, garbage ends the connection that it came from and nothing else, and viser's own
+doors to the outside (sharing, uploads) are shut.
+
+Beside viser's own messages each window has a second socket, its *line* (`line.py`): what people type and press. It comes in on
+the same port. The few places where this file reaches into viser's insides are why its version is pinned in pyproject.toml.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import rich
+import viser
+from viser import _messages, infra
+from websockets.asyncio.server import ServerConnection
+
+from formiga.errors import FormigaError
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+PORT = 8017
+MOST_WINDOWS = 64              # connections, two for each window
+MESSAGES, BYTES = 500, 64 << 20  # that one connection may send in a second, before it has to wait
+TYPED = 100                    # the same for a line: nobody types or scrubs faster
+STRIKES = 5                    # seconds in a row that it may have to wait, before it is put out
+SHUT = (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect, _messages.FileTransferStartUpload)
+
+LineHandler = Callable[[Any, str], Awaitable[None]]  # a websocket, and the path that it asked for
+
+
+class Refused(Exception):
+    """This connection ends here, and viser is not to go on with it."""
+
+
+class Server:
+    """A viser server that is safe to leave open. `on_line` serves the windows' lines."""
+
+    def __init__(self, host: str = "127.0.0.1", port: int = PORT, on_line: LineHandler | None = None) -> None:
+        refuse_address(host)
+        rich.get_console().quiet = True                                   # viser prints; we speak for ourselves
+        logging.getLogger("websockets").setLevel(logging.CRITICAL + 1)    # it logs a traceback for every bad client
+        self.host, self.on_line = host, on_line
+        self.viser = viser.ViserServer(host=host, port=port, verbose=False)
+        self._socket = self.viser._websock_server
+        self._socket._client_connect_cb.insert(0, self._guard)
+        self._socket.disconnect_all_clients()                             # who came before the guard did
+        for message in SHUT:
+            self._socket._incoming_handlers.pop(message, None)
+        self.loop = self.viser.get_event_loop()
+        self.loop.call_soon_threadsafe(self.loop.set_exception_handler, lambda loop, context: None)
+
+    @property
+    def port(self) -> int:
+        """The port it really has: the next free one, if the one that was asked for is taken."""
+        return self.viser.get_port()
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        name = "127.0.0.1" if self.host in ("0.0.0.0", "::", *LOOPBACK) else self.host
+        return f"http://{name}:{self.port}"
+
+    @property
+    def open_to_others(self) -> bool:
+        """Whether other machines can connect, because somebody asked for that."""
+        return self.host not in LOOPBACK
+
+    def stop(self) -> None:
+        """Close all windows' connections and end."""
+        for connection in list(self._socket._live_connections.values()):
+            self.loop.call_soon_threadsafe(connection.transport.abort)  # a polite goodbye waits for an answer
+        self.viser.stop()
+
+    async def _guard(self, client: infra.WebsockClientConnection) -> None:
+        """Before viser reads a word: may they come in, and are they here for their line?"""
+        connection = self._socket._live_connections[client.client_id]
+        assert connection.request is not None
+        headers = connection.request.headers
+        reason = refuse_origin(headers.get("Origin"), headers.get("Host", ""), self.host in LOOPBACK)
+        if len(self._socket._live_connections) > MOST_WINDOWS:
+            reason = "too many windows"
+        try:
+            if reason:
+                await connection.close(1008, reason)
+                raise Refused
+            path = connection.request.path
+            its_line = path.startswith("/line")
+            connection.recv = paced(connection, TYPED if its_line else MESSAGES)  # type: ignore[method-assign,assignment]
+            if its_line:
+                if self.on_line is not None:
+                    await self.on_line(connection, path)
+                raise Refused
+        except BaseException:
+            client._state.message_buffer.set_done()
+            self._socket._client_state_from_id.pop(client.client_id, None)
+            self._socket._live_connections.pop(client.client_id, None)
+            raise
+
+
+def refuse_address(host: str) -> None:
+    """Say now that a host is not an address of this machine; viser would try for ever."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as trial:
+            trial.bind(address)
+    except OSError as wrong:
+        raise FormigaError(f"'{host}' is not an address of this machine ({wrong.strerror or wrong}).") from wrong
+
+
+def refuse_origin(origin: str | None, host: str, loopback: bool) -> str:
+    """Why a page may not speak to this server, or ''. Programs that are no browsers send no origin, and may."""
+    try:
+        name = urlsplit(f"//{host}").hostname or ""
+        if loopback and name not in LOOPBACK:
+            return "wrong host"
+        return "" if origin is None or urlsplit(origin).netloc == host else "another site's page"
+    except ValueError:
+        return "wrong address"
+
+
+def paced(connection: ServerConnection, messages: int = MESSAGES) -> Callable[..., Awaitable[Any]]:
+    """Receive at most so much in a second. Who sends more has to wait, and who does not stop is put out."""
+    recv, count, size, began, strikes = connection.recv, 0, 0, 0.0, 0
+
+    async def receive(*given: Any, **named: Any) -> Any:
+        nonlocal count, size, began, strikes
+        now = asyncio.get_running_loop().time()
+        if now - began > 1.0:
+            strikes = 0 if now - began > 2.0 else strikes
+            count, size, began = 0, 0, now
+        elif count >= messages or size >= BYTES:
+            strikes += 1
+            if strikes > STRIKES:
+                connection.transport.abort()
+                raise Refused
+            await asyncio.sleep(began + 1.0 - now)
+            count, size, began = 0, 0, asyncio.get_running_loop().time()
+        message = await recv(*given, **named)
+        count, size = count + 1, size + len(message)
+        return message
+
+    return receive
+
+
+__all__ = ["PORT", "Server", "paced", "refuse_address", "refuse_origin"]

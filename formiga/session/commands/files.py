@@ -1,0 +1,110 @@
+"""Commands that read and write files: load, save, record, screenshot, export, settings. A world's own text may use none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from formiga import lab
+from formiga.console import Call, CommandSpec
+from formiga.session import edit, settings
+from formiga.view.picture import KINDS, Picture
+
+if TYPE_CHECKING:
+    from formiga.session.session import Session
+
+MOST_NAMES = 10_000
+
+
+def commands(session: Session) -> list[CommandSpec]:
+    """Those of a session."""
+
+    def load(call: Call) -> None:
+        call.least(1)
+        parameters = {}
+        for pair in call.args[1:]:
+            name, equals, value = pair.partition("=")
+            if not equals or not name:
+                raise call.wrong(f"'{pair}' is not NAME=VALUE.")
+            parameters[name] = value
+        name = call.args[0]
+        if name not in lab.shipped_worlds():
+            name = str(call.path(0, "WORLD"))
+        session.open(name, session.seed if session.replay is None else 0, parameters)
+        call.say(f"{session.world.name}: {session.world.doc}" if session.world.doc else session.world.name)
+
+    def save(call: Call) -> None:
+        call.exactly(1)
+        path = call.path(0, "FILE")
+        if path.suffix != ".xml":
+            raise call.wrong(f"'{path}' does not end in .xml, as a world file does.")
+        state = session.sim.state
+        lab.write_world(edit.as_it_stands(session.world, state.position[0], state.heading[0]), path)
+        call.say(f"saved {path}")
+
+    def record(call: Call) -> None:
+        call.most(1)
+        if call.args == ["off"]:
+            if session.recorder is None:
+                call.say("nothing is being recorded.")
+            session.close_recording()
+            return
+        path = call.path(0, "FILE") if call.args else unused(session.world.name, ".parquet")
+        if path.suffix != ".parquet":
+            raise call.wrong(f"'{path}' does not end in .parquet, as a recording does.")
+        session.record(path)
+        call.say(f"recording into {path}; `record off` ends it")
+
+    def screenshot(call: Call) -> None:
+        call.most(1)
+        path = call.path(0, "FILE") if call.args else None
+        if path is not None and path.suffix not in KINDS:
+            raise call.wrong(f"'{path}' must end in {', '.join(KINDS)}.")
+        if session.eyes is not None and (path is None or path.suffix == ".png") and session.eyes.screenshot(path, call.who):
+            return
+        picture = Picture(session.world, path or unused(session.world.name, ".png"))
+        picture([session.sim])
+        picture.save()
+        call.say(f"saved {picture.path}, drawn from above: no window is open")
+
+    def export(call: Call) -> None:
+        call.exactly(1)
+        path = call.path(0, "FILE")
+        if session.eyes is None:
+            raise call.wrong("no page is open, so nothing can be exported. `record` works without one.")
+        session.eyes.export(path, call.who)
+
+    def keep(call: Call) -> None:
+        call.most(1)
+        if call.args:
+            call.word(0, "WHAT", ("save",))
+            call.say(f"saved {settings.save(call.console)}")
+        else:
+            call.say(f"{settings.path()}: a script that every session runs first. `settings save` writes your binds and aliases there.")
+
+    def worlds(args: list[str]) -> Iterable[str]:
+        return lab.shipped_worlds() if len(args) == 1 else ()
+
+    return [
+        CommandSpec("load", "load WORLD|RECORDING [NAME=VALUE...]", "Opens a shipped world, a world file or a recording.", load, files=True,
+                    complete=worlds),
+        CommandSpec("save", "save FILE.xml", "Writes the world as it stands now, robots where they are.", save, files=True),
+        CommandSpec("record", "record [FILE.parquet|off]", "Records from now on, until `record off`.", record, files=True,
+                    complete=lambda args: ("off",)),
+        CommandSpec("screenshot", "screenshot [FILE.png]", "What the window shows, as a file; without FILE as a download.", screenshot,
+                    files=True),
+        CommandSpec("export", "export FILE", "A recording, or what is seen now, as .html that opens by itself, .mp4, .webm or .gif.",
+                    export, files=True),
+        CommandSpec("settings", "settings [save]", "Your own settings file, and how to write it.", keep, files=True,
+                    complete=lambda args: ("save",)),
+    ]
+
+
+def unused(name: str, suffix: str) -> Path:
+    """A name in the current folder that nothing has yet: corral-1.parquet."""
+    for number in range(1, MOST_NAMES):
+        path = Path(f"{name}-{number}{suffix}")
+        if not path.exists():
+            return path
+    return Path(f"{name}{suffix}")

@@ -1,0 +1,121 @@
+"""Commands that change what one sees, and nothing else: list, info, select, overlay, camera, follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from formiga import lab
+from formiga.console import Call, CommandSpec
+from formiga.session import names
+from formiga.session.values import describe
+from formiga.world.elements import of, registered
+
+if TYPE_CHECKING:
+    from formiga.session.session import Session
+
+OVERLAYS = ("beams", "circles", "links", "names", "shifts", "trails")
+LISTS = ("robots", "things", "worlds", "sensors", "controllers", "kinds", "binds", "aliases", "cameras", "overlays")
+
+
+def commands(session: Session) -> list[CommandSpec]:
+    """Those of a session."""
+
+    def list_(call: Call) -> None:
+        call.most(1)
+        what = call.word(0, "SECTION", LISTS, default="all")
+        for section in (("robots", "things") if what == "all" else (what,)):
+            for each in listing(session, section):
+                call.say(each)
+
+    def info(call: Call) -> None:
+        call.most(1)
+        call.say(describe(session, call.args[0] if call.args else None))
+
+    def select(call: Call) -> None:
+        call.exactly(1)
+        session.selected = -1 if call.args[0] == "none" else names.robot(session.world, call.args[0])
+
+    def overlay(call: Call) -> None:
+        call.least(1)
+        call.most(2)
+        name = call.word(0, "NAME", (*OVERLAYS, "none"))
+        if name == "none":
+            session.overlays.clear()
+        elif call.switch(1, "the switch", default=name not in session.overlays):
+            session.overlays.add(name)
+        else:
+            session.overlays.discard(name)
+
+    def camera(call: Call) -> None:
+        call.most(2)
+        if session.eyes is None:
+            call.say("no page is open, so there is no camera.")
+        elif not call.args:
+            call.say(", ".join(session.eyes.cameras()))
+        elif call.args[0] == "save":
+            session.eyes.save_camera(call.word(1, "NAME"), call.who)
+        else:
+            call.most(1)
+            session.eyes.camera(call.args[0], call.who)
+
+    def follow(call: Call) -> None:
+        call.most(2)
+        if session.eyes is None:
+            call.say("no page is open, so there is no camera.")
+            return
+        if call.args[:1] == ["off"]:
+            session.eyes.follow(None, False, call.who)
+            return
+        if call.args:
+            robot = names.robot(session.world, call.args[0])
+        elif session.selected >= 0:
+            robot = session.selected
+        else:
+            raise call.wrong("no robot is selected; click one, or name it.")
+        session.eyes.follow(robot, call.word(1, "HOW", ("behind", "first"), default="behind") == "first", call.who)
+
+    def robots(args: list[str]) -> Iterable[str]:
+        return [*(group.name for group in session.world.groups),
+                *(names.robot_name(session.world, robot) for robot in range(min(session.world.robots, 200))), "none", "off"]
+
+    def cameras(args: list[str]) -> Iterable[str]:
+        return session.eyes.cameras() if session.eyes is not None else ()
+
+    return [
+        CommandSpec("list", "list [SECTION]", f"Lists what there is. Sections: {', '.join(LISTS)}.", list_, complete=lambda args: LISTS),
+        CommandSpec("info", "info [NAME]", "Everything about a robot, a group, a thing, or the run.", info,
+                    complete=lambda args: names.all_names(session.world)),
+        CommandSpec("select", "select ROBOT|none", "Shows a robot in the inspector.", select, complete=robots),
+        CommandSpec("overlay", "overlay NAME [on|off]", f"Shows or hides {', '.join(OVERLAYS)}; none hides all.", overlay,
+                    complete=lambda args: (*OVERLAYS, "none") if len(args) == 1 else ("on", "off")),
+        CommandSpec("camera", "camera [NAME|save NAME]", "Looks from there: overview, top, one of the world's, or one that you saved.",
+                    camera, complete=cameras),
+        CommandSpec("follow", "follow [ROBOT [behind|first]] | follow off", "Goes with a robot, over its shoulder or with its eyes.",
+                    follow, complete=robots),
+    ]
+
+
+def listing(session: Session, section: str) -> list[str]:
+    """The lines of a list."""
+    world, console = session.world, session.console
+    if section == "robots":
+        return [f"{group.name}: {group.count} x {of(group.robot).tag}; sensors: "
+                f"{', '.join(getattr(sensor, 'name', of(sensor).tag) for sensor in group.sensors) or 'none'}; controller: "
+                f"{of(group.controller).tag if group.controller is not None else 'none'}" for group in world.groups] or ["no robots"]
+    if section == "things":
+        return [f"{name}: {of(thing).tag}{'' if getattr(thing, 'on', True) else ' (off)'}"
+                for name, thing in zip(names.thing_names(world), world.things, strict=True)] or ["no things"]
+    if section == "worlds":
+        return [f"{name}: {lab.read_world(name).doc}" for name in lab.shipped_worlds()]
+    if section in ("sensors", "controllers"):
+        return [f"{tag}: {known.doc}" for tag, known in registered(section[:-1]).items()]
+    if section == "kinds":
+        return [f"{tag}: {known.doc}" for role in ("robot", "thing") for tag, known in registered(role).items()]
+    if section == "binds":
+        return [f"{key}: {console.binds[key].text}" for key in sorted(console.binds)] or ["no key is bound"]
+    if section == "aliases":
+        return [f"{name}: {console.aliases[name].text}" for name in sorted(console.aliases)] or ["no aliases"]
+    if section == "overlays":
+        return [f"{name}: {'on' if name in session.overlays else 'off'}" for name in OVERLAYS]
+    return list(session.eyes.cameras()) if session.eyes is not None else ["no page is open"]

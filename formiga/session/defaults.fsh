@@ -1,0 +1,18 @@
+# The binds that everybody starts with. `bind` lists them, `unbind KEY` forgets one, `settings save` keeps your own.
+bind Space pause
+bind . step
+bind r reset
+bind n "seed new"
+bind o "camera overview"
+bind t "camera top"
+bind f follow
+bind v "follow $selected first"
+bind Escape "select none; follow off"
+bind b "overlay beams"
+bind c "overlay circles"
+bind x "overlay shifts"
+bind l "overlay links"
+bind k "overlay trails"
+bind i "overlay names"
+bind p screenshot
+bind Ctrl+z undo

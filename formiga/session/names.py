@@ -1,0 +1,138 @@
+"""Names of what is in a world, for people who type: `lamp`, `cylinder.1`, `swarm`, `swarm.3`, `swarm.proximity.noise`.
+
+A thing goes by its name, or by `name.0`, `name.1` ... in the order of the file if several share it. A robot is `group.3`, or
+just its number over all groups. A part of a group goes by its name or tag; the controller also by `controller`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from formiga.errors import FormigaError, suggest
+from formiga.world.elements import kinds_of, of
+from formiga.world.kinds import Kind
+from formiga.world.model import Group, World
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something in a world that has a name."""
+
+    kind: str                  # "world", "contact", "setting", "thing", "group", "robot", "part"
+    name: str
+    index: int = 0             # of the thing, the group, the robot (over all groups), the setting
+    role: str = ""             # of a part: "sensor", "controller", "actuator"
+    part: int = 0              # its number among those of its role
+
+
+def thing_names(world: World) -> list[str]:
+    """The name of every thing, in the order of `world.things`."""
+    plain = [getattr(thing, "name", of(thing).tag) for thing in world.things]
+    seen: dict[str, int] = {}
+    names = []
+    for name in plain:
+        number = seen[name] = seen.get(name, -1) + 1
+        names.append(name if plain.count(name) == 1 else f"{name}.{number}")
+    return names
+
+
+def robot_name(world: World, robot: int) -> str:
+    """'swarm.3' of a robot's number over all groups."""
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        if robots.start <= robot < robots.stop:
+            return f"{group.name}.{robot - robots.start}"
+    raise FormigaError(f"there is no robot {robot}; there are {world.robots}.")
+
+
+def part_names(group: Group) -> dict[str, tuple[str, int]]:
+    """Name -> (role, number) of everything that the robots of a group carry."""
+    names: dict[str, tuple[str, int]] = {}
+    for role, parts in (("sensor", group.sensors), ("actuator", group.actuators)):
+        for number, part in enumerate(parts):
+            names.setdefault(getattr(part, "name", of(part).tag), (role, number))
+    if group.controller is not None:
+        names["controller"] = ("controller", 0)
+        names.setdefault(of(group.controller).tag, ("controller", 0))
+    return names
+
+
+def all_names(world: World) -> Iterator[str]:
+    """Everything that can be named, but single robots."""
+    yield from ("world", "contact")
+    yield from (of(setting).tag for setting in world.settings)
+    for group in world.groups:
+        yield group.name
+        yield from (f"{group.name}.{part}" for part in part_names(group))
+    yield from thing_names(world)
+
+
+def find(world: World, name: str) -> Target:
+    """What a name means; a clear error if nothing has it."""
+    if name.isdecimal():
+        return _robot(world, int(name), name)
+    for number, group in enumerate(world.groups):
+        if name == group.name:
+            return Target("group", name, number)
+        if name.startswith(f"{group.name}."):
+            rest = name[len(group.name) + 1:]
+            if rest.isdecimal():
+                if int(rest) >= group.count:
+                    raise FormigaError(f"there is no '{name}': '{group.name}' has {group.count} robots, from 0 on.")
+                return _robot(world, world.slices[number].start + int(rest), name)
+            if rest in part_names(group):
+                role, part = part_names(group)[rest]
+                return Target("part", name, number, role, part)
+    things = thing_names(world)
+    if name in things:
+        return Target("thing", name, things.index(name))
+    if name in ("world", "contact"):
+        return Target(name, name)
+    for number, setting in enumerate(world.settings):
+        if of(setting).tag == name:
+            return Target("setting", name, number)
+    if several := [thing for thing in things if thing.startswith(f"{name}.")]:
+        raise FormigaError(f"several things have the name '{name}': {', '.join(several[:8])}.")
+    raise FormigaError(f"there is nothing named '{name}'.{suggest(name, all_names(world))} `list` shows all.")
+
+
+def _robot(world: World, robot: int, name: str) -> Target:
+    if robot >= world.robots:
+        raise FormigaError(f"there is no robot {robot}; there are {world.robots}, from 0 on.")
+    return Target("robot", robot_name(world, robot), robot)
+
+
+def robot(world: World, name: str) -> int:
+    """The number of a robot, by number or as 'swarm.3'."""
+    target = find(world, name)
+    if target.kind == "group" and world.groups[target.index].count == 1:
+        return world.slices[target.index].start
+    if target.kind != "robot":
+        raise FormigaError(f"'{name}' is not one robot; give its number, or its group and number such as "
+                           f"{robot_name(world, 0) if world.robots else 'swarm.0'}.")
+    return target.index
+
+
+def element(world: World, target: Target) -> Any:
+    """The element that a target is; the robot's own element for a group."""
+    if target.kind == "world":
+        return world
+    if target.kind == "contact":
+        return world.contact
+    if target.kind == "setting":
+        return world.settings[target.index]
+    if target.kind == "thing":
+        return world.things[target.index]
+    group = world.groups[target.index]
+    if target.kind == "part":
+        return {"sensor": group.sensors, "actuator": group.actuators, "controller": (group.controller,)}[target.role][target.part]
+    return group.robot
+
+
+def kinds(thing: Any) -> dict[str, Kind]:
+    """The attributes of an element, or of the world itself."""
+    return kinds_of(World) if isinstance(thing, World) else of(thing).kinds
+
+
+__all__ = ["Target", "all_names", "element", "find", "kinds", "part_names", "robot", "robot_name", "thing_names"]

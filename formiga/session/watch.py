@@ -1,0 +1,158 @@
+"""Session -> frame: poses, and what the overlays and the inspector that somebody looks at need. Nothing else is computed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from formiga.control.neural.activity import activity
+from formiga.control.neural.network import Network
+from formiga.errors import FormigaError
+from formiga.geometry import arc
+from formiga.session.names import robot_name
+from formiga.state import Floats
+from formiga.view.frame import Frame, Rays, frame
+from formiga.world.elements import of
+
+if TYPE_CHECKING:
+    from formiga.session.session import Session
+
+MOST_RAYS, MOST_LINKS = 6000, 4000
+
+
+def watch(session: Session, before: tuple[Floats, Floats] | None, share: float) -> Frame:
+    """The frame of now; with `share` < 1 its poses are that far on the way from those `before`."""
+    world, sim = session.world, session.sim
+    shown: dict[str, Any] = {"selected": session.selected}
+    if "beams" in session.overlays:
+        shown["rays"] = rays(session)
+    if "shifts" in session.overlays and before is not None and len(before[0]) == world.robots:
+        shown["shifts"] = shifts(session, *before)
+    if "links" in session.overlays:
+        shown["links"] = links(session)
+    extra: dict[str, Any] = {"summary": summary(session)}
+    if session.selected >= 0:
+        extra["robot"] = inspect(session, session.selected)
+    now = frame(world, sim.state, session.version, extra=extra, **shown)
+    if share < 1.0 and before is not None and len(before[0]) == world.robots:
+        position, heading = before
+        now.place[:, :2] = position + share * (now.place[:, :2] - position)
+        middle = heading + share * (sim.state.heading[0] - heading)
+        now.turn[:, 0], now.turn[:, 3] = np.cos(0.5 * middle), np.sin(0.5 * middle)
+    return now
+
+
+def summary(session: Session) -> dict[str, float]:
+    """Figures of the whole group, for live plots."""
+    state, world = session.sim.state, session.world
+    if not world.robots:
+        return {"speed": 0.0, "crashed": 0.0, "spread": 0.0}
+    position = state.position[0]
+    return {"speed": float(np.abs(state.wheels[0].mean(axis=-1)).mean()),
+            "crashed": float(state.crashed[0].mean()),
+            "spread": float(np.sqrt(((position - position.mean(axis=0)) ** 2).sum(axis=-1).mean()))}
+
+
+# -- overlays ---------------------------------------------------------------------------------------------------------
+def rays(session: Session) -> Rays:
+    """The beams of all robots, or of the selected one if they are too many."""
+    world, sim = session.world, session.sim
+    starts, ends, shares = [np.empty((0, 3))], [np.empty((0, 3))], [np.empty(0)]
+    total = sum(group.count * len(sensor.beams.origin) for group in world.groups for sensor in group.sensors
+                if hasattr(sensor, "beams"))
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        for sensor in group.sensors:
+            if not hasattr(sensor, "beams") or not hasattr(sensor, "reach"):
+                continue
+            chosen = robots
+            if total > MOST_RAYS:
+                if not robots.start <= session.selected < robots.stop:
+                    continue
+                chosen = slice(session.selected, session.selected + 1)
+            reach = float(sensor.reach)
+            distance = sim.engine.cast(sim.model, sim.state, sensor.beams, reach, chosen)[0]
+            hit = np.minimum(distance, reach)
+            c, s = np.cos(sim.state.heading[0, chosen])[:, None], np.sin(sim.state.heading[0, chosen])[:, None]
+            (ox, oy), (ux, uy) = sensor.beams.origin.T, sensor.beams.direction.T
+            x = sim.state.position[0, chosen, 0][:, None] + c * ox - s * oy
+            y = sim.state.position[0, chosen, 1][:, None] + s * ox + c * oy
+            height = np.full(x.shape, 0.5 * getattr(group.robot, "height", 0.1))
+            starts.append(np.stack([x, y, height], -1).reshape(-1, 3))
+            ends.append(np.stack([x + hit * (c * ux - s * uy), y + hit * (s * ux + c * uy), height], -1).reshape(-1, 3))
+            shares.append((hit / reach).ravel())
+    return Rays(np.concatenate(starts), np.concatenate(ends), np.concatenate(shares))
+
+
+def shifts(session: Session, position: Floats, heading: Floats) -> Floats:
+    """How far contacts moved each robot that crashed: from where its wheels would have taken it, motion noise aside."""
+    world, state = session.world, session.sim.state
+    moved = np.zeros((world.robots, 2))
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        for i in range(robots.start, robots.stop):
+            if state.crashed[0, i]:
+                dx, dy, _ = arc(heading[i], *state.wheels[0, i], group.robot.wheel_base, world.dt)
+                moved[i] = state.position[0, i] - position[i] - (dx, dy)
+    return moved
+
+
+def links(session: Session) -> Any:
+    """Pairs of robots (P, 2) of which at least one has a sensor that reaches the other, rim to rim."""
+    from scipy.spatial import cKDTree
+
+    world = session.world
+    reach, radius = np.zeros(world.robots), np.zeros(world.robots)
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        radius[robots] = group.robot.radius
+        finite = [float(sensor.reach) for sensor in group.sensors if np.isfinite(getattr(sensor, "reach", np.inf))]
+        reach[robots] = max(finite, default=0.0)
+    if not reach.any():
+        return np.empty((0, 2), np.int64)
+    position = session.sim.state.position[0]
+    pairs = cKDTree(position).query_pairs(float(reach.max() + 2.0 * radius.max()), output_type="ndarray")
+    gap = np.linalg.norm(position[pairs[:, 0]] - position[pairs[:, 1]], axis=-1) - radius[pairs].sum(axis=-1)
+    return pairs[gap <= reach[pairs].max(axis=-1)][:MOST_LINKS]
+
+
+# -- the inspector ----------------------------------------------------------------------------------------------------
+def inspect(session: Session, robot: int) -> dict[str, Any]:
+    """Everything about one robot."""
+    world, sim = session.world, session.sim
+    state = sim.state
+    group, robots = next((group, robots) for group, robots in zip(world.groups, world.slices, strict=True)
+                         if robots.start <= robot < robots.stop)
+    i = robot - robots.start
+    try:
+        readings = {name: np.array(values[0, i]) for name, values in sim.readings[group.name].items()
+                    if session.replay is None or not _remembers(session, f"{group.name}/{name}")}
+    except FormigaError:
+        readings = {}
+    memory = {name: np.array(values[0, i]) for (owner, name), values in state.memory.items()
+              if owner == f"{group.name}/<controller>" and values.ndim >= 2 and np.size(values[0, i])}
+    layers: dict[str, Floats] = {}
+    if isinstance(group.controller, Network):
+        genes = state.genotypes.get(group.name)
+        try:
+            layers = activity(group.controller, group, readings, None if genes is None else genes[0], memory.get("neurons"),
+                              world.dt)
+        except (FormigaError, KeyError):
+            layers = {}
+    return {
+        "name": robot_name(world, robot), "group": group.name, "robot": of(group.robot).tag, "number": robot,
+        "x": float(state.position[0, robot, 0]), "y": float(state.position[0, robot, 1]),
+        "heading": float(state.heading[0, robot]), "left": float(state.wheels[0, robot, 0]),
+        "right": float(state.wheels[0, robot, 1]), "crashes": int(state.crashes[0, robot]),
+        "crashed": bool(state.crashed[0, robot]), "alive": bool(state.alive[0, robot]),
+        "driven": robot in session.drives,
+        "controller": of(group.controller).tag if group.controller is not None else "none",
+        "readings": readings, "memory": memory, "layers": layers,
+        "sensors": {sensor.name: sensor for sensor in group.sensors if hasattr(sensor, "name")},
+    }
+
+
+def _remembers(session: Session, owner: str) -> bool:
+    """Whether a sensor has a memory: then it needs the whole run, which a recording does not give."""
+    return any(key[0] == owner for key in session.sim.state.memory)
+
+
+__all__ = ["inspect", "links", "rays", "shifts", "summary", "watch"]

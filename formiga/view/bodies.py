@@ -1,0 +1,336 @@
+"""Bodies as triangles: robots, obstacles, lamps, painted floors.
+
+Everything is made of two solids, the lathe and the prism. Corners are not shared between faces that meet at an edge, so
+shading stays smooth around a drum and sharp at its rim. x is ahead, z is up, the origin is the middle of the foot.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from math import cos, pi, sin, tau
+from typing import Any
+
+import numpy as np
+
+Points = Sequence[tuple[float, float]] | np.ndarray
+
+# Dark parts are not black, so that their edges stay visible in the shade.
+RUBBER, CHASSIS, SHELL, METAL, LENS, MARK = "#3b3d42", "#4c5058", "#565b65", "#c3c8cf", "#8a9099", "#ffffff"
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """Triangles. Faces are counter-clockwise seen from outside."""
+
+    vertices: np.ndarray       # (V, 3) m
+    faces: np.ndarray          # (F, 3) indices
+    colours: np.ndarray        # (V, 3) 0..255, as on a screen (sRGB)
+
+    def moved(self, x: float = 0.0, y: float = 0.0, z: float = 0.0, turn: float = 0.0) -> Mesh:
+        """Turned about the vertical, then moved."""
+        c, s = cos(turn), sin(turn)
+        matrix = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
+        return Mesh(self.vertices @ matrix + (x, y, z), self.faces, self.colours)
+
+    def on_its_side(self) -> Mesh:
+        """What was up (z) is now to the left (y); what was to the left points down."""
+        return Mesh(self.vertices @ np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]), self.faces, self.colours)
+
+
+@dataclass(frozen=True, eq=False)  # compared by identity: `look` gives the same one for equal robots
+class Look:
+    """How a kind of robot looks: parts that are always the same, a painted part, and where its lights are."""
+
+    body: Mesh
+    paint: Mesh                # in the colour of the group, or of what happened to the robot
+    lights: np.ndarray         # (L, 3) m
+    light_size: float          # m, across
+
+
+def rgb(colour: str) -> tuple[int, int, int]:
+    """'#0072b2' -> (0, 114, 178)."""
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def linear(colours: Any) -> np.ndarray:
+    """Screen colours 0..255 (sRGB) as shares of light 0..1. [IEC 61966-2-1]"""
+    value = np.asarray(colours, float) / 255.0
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+
+
+# -- solids ---------------------------------------------------------------------------------------------------------
+def lathe(profile: Points, sides: int, colour: str = "#ffffff") -> Mesh:
+    """A profile of (radius, z) turned about the vertical. It goes up outside, from the axis to the axis or around a ring."""
+    around = np.arange(sides) * tau / sides
+    vertices: list[np.ndarray] = []
+    faces: list[tuple[int, int, int]] = []
+    first = 0
+    for (r0, z0), (r1, z1) in pairwise(profile):
+        rings = [np.stack([r * np.cos(around), r * np.sin(around), np.full(sides, z)], axis=1) for r, z in ((r0, z0), (r1, z1))]
+        vertices += rings
+        for a in range(sides):
+            b = (a + 1) % sides
+            if r0 > 0.0:
+                faces.append((first + a, first + b, first + sides + b))
+            if r1 > 0.0:
+                faces.append((first + a, first + sides + b, first + sides + a))
+        first += 2 * sides
+    return _mesh(np.concatenate(vertices), faces, colour)
+
+
+def prism(outline: Points, z0: float, z1: float, colour: str = "#ffffff") -> Mesh:
+    """An outline raised from z0 to z1."""
+    corners = np.asarray(outline, float)
+    if _area(corners) < 0.0:
+        corners = corners[::-1]
+    count = len(corners)
+    low, high = (np.column_stack([corners, np.full(count, z)]) for z in (z0, z1))
+    caps = triangles(corners)
+    vertices = [low, high]
+    faces = [(a, c, b) for a, b, c in caps] + [(a + count, b + count, c + count) for a, b, c in caps]
+    for a in range(count):
+        b, first = (a + 1) % count, 2 * count + 4 * a
+        vertices.append(np.array([low[a], low[b], high[b], high[a]]))
+        faces += [(first, first + 1, first + 2), (first, first + 2, first + 3)]
+    return _mesh(np.concatenate(vertices), faces, colour)
+
+
+def drum(radius: float, z0: float, z1: float, sides: int = 24, bevel: float = 0.0, colour: str = "#ffffff") -> Mesh:
+    """An upright cylinder, its upper rim cut off by `bevel`."""
+    rim = [(radius, z1)] if bevel == 0.0 else [(radius, z1 - bevel), (radius - bevel, z1)]
+    return lathe([(0.0, z0), (radius, z0), *rim, (0.0, z1)], sides, colour)
+
+
+def box(x0: float, x1: float, y0: float, y1: float, z0: float, z1: float, colour: str = "#ffffff") -> Mesh:
+    """A box with its sides along the axes."""
+    return prism([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], z0, z1, colour)
+
+
+def annulus(inner: float, outer: float, sides: int = 48, thick: float = 0.002) -> Mesh:
+    """A flat ring that lies on the floor."""
+    return lathe([(inner, 0.0), (outer, 0.0), (outer, thick), (inner, thick), (inner, 0.0)], sides)
+
+
+def plate(outline: Points, z: float = 0.0) -> Mesh:
+    """A flat outline, seen from above only."""
+    corners = np.asarray(outline, float)
+    if _area(corners) < 0.0:
+        corners = corners[::-1]
+    return _mesh(np.column_stack([corners, np.full(len(corners), z)]), triangles(corners), "#ffffff")
+
+
+def circle(radius: float, sides: int = 48) -> np.ndarray:
+    """An outline (sides, 2)."""
+    around = np.arange(sides) * tau / sides
+    return radius * np.column_stack([np.cos(around), np.sin(around)])
+
+
+def rectangle(width: float, depth: float) -> np.ndarray:
+    """An outline (4, 2) around the origin."""
+    return 0.5 * np.array([(-width, -depth), (width, -depth), (width, depth), (-width, depth)])
+
+
+def together(*meshes: Mesh) -> Mesh:
+    """Several meshes as one."""
+    starts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes)])
+    return Mesh(np.concatenate([mesh.vertices for mesh in meshes]),
+                np.concatenate([mesh.faces + start for mesh, start in zip(meshes, starts)]),
+                np.concatenate([mesh.colours for mesh in meshes]))
+
+
+def triangles(corners: np.ndarray) -> list[tuple[int, int, int]]:
+    """A counter-clockwise outline (K, 2) cut into K - 2 triangles, one ear after another.
+
+    An ear is a corner that bends inwards with no other corner inside its triangle. An outline that crosses itself may
+    have none left; then any corner is taken, so that something is drawn.
+    """
+    left = list(range(len(corners)))
+    cut: list[tuple[int, int, int]] = []
+    while len(left) > 3:
+        at = next((k for k in range(len(left)) if _is_ear(corners, left, k)), 0)
+        cut.append((left[at - 1], left[at], left[(at + 1) % len(left)]))
+        del left[at]
+    return [*cut, (left[0], left[1], left[2])]
+
+
+def _is_ear(corners: np.ndarray, left: list[int], at: int) -> bool:
+    a, b, c = (corners[left[k % len(left)]] for k in (at - 1, at, at + 1))
+    if _cross(a, b, c) <= 0.0:
+        return False
+    others = corners[[left[k % len(left)] for k in range(at + 2, at - 1 + len(left))]]
+    inside = (_cross(a, b, others) >= 0.0) & (_cross(b, c, others) >= 0.0) & (_cross(c, a, others) >= 0.0)
+    return not inside.any()
+
+
+def _cross(a: np.ndarray, b: np.ndarray, p: np.ndarray) -> Any:
+    """Positive where p lies to the left of the way from a to b."""
+    return (b[0] - a[0]) * (p[..., 1] - a[1]) - (b[1] - a[1]) * (p[..., 0] - a[0])
+
+
+def _area(corners: np.ndarray) -> float:
+    """Twice the area inside; negative if clockwise."""
+    x, y = corners.T
+    return float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))
+
+
+def _mesh(vertices: np.ndarray, faces: list[tuple[int, int, int]], colour: str) -> Mesh:
+    """The mesh, without corners that no face uses."""
+    table = np.array(faces, np.int64).reshape(-1, 3)
+    used, index = np.unique(table, return_inverse=True)
+    return Mesh(vertices[used], index.reshape(-1, 3), np.tile(np.array(rgb(colour), np.uint8), (len(used), 1)))
+
+
+# -- robots ---------------------------------------------------------------------------------------------------------
+@lru_cache(maxsize=64)
+def look(robot: Any) -> Look:
+    """How this robot looks. An own kind of robot may have a method `look` that returns a Look."""
+    if hasattr(robot, "look"):
+        return robot.look()
+    return _sbot(robot) if type(robot).__name__ == "SBot" else _disc(robot)
+
+
+def _sbot(robot: Any) -> Look:
+    """Two treels (tracks with wheels outside), a turret that carries the ring of lights, a gripper, a camera on a mast.
+
+    Proportions are taken from photographs of the robot; radius, height, wheel base and wheels are the element's own.
+    """
+    r, h = robot.radius, robot.height
+    foot, ring, deck = 0.38 * h, 0.62 * h, 0.72 * h
+    middle, wide = 0.66 * r, 0.34 * r                   # of a treel, so that its corners stay below the turret
+    long = 0.62 * r
+    track = np.concatenate([circle(0.18 * h, 14)[(np.arange(8) + 11) % 14] + (long - 0.18 * h, 0.0),
+                            circle(0.18 * h, 14)[(np.arange(8) + 4) % 14] - (long - 0.18 * h, 0.0)])
+    treel = prism(track, 0.0, wide, RUBBER).on_its_side().moved(y=-0.5 * wide, z=0.18 * h)
+    hub = drum(0.1 * h, 0.0, 0.06 * r, 6, colour=METAL).on_its_side().moved(z=0.18 * h)
+    hubs = [hub.moved(x=side * (long - 0.18 * h), y=side * (middle + 0.5 * wide), turn=0.0 if side > 0 else pi)
+            for side in (1, -1)]
+    jaw = [(0.92 * r, 0.10 * r), (1.10 * r, 0.22 * r), (1.30 * r, 0.16 * r), (1.34 * r, 0.05 * r), (1.20 * r, 0.09 * r)]
+    jaws = [prism(jaw, 0.44 * h, 0.56 * h, METAL), prism([(x, -y) for x, y in jaw], 0.44 * h, 0.56 * h, METAL)]
+    pointer = [(0.74 * r, 0.0), (0.30 * r, 0.22 * r), (0.30 * r, -0.22 * r)]
+    lights = _ring(robot, 0.99 * r, 0.5 * (foot + ring))
+    body = together(
+        treel.moved(y=middle), treel.moved(y=-middle), *hubs,
+        box(-0.55 * r, 0.55 * r, -middle + 0.4 * wide, middle - 0.4 * wide, 0.08 * h, foot, CHASSIS),
+        drum(0.78 * r, ring - 0.002, deck, 18, 0.05 * r, SHELL),
+        prism(pointer, deck - 0.001, deck + 0.012 * h, MARK),
+        box(0.80 * r, 0.98 * r, -0.12 * r, 0.12 * r, 0.42 * h, 0.58 * h, CHASSIS), *jaws,
+        drum(0.10 * r, deck, 0.93 * h, 8, colour=SHELL).moved(x=-0.12 * r),
+        lathe([(0.0, 0.90 * h), (0.16 * r, 0.92 * h), (0.16 * r, 0.97 * h), (0.0, h)], 8, METAL).moved(x=-0.12 * r),
+        *_lenses(lights, 0.10 * r),
+    )
+    return Look(body, drum(r, foot, ring, 20, 0.10 * r), lights, 0.17 * r)
+
+
+def _disc(robot: Any) -> Look:
+    """A drum on two wheels with an arrow on top."""
+    r, h = robot.radius, getattr(robot, "height", 0.1)
+    wheel = min(getattr(robot, "wheel_radius", 0.3 * h), 0.45 * h)
+    base = min(getattr(robot, "wheel_base", 1.6 * r), 1.8 * r)
+    tread = min(0.22 * r, max(0.06 * r, 2.0 * (r - 0.5 * base)))
+    floor = min(1.1 * wheel, 0.4 * h)
+    rolling = drum(wheel, -0.5 * tread, 0.5 * tread, 14, colour=RUBBER).on_its_side().moved(z=wheel)
+    arrow = [(0.66 * r, 0.0), (-0.02 * r, 0.46 * r), (-0.02 * r, 0.17 * r), (-0.58 * r, 0.17 * r),
+             (-0.58 * r, -0.17 * r), (-0.02 * r, -0.17 * r), (-0.02 * r, -0.46 * r)]
+    lights = _ring(robot, 0.995 * r, 0.5 * (floor + h))
+    body = together(
+        rolling.moved(y=0.5 * base), rolling.moved(y=-0.5 * base),
+        drum(0.80 * r, 0.35 * floor, floor, 16, colour=CHASSIS),
+        prism(arrow, h - 0.001, h + 0.02 * h, MARK),
+        *_lenses(lights, 0.07 * r),
+    )
+    return Look(body, drum(r, floor, h, 28, 0.10 * r), lights, 0.12 * r)
+
+
+def _ring(robot: Any, radius: float, z: float) -> np.ndarray:
+    """Places of the robot's lights: evenly around, the first one half a step to the left of straight ahead."""
+    count = getattr(robot, "leds", 0)
+    around = (np.arange(count) + 0.5) * tau / max(count, 1)
+    return np.column_stack([radius * np.cos(around), radius * np.sin(around), np.full(count, z)])
+
+
+def _lenses(lights: np.ndarray, size: float) -> list[Mesh]:
+    """A small pyramid for each light, so that one that is off can be seen."""
+    pyramid = lathe([(0.0, 0.0), (0.5 * size, 0.0), (0.0, 0.3 * size)], 4, LENS)
+    upright = Mesh(pyramid.vertices[:, [2, 0, 1]], pyramid.faces, pyramid.colours)  # z -> x, x -> y, y -> z
+    return [upright.moved(x, y, z, np.arctan2(y, x)) for x, y, z in lights]
+
+
+# -- lamps ----------------------------------------------------------------------------------------------------------
+BULB = 0.028  # m, radius
+
+
+@lru_cache(maxsize=64)
+def bulb(colour: str, size: float = 1.0) -> Mesh:
+    """The globe of a lamp, around the origin."""
+    radius = size * BULB
+    between = [(radius * cos(a), radius * sin(a)) for a in np.linspace(-0.5 * pi, 0.5 * pi, 9)[1:-1]]
+    return lathe([(0.0, -radius), *between, (0.0, radius)], 16, colour)
+
+
+@lru_cache(maxsize=64)
+def post(height: float) -> Mesh:
+    """What a lamp at this height stands on."""
+    stem = max(height - 0.6 * BULB, 0.004)
+    return together(drum(1.3 * BULB, 0.0, min(0.008, stem), 24, colour=CHASSIS), drum(0.006, 0.0, stem, 10, colour=SHELL),
+                    drum(0.5 * BULB, max(0.0, stem - 0.02), stem, 14, colour=SHELL))
+
+
+# -- for the browser ------------------------------------------------------------------------------------------------
+def normals(mesh: Mesh) -> np.ndarray:
+    """Directions (V, 3) out of the surface: the mean over the faces at each corner, large ones counting more."""
+    a, b, c = (mesh.vertices[mesh.faces[:, k]] for k in range(3))
+    face = np.cross(b - a, c - a)
+    total = np.zeros_like(mesh.vertices)
+    for k in range(3):
+        np.add.at(total, mesh.faces[:, k], face)
+    return total / np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-30)
+
+
+def glb(mesh: Mesh, glow: bool = False, opacity: float = 1.0) -> bytes:
+    """The mesh as a binary glTF 2.0 file with one colour per corner; `glow`: as bright as its colours, in any light.
+
+    trimesh can write one too, but then without a material, and the default of glTF is bare metal.
+    """
+    parts = [mesh.vertices.astype("<f4"), normals(mesh).astype("<f4"), linear(mesh.colours).astype("<f4"),
+             mesh.faces.astype("<u4").reshape(-1)]
+    starts = np.cumsum([0, *(part.nbytes for part in parts)])
+    material: dict[str, Any] = {"pbrMetallicRoughness": {"metallicFactor": 0.0, "roughnessFactor": 0.62,
+                                                         "baseColorFactor": [1.0, 1.0, 1.0, opacity]}}
+    if opacity < 1.0:
+        material["alphaMode"] = "BLEND"
+    if glow:
+        material["extensions"] = {"KHR_materials_unlit": {}}
+    corners = len(mesh.vertices)
+    scene = {
+        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "NORMAL": 1, "COLOR_0": 2}, "indices": 3, "material": 0}]}],
+        "materials": [material],
+        "extensionsUsed": ["KHR_materials_unlit"] if glow else [],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": corners, "type": "VEC3",
+             "min": parts[0].min(axis=0).tolist(), "max": parts[0].max(axis=0).tolist()},
+            {"bufferView": 1, "componentType": 5126, "count": corners, "type": "VEC3"},
+            {"bufferView": 2, "componentType": 5126, "count": corners, "type": "VEC3"},
+            {"bufferView": 3, "componentType": 5125, "count": parts[3].size, "type": "SCALAR"},
+        ],
+        "bufferViews": [{"buffer": 0, "byteOffset": int(start), "byteLength": part.nbytes}
+                        for part, start in zip(parts, starts)],
+        "buffers": [{"byteLength": int(starts[-1])}],
+    }
+    text = json.dumps(scene, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 4)
+    data = b"".join(part.tobytes() for part in parts)
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        return len(content).to_bytes(4, "little") + kind + content
+
+    rest = chunk(b"JSON", text) + chunk(b"BIN\0", data)
+    return b"glTF" + (2).to_bytes(4, "little") + (12 + len(rest)).to_bytes(4, "little") + rest
+
+
+__all__ = ["Look", "Mesh", "annulus", "box", "bulb", "circle", "drum", "glb", "lathe", "linear", "look", "normals", "plate",
+           "post", "prism", "rectangle", "rgb", "together", "triangles"]

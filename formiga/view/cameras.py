@@ -1,0 +1,117 @@
+"""Where to look from, and where a pointer meets the floor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import atan2, cos, radians, sin, sqrt, tan
+from typing import NamedTuple
+
+import numpy as np
+
+from formiga.engine.flatten import extent, flatten
+from formiga.view.frame import Frame
+from formiga.world.model import Group, World
+
+FOV = radians(45.0)         # upright
+ASPECT = 1.5                # of the window that a whole world has to fit in; a narrower one cuts its sides
+TILT = radians(52.0)        # of the overview, above the horizon
+Vector = tuple[float, float, float]
+
+
+class Pose(NamedTuple):
+    """A camera."""
+
+    position: Vector        # m
+    look_at: Vector         # m
+    up: Vector = (0.0, 0.0, 1.0)
+    fov: float = FOV        # rad, upright
+
+
+def overview(world: World) -> Pose:
+    """The whole world, seen from the south and from above."""
+    (x, y), width, depth = _ground(world)
+    away = _distance(width, depth * sin(TILT), 0.5 * depth * cos(TILT))
+    return Pose((x, y - away * cos(TILT), away * sin(TILT)), (x, y, 0.0))
+
+
+def top(world: World) -> Pose:
+    """The whole world as on a map: x to the right, y up."""
+    (x, y), width, depth = _ground(world)
+    return Pose((x, y, _distance(width, depth, 0.0)), (x, y, 0.0), up=(0.0, 1.0, 0.0))
+
+
+def behind(frame: Frame, robot: int) -> Pose:
+    """Over the robot's shoulder."""
+    place, ahead = _stance(frame, robot)
+    size = _size(frame, robot)
+    here = place - 5.0 * size * ahead + (0.0, 0.0, 3.5 * size)
+    return Pose(_vector(here), _vector(place + 2.0 * size * ahead))
+
+
+def first_person(frame: Frame, robot: int) -> Pose:
+    """What the robot would see: from its front, at the height of its body, along its heading."""
+    place, ahead = _stance(frame, robot)
+    group = _group(frame, robot)
+    eye = place + 1.05 * group.robot.radius * ahead + (0.0, 0.0, getattr(group.robot, "height", 0.1))
+    return Pose(_vector(eye), _vector(eye + ahead), fov=radians(75.0))
+
+
+def named(world: World) -> dict[str, Pose]:
+    """The cameras that the world file names: <camera name="corner" .../>."""
+    poses = {}
+    for each in getattr(world, "page", ()):
+        if hasattr(each, "look_x"):
+            here, there = (each.x, each.y, each.z), (each.look_x, each.look_y, each.look_z)
+            straight_down = abs(here[0] - there[0]) + abs(here[1] - there[1]) < 1e-6 * abs(here[2] - there[2])
+            poses[each.name] = Pose(here, there, (0.0, 1.0, 0.0) if straight_down else (0.0, 0.0, 1.0), each.fov)
+    return poses
+
+
+def floor_point(origin: Sequence[float], direction: Sequence[float], height: float = 0.0) -> tuple[float, float] | None:
+    """Where a ray meets the horizontal plane at `height`; None if it goes away from it or along it.
+
+        t = (height - origin_z) / direction_z >= 0
+    """
+    if direction[2] == 0.0:
+        return None
+    along = (height - origin[2]) / direction[2]
+    if not 0.0 <= along < 1e6:  # also a ray that almost skims the floor, and one that is not a number
+        return None
+    return origin[0] + along * direction[0], origin[1] + along * direction[1]
+
+
+# -- parts ----------------------------------------------------------------------------------------------------------
+def _ground(world: World) -> tuple[tuple[float, float], float, float]:
+    """Middle, width and depth of what there is to see."""
+    region = extent(world, flatten(world))
+    return ((0.5 * (region.x0 + region.x1), 0.5 * (region.y0 + region.y1)),
+            max(region.x1 - region.x0, 0.2), max(region.y1 - region.y0, 0.2))
+
+
+def _distance(width: float, height: float, nearer: float) -> float:
+    """From how far a picture of this size fits, with a little air around; `nearer`: by how much its front edge is."""
+    half = tan(0.5 * FOV)
+    return 1.08 * max(0.5 * height / half, 0.5 * width / (half * ASPECT)) + nearer
+
+
+def _stance(frame: Frame, robot: int) -> tuple[np.ndarray, np.ndarray]:
+    """Place, and the level direction of the heading."""
+    w, x, y, z = frame.turn[robot]
+    heading = atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    return frame.place[robot], np.array([cos(heading), sin(heading), 0.0])
+
+
+def _group(frame: Frame, robot: int) -> Group:
+    return next(group for group, robots in zip(frame.world.groups, frame.world.slices) if robot < robots.stop)
+
+
+def _size(frame: Frame, robot: int) -> float:
+    robot_of = _group(frame, robot).robot
+    return sqrt(robot_of.radius * max(robot_of.radius, getattr(robot_of, "height", 0.1)))
+
+
+def _vector(point: np.ndarray) -> Vector:
+    return float(point[0]), float(point[1]), float(point[2])
+
+
+__all__ = ["Pose", "behind", "first_person", "floor_point", "named", "overview", "top"]

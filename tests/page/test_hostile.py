@@ -1,0 +1,218 @@
+"""Windows that are not ours, garbage, floods, scripts without an end: each costs its sender, and nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+
+import msgspec
+import pytest
+import viser
+import websockets
+
+from formiga.errors import FormigaError
+from formiga.page.server import TYPED, Server, refuse_origin
+from tests.page.conftest import until
+
+VERSION = f"viser-v{viser.__version__}"
+
+
+def address(lab, path="/"):
+    return f"ws://127.0.0.1:{lab.page.server.port}{path}"
+
+
+def talk(lab, path, what, **how):
+    async def meet():
+        async with websockets.connect(address(lab, path), subprotocols=[VERSION], max_size=None, **how) as socket:
+            return await what(socket)
+
+    return asyncio.run(asyncio.wait_for(meet(), 60))
+
+
+def line(lab, client=7):
+    return f"/line?client={client}&token={lab.page.token}"
+
+
+def alive(lab):
+    """The laboratory still steps, and a well-behaved line still works."""
+    before = lab.poses()[2]
+    lab.run("play")
+    until(lambda: lab.poses()[2] > before)
+
+    async def ask(socket):
+        await socket.send(json.dumps({"run": "echo well"}))
+        async for message in socket:
+            if json.loads(message).get("say") == "well":
+                return True
+        return False
+
+    assert talk(lab, line(lab, 99), ask)
+
+
+@pytest.mark.parametrize("path", ["/", "/line"])
+@pytest.mark.parametrize("garbage", [b"\x00\xff garbage", "not even bytes", b"\x81\xa4type\xa7Nothing", "[1, 2", "[]", "{}", "3", "null",
+                                     '{"run": 3}', '{"press": []}', '{"run": "' + "x" * 30000 + '"}', "[" * 5000])
+def test_garbage_ends_the_connection_that_it_came_from_and_nothing_else(lab, path, garbage, capfd):
+    async def send(socket):
+        await socket.send(garbage)
+        await asyncio.sleep(0.2)
+
+    try:
+        talk(lab, line(lab) if path == "/line" else path, send)
+    except websockets.exceptions.ConnectionClosed:
+        pass
+    alive(lab)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_messages_that_are_well_formed_and_make_no_sense_are_ignored(lab, capfd):
+    kinds = ["GuiUpdateMessage", "ShareUrlRequest", "CommandTriggerMessage", "SceneNodeClickMessage", "FileTransferStartUpload",
+             "GuiFormSubmitMessage", "TransformControlsUpdateMessage", "ViewerCameraMessage"]
+
+    async def send(socket):
+        for kind in kinds:
+            await socket.send(msgspec.msgpack.encode({"type": kind, "uuid": "nobody", "updates": {"value": [1] * 50}, "name": "/nothing"}))
+            await asyncio.sleep(0.05)
+
+    for _ in kinds:
+        try:
+            talk(lab, "/", send)
+        except websockets.exceptions.ConnectionClosed:
+            pass
+    alive(lab)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_client_that_floods_waits_and_the_others_do_not(lab):
+    lab.run("speed 1; play")
+
+    async def flood(socket):
+        sent = 0
+        try:
+            async with asyncio.timeout(3.0):
+                while sent < 50_000:
+                    await socket.send(json.dumps({"run": "echo flood"}))
+                    sent += 1
+        except TimeoutError:
+            pass
+        await asyncio.get_running_loop().run_in_executor(None, alive, lab)
+        return time.monotonic() - began, sum(text == "flood" for _, text in lab.said)
+
+    began = time.monotonic()
+    spent, floods = talk(lab, line(lab), flood, close_timeout=1)
+    assert spent < 10.0
+    assert 0 < floods <= (spent + 1.0) * TYPED
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "http://127.0.0.1:1", "null", "file://"])
+@pytest.mark.parametrize("path", ["/", "/line"])
+def test_another_sites_page_may_not_speak_to_it(lab, origin, path):
+    async def send(socket):
+        await socket.send(json.dumps({"run": "speed 9"}))
+        await socket.recv()
+
+    with pytest.raises(websockets.exceptions.ConnectionClosed) as closed:
+        talk(lab, line(lab) if path == "/line" else "/", send, origin=origin)
+    assert closed.value.rcvd is not None and closed.value.rcvd.code == 1008
+    assert lab.session.speed == 1.0
+
+
+@pytest.mark.parametrize("origin, host, loopback, allowed", [
+    (None, "127.0.0.1:8017", True, True), ("http://127.0.0.1:8017", "127.0.0.1:8017", True, True),
+    ("http://localhost:9000", "localhost:9000", True, True), ("http://[::1]:8017", "[::1]:8017", True, True),
+    ("http://evil.example:8017", "evil.example:8017", True, False), (None, "evil.example", True, False), (None, "", True, False),
+    ("http://localhost:1", "localhost:2", True, False), ("http://[", "localhost", True, False), (None, "[", True, False),
+    ("http://lab.example:8017", "lab.example:8017", False, True), ("http://evil.example", "lab.example:8017", False, False),
+])
+def test_who_may_come_in(origin, host, loopback, allowed):
+    assert (refuse_origin(origin, host, loopback) == "") is allowed
+
+
+def test_a_line_needs_the_token_that_only_the_page_knows(lab):
+    async def send(socket):
+        await socket.send(json.dumps({"run": "speed 9"}))
+        await socket.recv()
+
+    for path in ("/line", "/line?client=0", "/line?client=0&token=guess", "/line?client=-1&token="):
+        with pytest.raises(websockets.exceptions.ConnectionClosed):
+            talk(lab, path, send)
+    assert lab.session.speed == 1.0
+
+
+LOOPS = {
+    "calls itself": '<alias name="again" run="again"/><script run="again"/>',
+    "calls itself, deeper and deeper": '<alias name="down" run="down; echo up"/><script run="down"/>',
+    "two that call each other": '<alias name="ping" run="pong"/><alias name="pong" run="ping"/><script run="ping"/>',
+    "waits no time": '<alias name="idle" run="wait 0; idle"/><script run="idle"/>',
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_worlds_script_that_loops_for_ever_is_stopped_with_a_message(lab, loop, tmp_path):
+    file = tmp_path / "loop.xml"
+    file.write_text(f'<world name="loop"><arena width="1" depth="1"/><sbot><scatter/></sbot>{LOOPS[loop]}</world>')
+    lab.do(lambda: lab.session.open(str(file)), timeout=20)
+    until(lambda: any(kind == "error" and "loop.xml:1" in text and re_limit(text) for kind, text in lab.said), message=lambda: str(lab.said))
+    alive(lab)
+
+
+def re_limit(text):
+    return any(word in text for word in ("10000", "10,000", "32"))
+
+
+def test_a_worlds_script_that_loops_with_waits_leaves_the_laboratory_usable(lab, tmp_path):
+    file = tmp_path / "blink.xml"
+    file.write_text('<world name="blink"><arena width="1" depth="1"/><lamp x="0" y="0" name="lamp"/><sbot><scatter/></sbot>'
+                    '<alias name="blink" run="toggle lamp; wait 0.1; blink"/><script run="blink"/></world>')
+    lab.do(lambda: lab.session.open(str(file)))
+    lab.run("speed max; play")
+    until(lambda: lab.poses()[2] > 50)
+    alive(lab)
+    lab.run("load line")
+    assert not [task for task in lab.session.console.tasks if not task.trusted]
+
+
+@pytest.mark.parametrize("text", ["save stolen.xml", "screenshot stolen.png", "record stolen.parquet", "load line", "exec x.fsh", "export x.html",
+                                  "settings save"])
+@pytest.mark.parametrize("how", ["script", "bind", "alias"])
+def test_a_worlds_own_text_may_not_touch_files(lab, text, how, tmp_path):
+    inside = {"script": f'<script run="{text}"/>', "bind": f'<bind key="F9" run="{text}"/>', "alias": f'<alias name="innocent" run="{text}"/>'}
+    file = tmp_path / "thief.xml"
+    file.write_text(f'<world name="thief"><arena width="1" depth="1"/><sbot><scatter/></sbot>{inside[how]}</world>')
+    lab.do(lambda: lab.session.open(str(file)))
+    if how == "bind":
+        lab.do(lambda: lab.session.console.press("F9"))
+    if how == "alias":
+        lab.run("innocent")
+    lab.heard("thief.xml:1", "error")
+    assert {each.name for each in tmp_path.iterdir()} <= {"thief.xml", "config"}
+    assert lab.session.world.name == "thief"
+
+
+def test_a_port_in_use_gives_the_next_free_one():
+    first = Server(port=0)
+    try:
+        second = Server(port=first.port)
+        assert second.port > first.port
+        second.stop()
+    finally:
+        first.stop()
+
+
+def test_an_address_of_another_machine_is_refused_at_once():
+    with pytest.raises(FormigaError, match="is not an address of this machine"):
+        Server(host="203.0.113.7")
+
+
+def test_the_server_listens_on_loopback_only(lab):
+    sockets = lab.page.server.viser._websock_server._background_event_loop
+    assert sockets is not None
+    import socket
+
+    other = socket.gethostbyname(socket.gethostname())
+    if other.startswith("127."):
+        pytest.skip("this machine has no other address")
+    with socket.socket() as trial:
+        trial.settimeout(2)
+        assert trial.connect_ex((other, lab.page.server.port)) != 0
