@@ -1,4 +1,4 @@
-# formiga: `make run` runs a world, `make test` runs the tests. Each target sets up what it needs in .venv, once.
+# formiga: `make run` opens the laboratory, `make test` runs the tests. Each target sets up what it needs in .venv, once.
 
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -8,18 +8,18 @@ SHELL  := /bin/bash
 # The mkdocs theme greets every build with a notice about mkdocs 2; this is its own switch for that.
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: help run test lint bench docs clean
+.PHONY: help run test lint bench docs pictures clean chromium
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 14
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 17
 
-run: $(VENV)/.ready-run  ## run 64 copies of the default world, with a summary at the end
-	@$(BIN)/formiga run corral --worlds 64 --seconds 300
+run: $(VENV)/.ready-run  ## open the laboratory in the browser; WORLD=mixed chooses another world
+	@$(BIN)/formiga view $(WORLD)
 
-test: $(VENV)/.ready-test  ## run all tests, on all cores
+test: $(VENV)/.ready-test chromium  ## run all tests, on all cores, with those in a real browser
 	@$(BIN)/python -m pytest -n auto -q
 
 lint: $(VENV)/.ready-lint  ## ruff and mypy
@@ -32,6 +32,9 @@ bench: $(VENV)/.ready-run  ## speed tables of this machine
 docs: $(VENV)/.ready-docs  ## build the documentation into site/
 	@$(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html"
+
+pictures: $(VENV)/.ready-test chromium  ## take the pictures of the laboratory in docs/ and in the gallery again
+	@$(BIN)/python docs/screenshots.py
 
 clean:  ## remove what was built; .venv stays (delete it by hand for a fresh start)
 	@rm -rf site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -70,3 +73,19 @@ $(BIN)/pip:
 	  fi; \
 	fi; \
 	$$python -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
+
+# Chromium, for the tests in a real browser. Where we may not install it, those tests are skipped, with a reason; in a
+# continuous integration (CI is set) they fail.
+chromium:
+	@there() { for each in "$$CHROMIUM" chromium chromium-browser google-chrome chrome; do \
+	  if [ -n "$$each" ] && command -v "$$each" >/dev/null; then return 0; fi; done; return 1; }; \
+	if there; then exit 0; fi; \
+	root=; if [ "$$(id -u)" != 0 ]; then root="sudo -n"; fi; \
+	if command -v apt-get >/dev/null && $$root true 2>/dev/null; then \
+	  echo "installing chromium, once (a minute or two) ..."; \
+	  log=$$(mktemp); get="$$root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends"; \
+	  { $$root apt-get update; $$get chromium || $$get chromium-browser; } >$$log 2>&1 </dev/null; \
+	  if there; then rm -f $$log; exit 0; fi; \
+	  cat $$log; rm -f $$log; echo "chromium could not be installed; apt's own words are above."; \
+	fi; \
+	echo "There is no Chromium, so what needs a real browser is left out. Type: sudo apt-get install chromium"

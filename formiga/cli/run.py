@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -62,7 +63,8 @@ def command(world: str, engine: str | None, seconds: float | None, seed: int, wo
             run = lab.simulate(described, seconds, seed, worlds, engine, threads=threads, out=out, every=every,
                                picture=picture, progress=show, stop=signals.stop)
         else:
-            run = _scripted(described, script, seconds, seed, worlds, every, out, picture, quiet, show, signals.stop)
+            run = _scripted(described, script, seconds, seed, worlds, engine, every, out, picture, quiet, show,
+                            signals.stop)
         summary = summarise(run, worlds, engine, asked, picture)
         for path in (json_path, summary_path):
             _write(path, summary)
@@ -75,26 +77,26 @@ def command(world: str, engine: str | None, seconds: float | None, seed: int, wo
     return 0
 
 
-def _scripted(world: World, script: str, seconds: float | None, seed: int, worlds: int, every: int, out: str | None,
-              picture: str | None, quiet: bool, progress: Any, stop: Any) -> Run:
-    """The run of a world with a script. What the script says goes to stdout, what goes wrong ends it."""
+def _scripted(world: World, script: str, seconds: float | None, seed: int, worlds: int, engine: str | None, every: int,
+              out: str | None, picture: str | None, quiet: bool, progress: Any, stop: Any) -> Run:
+    """The run of a world with a script. What the script says goes to stdout; what goes wrong ends it."""
+    from formiga.engine import engine as find_engine
     from formiga.session.headless import run_script
 
     if worlds > 1 or every > 1:
         raise FormigaError("--script works on one world, and records every step: leave --worlds and --every out.")
-    complaints: list[str] = []
+    if engine is not None:
+        find_engine(engine)
+        world = replace(world, engine=engine)
 
-    def say(kind: str, text: str) -> None:
-        if kind == "error":
-            complaints.append(text)
-        elif not quiet:
+    def say(text: str) -> None:
+        if not quiet:
             click.echo(text)
 
-    run, wrong = run_script(world, script, seconds, seed, out=out, picture=picture, say=say, progress=progress, stop=stop)
-    if complaints:
-        raise FormigaError(" ".join(complaints))
-    if wrong and not run.interrupted:
-        click.echo(f"formiga: {script}: {wrong}.", err=True)
+    run, finished = run_script(world, script, seconds, seed, out=out, picture=picture, say=say, progress=progress, stop=stop)
+    if not finished and not run.interrupted:
+        click.echo(f"formiga: {script}: it was not at its end after {run.seconds:g} s; --seconds makes the run longer.",
+                   err=True)
     return run
 
 

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import webbrowser
+from pathlib import Path
 
 import click
 
@@ -30,11 +31,15 @@ def command(what: str | None, port: int | None, host: str, no_browser: bool, see
     Without either the page shows what there is. Ctrl-C ends it.
     """
     from formiga.cli.progress import Patience, Signals
+    from formiga.console import parse, read_script
     from formiga.page.page import Page
-    from formiga.page.server import PORT
+    from formiga.page.server import PORT, refuse_address
     from formiga.session import Session
 
     options.load(own)
+    refuse_address(host)
+    if script is not None:
+        parse(read_script(Path(script)), script)  # a mistake in it is said now, and not when a page is open
     with Patience():
         session = Session(what or "corral", seed=seed, parameters=settings, hear=_print)
     with Signals("the laboratory") as signals, Page(session, host, port or PORT, gallery=what is None) as page:

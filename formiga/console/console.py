@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -161,6 +162,7 @@ class Console:
 
     def advance(self) -> None:
         """Let tasks go on whose time has come. Called after every step of the simulation."""
+        self.now()  # notices a clock that went back, also if nobody waits
         for task in list(self.tasks):
             if task.waits is not None:
                 self._go(task)
@@ -210,6 +212,7 @@ class Console:
             self._running -= 1
 
     def _work(self, task: Task) -> None:
+        end = time.monotonic() + limits.SECONDS
         for _ in range(limits.BUDGET):
             found = task.next()
             if found is None:
@@ -224,6 +227,9 @@ class Console:
                 if sum(one.waits is not None for one in self.tasks) > limits.TASKS:
                     raise ConsoleError(f"{limits.TASKS} scripts are waiting, the most that is allowed. `stop` ends them.")
                 return
+            if not frame.trusted and time.monotonic() > end:
+                raise ConsoleError(f"a world's own text worked for {limits.SECONDS:g} s without a `wait`, the most that is "
+                                   "allowed.")
         if task.frames:
             raise ConsoleError(f"{limits.BUDGET} commands without a `wait`, the most that is allowed. Does something call "
                                "itself? Then put a `wait` of more than 0 s into it.")

@@ -9,6 +9,7 @@ import io
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def html(path: Path, frames: list[Frame], speed: float, overlays: set[str]) -> s
         camera.position, camera.look_at, camera.up, camera.fov = pose.position, pose.look_at, pose.up, pose.fov
         scene.show(frames[0])
         serializer = server.get_scene_serializer()
-        for before, now in zip(frames, frames[1:], strict=False):
+        for before, now in pairwise(frames):
             serializer.insert_sleep((now.time - before.time) / speed)
             scene.show(now)
         if len(frames) > 1:
@@ -112,7 +113,8 @@ def film(path: Path, frames: list[Frame], speed: float, client: viser.ClientHand
     """Have a window render frame after frame, and write them as a video."""
     writer = _writer(path)
     times = np.array([each.time for each in frames])
-    shown = [frames[index] for index in np.searchsorted(times, np.arange(0.0, times[-1] + 1e-9, speed / FRAMES), side="right") - 1]
+    moments = np.arange(0.0, times[-1] + 1e-9, speed / FRAMES)
+    shown = [frames[index] for index in np.searchsorted(times, moments, side="right") - 1]
     scene = Scene(client.scene)
     scene.overlays = overlays & {"trails", "circles", "names"}
     try:
@@ -137,7 +139,7 @@ def _writer(path: Path) -> Callable[[Path, list[Any]], None]:
     try:
         import imageio_ffmpeg  # noqa: F401
     except ImportError as missing:
-        raise MissingExtra(f"{path.suffix} films need another library: pip install 'formiga[video]'. .gif works without.") from missing
+        raise MissingExtra(f"{path.suffix} needs one more library: pip install 'formiga[video]'; .gif does not.") from missing
     codec = {".mp4": "libx264", ".webm": "libvpx-vp9"}[path.suffix]
     return lambda file, pictures: iio.imwrite(file, [even(each) for each in pictures], extension=path.suffix, plugin="FFMPEG",
                                               fps=FRAMES, codec=codec)
@@ -152,7 +154,8 @@ def even(picture: Any) -> Any:
 def render(client: viser.ClientHandle) -> Any:
     """What a window shows (height, width, 3), as large as it is there."""
     camera = client.camera
-    return client.get_render(max(2, camera.image_height), max(2, camera.image_width), transport_format="jpeg", timeout=TIMEOUT)[..., :3]
+    size = max(2, camera.image_height), max(2, camera.image_width)
+    return client.get_render(*size, transport_format="jpeg", timeout=TIMEOUT)[..., :3]
 
 
 def png(picture: Any) -> bytes:

@@ -14,6 +14,7 @@ import numpy as np
 
 INK, SOFT, LINE = "#2b2926", "#8a867f", "#e2dfd9"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555")  # [Okabe & Ito 2008]
+HINT = "Click a robot to look inside it: its pose, its sensors, its controller. Drag robots and obstacles to move them."
 SAMPLES = 120          # that the plots over time remember
 MOST_LINES = 24        # in one plot
 
@@ -28,8 +29,7 @@ class Inspector:
     def html(self, robot: dict[str, Any] | None, time: float) -> str:
         """What to show: a hint if nobody is selected."""
         if robot is None:
-            return (f'<div style="color:{SOFT};font-size:13px;padding:6px 14px">Click a robot to look inside it: its pose, its '
-                    "sensors, its controller. Drag robots and obstacles to move them.</div>")
+            return f'<div style="color:{SOFT};font-size:13px;padding:6px 14px">{HINT}</div>'
         self._remember(robot, time)
         parts = [_head(robot)]
         for name, reading in robot["readings"].items():
@@ -39,7 +39,8 @@ class Inspector:
         elif robot["memory"]:
             parts.append(_title("controller's memory") + "".join(
                 _numbers(name, np.asarray(values).ravel()) for name, values in robot["memory"].items()))
-        return f'<div class="formiga-inspector" style="padding:2px 14px 8px" data-robot="{escape(robot["name"])}">{"".join(parts)}</div>'
+        whose = escape(robot["name"])
+        return f'<div class="formiga-inspector" style="padding:2px 14px 8px" data-robot="{whose}">{"".join(parts)}</div>'
 
     def _remember(self, robot: dict[str, Any], time: float) -> None:
         if robot["name"] != self._whose or any(past and past[-1][0] > time for past in self._past.values()):
@@ -73,21 +74,22 @@ class Inspector:
             lines = "".join(
                 f'<polyline fill="none" stroke="{COLOURS[k % len(COLOURS)]}" stroke-width="1" points="'
                 + " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y[:, k], strict=True)) + '"/>' for k in range(table.shape[1]))
-        return (f'<svg viewBox="0 -2 {width} {height + 4}" style="flex:1;min-width:0" role="img" aria-label="{escape(name)} over time">'
+        return (f'<svg viewBox="0 -2 {width} {height + 4}" style="flex:1;min-width:0" aria-label="{escape(name)} over time">'
                 f'<rect width="{width}" height="{height}" fill="none" stroke="{LINE}"/>{lines}</svg>')
 
 
 def _head(robot: dict[str, Any]) -> str:
-    flags = [word for word, on in (("touching", robot["crashed"]), ("stopped", not robot["alive"]), ("driven by hand", robot["driven"]))
-             if on]
+    flags = {"touching": robot["crashed"], "stopped": not robot["alive"], "driven by hand": robot["driven"]}
+    about = " · ".join([escape(robot["robot"]), *(word for word, on in flags.items() if on)])
     rows = [("x, y", f'<b id="formiga-x">{robot["x"]:.4f}</b>, <b id="formiga-y">{robot["y"]:.4f}</b> m'),
             ("heading", f'<b id="formiga-heading">{degrees(robot["heading"]) % 360:.1f}</b>°'),
-            ("wheels", f'<b id="formiga-left">{100 * robot["left"]:.2f}</b>, <b id="formiga-right">{100 * robot["right"]:.2f}</b> cm/s'),
+            ("wheels", f'<b id="formiga-left">{100 * robot["left"]:.2f}</b>, '
+                       f'<b id="formiga-right">{100 * robot["right"]:.2f}</b> cm/s'),
             ("crashes", f'<b id="formiga-crashes">{robot["crashes"]}</b> steps'),
             ("controller", escape(robot["controller"]))]
     table = "".join(f'<tr><td style="color:{SOFT};padding-right:10px">{name}</td><td>{text}</td></tr>' for name, text in rows)
-    return (f'<div style="font-size:15px;font-weight:600;color:{INK}">{escape(robot["name"])} <span style="font-weight:400;color:{SOFT}">'
-            f'{escape(robot["robot"])}{" · " + ", ".join(flags) if flags else ""}</span></div>'
+    return (f'<div style="font-size:15px;font-weight:600;color:{INK}">{escape(robot["name"])} '
+            f'<span style="font-weight:400;color:{SOFT}">{about}</span></div>'
             f'<table style="font-size:12.5px;font-variant-numeric:tabular-nums;margin:4px 0">{table}</table>')
 
 
@@ -125,11 +127,13 @@ def _bars(name: str, values: Any) -> str:
     width, height, count = 240, 26, max(1, len(values))
     each = width / count
     bars = "".join(
-        f'<rect x="{k * each:.1f}" y="{height * (1 - v):.1f}" width="{max(each - 1.0, 0.6):.1f}" height="{height * v:.1f}" fill="#0072b2">'
-        f"<title>{escape(name)} {k}: {v:.3f}</title></rect>" for k, v in enumerate(np.clip(values, 0.0, 1.0).tolist()))
+        f'<rect x="{k * each:.1f}" y="{height * (1 - v):.1f}" width="{max(each - 1.0, 0.6):.1f}" height="{height * v:.1f}" '
+        f'fill="#0072b2"><title>{escape(name)} {k}: {v:.3f}</title></rect>'
+        for k, v in enumerate(np.clip(values, 0.0, 1.0).tolist()))
     return (f'<div style="display:flex;align-items:center;gap:8px;font-size:11px;color:{SOFT};margin-top:3px">'
-            f'<span style="width:52px;flex:none">{escape(name)}</span><svg viewBox="0 0 {width} {height}" style="flex:1;min-width:0" '
-            f'preserveAspectRatio="none" height="{height}"><rect width="{width}" height="{height}" fill="#f4f2ee"/>{bars}</svg></div>')
+            f'<span style="width:52px;flex:none">{escape(name)}</span>'
+            f'<svg viewBox="0 0 {width} {height}" style="flex:1;min-width:0" preserveAspectRatio="none" height="{height}">'
+            f'<rect width="{width}" height="{height}" fill="#f4f2ee"/>{bars}</svg></div>')
 
 
 __all__ = ["Inspector"]

@@ -223,8 +223,21 @@ window.addEventListener("keydown", down, true);
 window.addEventListener("keyup", up, true);
 window.addEventListener("blur", blur);
 
+// The bar stands in the middle of the scene, whatever the panel beside it takes.
+function middle() {
+  const scene = document.querySelector("canvas")?.getBoundingClientRect();
+  if (!scene || !scene.width) return;
+  host.style.setProperty("--middle", `${scene.left + scene.width / 2}px`);
+  host.style.setProperty("--width", `${scene.width}px`);
+}
+const watcher = new ResizeObserver(middle);
+const scene = document.querySelector("canvas");
+if (scene) watcher.observe(scene);
+middle();
+
 window.formiga = {
   close() {
+    watcher.disconnect();
     window.removeEventListener("keydown", down, true);
     window.removeEventListener("keyup", up, true);
     window.removeEventListener("blur", blur);

@@ -20,10 +20,11 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import viser
 from viser import _messages
 
-from formiga.errors import FormigaError
+from formiga.errors import FormigaError, suggest
 from formiga.page import export
 from formiga.page.gallery import gallery
 from formiga.page.line import Line, client_of
@@ -50,6 +51,7 @@ class Page:
         self.lines: dict[int, Line] = {}
         self.saved: dict[str, Pose] = {}                       # cameras that somebody saved
         self._followed: dict[int, tuple[int, bool]] = {}       # window -> robot, whether with its eyes
+        self._framed: dict[int, tuple[str, float]] = {}        # window -> the camera it was given, and for which width / height
         self._version = -1
         self._drawn: Frame | None = None
         self._held = ""                                        # what somebody drags, by name
@@ -60,6 +62,7 @@ class Page:
         self._browser.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178))
         self.scene = Scene(self._browser.scene)
         self.scene.on_pick(self._picked)
+        self.scene.on_floor(lambda x, y, event: self.session.post(lambda: setattr(self.session, "selected", -1)))
         self.scene.on_drag(self._dragged)
         self.panels = Panels(self)
         self._browser.on_client_connect(self._opened)
@@ -122,6 +125,7 @@ class Page:
         with self._browser.atomic():
             self.scene.show(frame)
         self._drawn = frame
+        self._fit()
         for client, (robot, eyes) in list(self._followed.items()):
             if robot < len(frame.place):
                 self._aim(cameras.first_person(frame, robot) if eyes else cameras.behind(frame, robot), client)
@@ -131,9 +135,8 @@ class Page:
         before = self._drawn.world if self._drawn is not None else None
         if before is None or (before.name, before.arena) != (frame.world.name, frame.world.arena):
             self._followed.clear()
+            self._framed.clear()
             self._frame_overview()
-            for client in list(self._browser.get_clients()):
-                self._aim(cameras.overview(frame.world), client)
         self.panels.new_world(frame)
 
     def _frame_overview(self) -> None:
@@ -159,6 +162,7 @@ class Page:
     async def _closed(self, client: viser.ClientHandle) -> None:
         number = client.client_id
         self._followed.pop(number, None)
+        self._framed.pop(number, None)
         self.session.post(lambda: self.session.console.release_all(number))
 
     async def _serve_line(self, connection: Any, path: str) -> None:
@@ -237,26 +241,37 @@ class Page:
     # -- cameras: what the session calls its eyes ---------------------------------------------------------------------
     def cameras(self) -> list[str]:
         """Names of all cameras."""
-        return list(self._known_cameras())
+        return ["overview", "top", *cameras.named(self.session.world), *self.saved]
 
-    def _known_cameras(self) -> dict[str, Pose]:
+    def known_cameras(self, client: int) -> dict[str, Pose]:
+        """All of them, as they fit into a window."""
+        return self._poses(self._aspect(client))
+
+    def _poses(self, aspect: float) -> dict[str, Pose]:
         world = self.session.world
-        return {"overview": cameras.overview(world), "top": cameras.top(world), **cameras.named(world), **self.saved}
+        own = {"overview": cameras.overview(world, aspect), "top": cameras.top(world, aspect)}
+        return own | cameras.named(world) | self.saved
+
+    def _aspect(self, client: int) -> float:
+        """Width / height of a window's scene."""
+        handle = self._browser.get_clients().get(client)
+        return handle.camera.image_width / max(1, handle.camera.image_height) if handle is not None else cameras.ASPECT
 
     def camera(self, name: str, who: int | None) -> None:
         """Look from there, in the window that asked or in all."""
-        known = self._known_cameras()
+        known = self.cameras()
         if name not in known:
-            raise FormigaError(f"there is no camera '{name}'. There are: {', '.join(known)}.")
+            raise FormigaError(f"there is no camera '{name}'.{suggest(name, known)} There are: {', '.join(known)}.")
         for client in self._windows(who):
             self._followed.pop(client, None)
-            self._aim(known[name], client)
+            self._give(name, client)
 
     def save_camera(self, name: str, who: int | None) -> None:
         """Keep where a window looks from, under a name."""
         for client in self._windows(who)[:1]:
             camera = self._browser.get_clients()[client].camera
-            self.saved[name] = Pose(tuple(camera.position), tuple(camera.look_at), tuple(camera.up_direction), float(camera.fov))
+            x, y, z = camera.position.tolist(), camera.look_at.tolist(), camera.up_direction.tolist()
+            self.saved[name] = Pose(tuple(x), tuple(y), tuple(z), float(camera.fov))
             return
         raise FormigaError("no window is open, so there is no camera to save.")
 
@@ -265,9 +280,28 @@ class Page:
         for client in self._windows(who):
             if robot is None:
                 if self._followed.pop(client, None) is not None:
-                    self._aim(cameras.overview(self.session.world), client)
+                    self._give("overview", client)
             else:
                 self._followed[client] = (robot, eyes)
+
+    def _give(self, name: str, client: int) -> None:
+        """Look from a camera, and remember that, in case the window becomes wider or narrower."""
+        self._framed[client] = (name, self._aspect(client))
+        self._aim(self.known_cameras(client)[name], client)
+
+    def _fit(self) -> None:
+        """Show the whole world in new windows, and in those that have another width since and that nobody has turned."""
+        for client, handle in self._browser.get_clients().items():
+            if client not in self._framed:
+                self._give("overview", client)
+            elif client not in self._followed:
+                name, aspect = self._framed[client]
+                if abs(aspect - self._aspect(client)) > 0.02:
+                    before = self._poses(aspect).get(name)
+                    untouched = before is not None and np.allclose(handle.camera.position, before.position, atol=1e-2)
+                    self._framed[client] = (name, self._aspect(client))
+                    if untouched:
+                        self._give(name, client)
 
     def _windows(self, who: int | None) -> list[int]:
         """The window that asked, or all if it was not a window."""

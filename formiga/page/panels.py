@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -28,6 +27,7 @@ SCALES = {"speed": 100.0, "crashed": 100.0, "spread": 1.0}
 WORDS = {"beams": "beams, by distance", "circles": "collision circles", "links": "who reaches whom", "names": "names",
          "shifts": "re-positioning", "trails": "trails"}
 KEPT = 240             # points of a plot
+WIDTH = 330            # of the panel, pixels
 TYPING = 0.8           # s without a key, after which a field is taken to be complete
 
 
@@ -48,12 +48,13 @@ class Panels:
         client = getattr(event, "client", None)
         self.page.run(text, client.client_id if client is not None else None)
 
-    def _writes(self, widget: Any, line: Callable[[Any], str]) -> None:
-        """Let a widget write a line when somebody changes it; not when we do, to follow the console."""
+    def _writes(self, widget: Any, *words: str, switch: tuple[str, str] = ("on", "off")) -> None:
+        """Let a widget write a line when somebody changes it: these words, then its value. Not when we change it ourselves."""
 
         def changed(event: Any) -> None:
             if event.client is not None:
-                self.run(line(event.target.value), event)
+                value = event.target.value
+                self.run(quote([*words, (switch[0] if value else switch[1]) if isinstance(value, bool) else value]), event)
 
         widget.on_update(changed)
 
@@ -64,6 +65,8 @@ class Panels:
     # -- building -----------------------------------------------------------------------------------------------------
     def _build(self) -> None:
         self.gui.set_panel_label("formiga")
+        self.gui.main_panel.dock_right()
+        self.gui.main_panel.set_width(WIDTH)
         tabs = self.gui.add_tab_group()
         with tabs.add_tab("Inspect", viser.Icon.EYE):
             self._inspect = self.gui.add_html(self.inspector.html(None, 0.0))
@@ -76,11 +79,11 @@ class Panels:
             self._overlays = {}
             with self.gui.add_folder("Show"):
                 for name in OVERLAYS:
-                    box = self._overlays[name] = self.gui.add_checkbox(WORDS[name], name in self.session.overlays)
-                    self._writes(box, lambda on, name=name: f"overlay {name} {'on' if on else 'off'}")
+                    self._overlays[name] = self.gui.add_checkbox(WORDS[name], name in self.session.overlays)
+                    self._writes(self._overlays[name], "overlay", name)
             with self.gui.add_folder("Camera"):
                 self._cameras = self.gui.add_dropdown("from", ["overview", "top"], initial_value="overview")
-                self._writes(self._cameras, lambda name: quote(["camera", name]))
+                self._writes(self._cameras, "camera")
                 follow = self.gui.add_button_group("selected robot", ["follow", "its eyes", "stay"])
                 follow.on_click(lambda event: self.run({"follow": "follow", "its eyes": "follow $selected first",
                                                         "stay": "follow off"}[event.target.value], event))
@@ -117,7 +120,8 @@ class Panels:
             self._plot(frame)
             keys = "".join(f"<tr><td style='padding-right:12px'><b>{escape(key)}</b></td><td>{escape(bind.text)}</td></tr>"
                            for key, bind in sorted(self.session.console.binds.items()))
-            self._set(self._keys, "content", f"<table style='font-size:12px'><tr><td><b>`</b></td><td>console</td></tr>{keys}</table>")
+            table = f"<table style='font-size:12px'><tr><td><b>`</b></td><td>console</td></tr>{keys}</table>"
+            self._set(self._keys, "content", table)
             self._set(self._cameras, "options", tuple(self.page.cameras()))
 
     def _plot(self, frame: Frame) -> None:
@@ -176,19 +180,19 @@ class Panels:
                     group = world.groups[target.index]
                     tag = of(group.controller).tag if group.controller is not None else "none"
                     choice = self.gui.add_dropdown("controller", [*registered("controller"), "none"], initial_value=tag)
-                    self._writes(choice, lambda kind: quote(["controller", name, kind]))
+                    self._writes(choice, "controller", name)
                     self._edited.append(choice)
                     self._edited.append(self._field(f"{name}.count", "count", str(group.count), "how many robots"))
                 for attribute, kind in names.kinds(thing).items():
                     value = getattr(thing, attribute)
                     if kind.base == "flag":
                         box = self.gui.add_checkbox(attribute, value, hint=kind.doc or None)
-                        self._writes(box, lambda on, path=f"{name}.{attribute}": f"set {path} {'true' if on else 'false'}")
+                        self._writes(box, "set", f"{name}.{attribute}", switch=("true", "false"))
                         self._edited.append(box)
                     elif kind.base == "choice":
-                        chosen = self.gui.add_dropdown(attribute, list(kind.options), initial_value=value, hint=kind.doc or None)
-                        self._writes(chosen, lambda word, path=f"{name}.{attribute}": quote(["set", path, word]))
-                        self._edited.append(chosen)
+                        words = self.gui.add_dropdown(attribute, list(kind.options), initial_value=value, hint=kind.doc or None)
+                        self._writes(words, "set", f"{name}.{attribute}")
+                        self._edited.append(words)
                     else:
                         text = "" if value is None else short(kind.format(value))
                         self._edited.append(self._field(f"{name}.{attribute}", attribute, text, kind.doc))

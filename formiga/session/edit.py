@@ -5,17 +5,22 @@ Nothing here touches a run: `Session.change` lets a run go on in the world that 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from formiga.errors import FormigaError, WorldError, suggest
+from formiga.console.errors import brief
+from formiga.errors import FormigaError, suggest
 from formiga.session.names import Target, element, kinds
 from formiga.state import Floats
-from formiga.world.elements import REQUIRED, Element, of, registered
-from formiga.world.model import Arena, Group, World
+from formiga.world.elements import Element, of, registered
+from formiga.world.kinds import Kind
+from formiga.world.model import Arena, Group, Lamp, World
 from formiga.world.placement import At
+
+FAR = 1e6               # m from the origin: nobody is put further away
 
 
 @dataclass(frozen=True)
@@ -26,25 +31,28 @@ class Change:
     position: Floats       # (N, 2)
     heading: Floats        # (N,)
     kept: Any              # (N,)
+    alive: Any = None      # (N,) who may drive; None: as before
 
 
-def same_robots(world: World, position: Floats, heading: Floats) -> Change:
-    """An edit after which everybody is where they were."""
-    return Change(world, position, heading, np.arange(len(position)))
+def same_robots(world: World, position: Floats, heading: Floats, alive: Any = None) -> Change:
+    """An edit after which there are the same robots as before."""
+    return Change(world, position, heading, np.arange(len(position)), alive)
 
 
 # -- attributes -------------------------------------------------------------------------------------------------------
 def with_attribute(world: World, target: Target, attribute: str, text: str) -> World:
-    """The world with one attribute written anew; `text` as it would stand in a file."""
+    """The world with one attribute written anew; `text` as it would stand in a file, or none for one that may be absent.
+
+    A profile is a set of values: choosing one writes all of them.
+    """
     old = element(world, target)
-    known = kinds(old)
-    if attribute not in known:
-        raise FormigaError(f"'{target.name}' has no '{attribute}'.{suggest(attribute, known)} It has: {', '.join(known)}.")
-    try:
-        value = known[attribute].parse(text)
-    except ValueError as wrong:
-        raise FormigaError(f"{target.name}.{attribute}: {wrong}.") from wrong
-    return with_element(world, target, replace(old, **{attribute: value}))
+    kind = kind_of(old, attribute, f"'{target.name}'")
+    if text == "none" and old.__dataclass_fields__[attribute].default is None:
+        value = None
+    else:
+        value = _parsed(kind, text, f"{target.name}.{attribute}")
+    others = of(old).profiles.get(str(value), {}) if attribute == "profile" else {}
+    return with_element(world, target, replace(old, **{**others, attribute: value}))
 
 
 def with_element(world: World, target: Target, new: Any) -> World:
@@ -69,36 +77,51 @@ def with_element(world: World, target: Target, new: Any) -> World:
     return replace(world, groups=_with(world.groups, target.index, changed))
 
 
-def with_controller(world: World, index: int, tag: str, written: dict[str, str]) -> World:
+def with_controller(world: World, index: int, tag: str, written: Mapping[str, str]) -> World:
     """A group with another controller; 'none' for none."""
     group = world.groups[index]
+    if tag == "none" and written:
+        raise FormigaError(f"'{brief(min(written))}' belongs to a controller, and there would be none.")
     new = None if tag == "none" else make(tag, "controller", written, getattr(group.robot, "profile", None))
     return replace(world, groups=_with(world.groups, index, replace(group, controller=new)))
 
 
-def make(tag: str, role: str, written: dict[str, str], around: str | None = None) -> Any:
+def make(tag: str, role: str, written: Mapping[str, str], around: str | None = None) -> Any:
     """A new element from attributes as they would stand in a file."""
     known = registered(role)
     if tag not in known:
-        raise FormigaError(f"there is no {role} '{tag}'.{suggest(tag, known)} There are: {', '.join(known)}.")
-    return known[tag].cls(**values(known[tag], written, around))
+        raise FormigaError(f"there is no {role} '{brief(tag)}'.{suggest(brief(tag), known)} There are: {', '.join(known)}.")
+    return known[tag].cls(**_values(known[tag], written, around))
 
 
-def values(known: Element, written: dict[str, str], around: str | None = None) -> dict[str, Any]:
+def kind_of(thing: Any, attribute: str, name: str) -> Kind:
+    """What an attribute of an element may be; an error that knows the others, if there is no such attribute."""
+    known = kinds(thing)
+    if attribute not in known:
+        raise FormigaError(f"{name} has no '{brief(attribute)}'.{suggest(brief(attribute), known)} It has: {', '.join(known)}.")
+    return known[attribute]
+
+
+def _values(known: Element, written: Mapping[str, str], around: str | None = None) -> dict[str, Any]:
     """The attributes of a new element, with the defaults of its profile."""
     given = {}
     for name, text in written.items():
         if name not in known.kinds:
-            raise FormigaError(f"<{known.tag}> has no '{name}'.{suggest(name, known.kinds)} It has: {', '.join(known.kinds)}.")
-        try:
-            given[name] = known.kinds[name].parse(text)
-        except ValueError as wrong:
-            raise FormigaError(f"<{known.tag}> {name}: {wrong}.") from wrong
+            raise FormigaError(f"<{known.tag}> has no '{brief(name)}'.{suggest(brief(name), known.kinds)} "
+                               f"It has: {', '.join(known.kinds)}.")
+        given[name] = _parsed(known.kinds[name], text, f"<{known.tag}> {name}")
     found = known.defaults(given.get("profile", known.profile(around))) | given
     if missing := [name for name in known.kinds if name not in found]:
-        raise FormigaError(f"<{known.tag}> needs {' and '.join(missing)}, such as {missing[0]}="
-                           f"{'0.1' if known.kinds[missing[0]].base == 'number' else '...'}.")
+        example = "0.1" if known.kinds[missing[0]].base == "number" else "..."
+        raise FormigaError(f"<{known.tag}> needs {' and '.join(missing)}, such as {missing[0]}={example}.")
     return found
+
+
+def _parsed(kind: Kind, text: str, where: str) -> Any:
+    try:
+        return kind.parse(text)
+    except ValueError as wrong:
+        raise FormigaError(f"{where}: {wrong}.") from wrong
 
 
 # -- things -----------------------------------------------------------------------------------------------------------
@@ -109,87 +132,97 @@ def moved(world: World, index: int, x: float, y: float) -> World:
         raise FormigaError("the arena cannot be moved; everything stands in it.")
     if hasattr(thing, "points"):
         points = np.array(thing.points).reshape(-1, 2)
-        points += np.array([x, y]) - middle(thing)
+        points += np.array([x, y]) - points.mean(axis=0)
         return replace(world, things=_with(world.things, index, replace(thing, points=tuple(points.ravel()))))
     if not hasattr(thing, "x"):
         raise FormigaError(f"<{of(thing).tag}> has no place of its own, so it cannot be moved.")
     return replace(world, things=_with(world.things, index, replace(thing, x=float(x), y=float(y))))
 
 
-def middle(thing: Any) -> Any:
-    """Where a thing is (2,): its centre, or the mean of its points."""
-    if hasattr(thing, "points"):
-        return np.array(thing.points).reshape(-1, 2).mean(axis=0)
-    return np.array([getattr(thing, "x", 0.0), getattr(thing, "y", 0.0)])
-
-
-def with_thing(world: World, tag: str, written: dict[str, str]) -> World:
-    """The world with one more thing."""
-    known = registered("thing")
+def with_thing(world: World, tag: str, written: Mapping[str, str]) -> World:
+    """The world with one more thing; if nobody gave it a name, it gets one that no other has."""
     thing = make(tag, "thing", written)
-    if "name" in known[tag].kinds and "name" not in written:
-        taken, number = {getattr(each, "name", "") for each in world.things} | {group.name for group in world.groups}, 2
-        name = tag
-        while name in taken:
-            name, number = f"{tag}{number}", number + 1
-        thing = replace(thing, name=name)
+    taken = {getattr(each, "name", of(each).tag) for each in world.things} | {group.name for group in world.groups}
+    if "name" not in written and hasattr(thing, "name"):
+        thing = replace(thing, name=_unused(tag, taken))
     return replace(world, things=(*world.things, thing))
 
 
-def without_thing(world: World, index: int) -> World:
-    """The world with one thing less."""
-    return replace(world, things=world.things[:index] + world.things[index + 1:])
+def without_things(world: World, gone: Collection[int]) -> World:
+    """The world without some things, by their numbers."""
+    return replace(world, things=tuple(thing for number, thing in enumerate(world.things) if number not in gone))
+
+
+def same_things(one: World, other: World) -> bool:
+    """Whether two worlds look alike in a recording, which knows only one set of things; how lamps shine may differ."""
+    return len(one.things) == len(other.things) and all(
+        a == b or (isinstance(a, Lamp) and isinstance(b, Lamp) and (a.x, a.y, a.z) == (b.x, b.y, b.z))
+        for a, b in zip(one.things, other.things, strict=True))
 
 
 # -- robots -----------------------------------------------------------------------------------------------------------
-def with_robot(world: World, position: Floats, heading: Floats, group: int, x: float, y: float, ahead: float) -> Change:
-    """One more robot in a group, at the end of it."""
+def with_robots(world: World, position: Floats, heading: Floats, group: int, places: Floats, ahead: Floats) -> Change:
+    """More robots in a group, at the end of it: at places (M, 2), looking ahead (M,)."""
     before, at = world.groups[group], world.slices[group].stop
-    place = before.place
-    if any(isinstance(rule, At) for rule in place):
-        place = (*place, At(float(x), float(y), float(ahead)))
-    new = replace(world, groups=_with(world.groups, group, replace(before, count=before.count + 1, place=place)))
-    return Change(new, np.insert(position, at, (x, y), axis=0), np.insert(heading, at, ahead),
-                  np.insert(np.arange(len(position)), at, -1))
+    rules = before.place
+    if any(isinstance(rule, At) for rule in rules):
+        rules = (*rules, *_standing(places, ahead))
+    new = replace(world, groups=_with(world.groups, group, replace(before, count=before.count + len(places), place=rules)))
+    return Change(new, np.insert(position, at, places, axis=0), np.insert(heading, at, ahead),
+                  np.insert(np.arange(len(position)), at, np.full(len(places), -1)))
 
 
-def with_group(world: World, position: Floats, heading: Floats, tag: str, written: dict[str, str], x: float, y: float,
+def with_group(world: World, position: Floats, heading: Floats, tag: str, written: Mapping[str, str], x: float, y: float,
                ahead: float) -> Change:
     """A new group of one robot, without a controller: to be driven by hand."""
-    taken, number, name = {group.name for group in world.groups}, 2, written.pop("name", tag)
-    while name in taken:
-        name, number = f"{tag}{number}", number + 1
-    group = Group(robot=make(tag, "robot", written), name=name, place=(At(float(x), float(y), float(ahead)),))
-    return Change(replace(world, groups=(*world.groups, group)), np.vstack([position, [(x, y)]]), np.append(heading, ahead),
+    taken = {group.name for group in world.groups}
+    if (name := written.get("name")) in taken:
+        raise FormigaError(f"there is a group '{name}' already; `spawn {name}` adds a robot to it.")
+    robot = make(tag, "robot", {attribute: text for attribute, text in written.items() if attribute != "name"})
+    place, direction = np.array([(x, y)]), np.array([ahead])
+    group = Group(robot=robot, name=_unused(tag, taken) if name is None else name, place=_standing(place, direction))
+    return Change(replace(world, groups=(*world.groups, group)), np.vstack([position, place]), np.append(heading, direction),
                   np.append(np.arange(len(position)), -1))
 
 
-def without_robots(world: World, position: Floats, heading: Floats, gone: Any) -> Change:
+def without_robots(world: World, position: Floats, heading: Floats, gone: Collection[int]) -> Change:
     """The world without some robots, by their numbers; a group that loses its last one goes too."""
-    stay = np.setdiff1d(np.arange(world.robots), gone)
+    stay = np.array([number for number in range(world.robots) if number not in gone], np.int64)
     groups = []
     for group, robots in zip(world.groups, world.slices, strict=True):
-        left = [number for number in stay if robots.start <= number < robots.stop]
-        if not left:
-            continue
-        place = group.place
-        if any(isinstance(rule, At) for rule in place):
-            place = tuple(place[number - robots.start] for number in left)
-        groups.append(replace(group, count=len(left), place=place))
+        left = [int(number) for number in stay if robots.start <= number < robots.stop]
+        rules = group.place
+        if any(isinstance(rule, At) for rule in rules):
+            rules = tuple(rules[number - robots.start] for number in left)
+        if left:
+            groups.append(replace(group, count=len(left), place=rules))
     return Change(replace(world, groups=tuple(groups)), position[stay], heading[stay], stay)
 
 
 # -- the world as it stands -------------------------------------------------------------------------------------------
 def as_it_stands(world: World, position: Floats, heading: Floats) -> World:
     """The world whose robots start where they are now."""
-    groups = tuple(replace(group, place=tuple(At(*map(float, (*position[n], heading[n]))) for n in range(robots.start, robots.stop)))
+    groups = tuple(replace(group, place=_standing(position[robots], heading[robots]))
                    for group, robots in zip(world.groups, world.slices, strict=True))
     return replace(world, groups=groups)
+
+
+def _standing(places: Floats, ahead: Floats) -> tuple[At, ...]:
+    return tuple(At(float(x), float(y), float(angle)) for (x, y), angle in zip(places, ahead, strict=True))
+
+
+def _unused(name: str, taken: Collection[str]) -> str:
+    """sbot, sbot2, sbot3 ...: the first that nobody has."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name}{number}"
+    return free
 
 
 def _with(things: tuple[Any, ...], index: int, new: Any) -> tuple[Any, ...]:
     return (*things[:index], new, *things[index + 1:])
 
 
-__all__ = ["Change", "REQUIRED", "WorldError", "as_it_stands", "make", "middle", "moved", "same_robots", "with_attribute",
-           "with_controller", "with_element", "with_group", "with_robot", "with_thing", "without_robots", "without_thing"]
+__all__ = ["Change", "FAR", "as_it_stands", "kind_of", "make", "moved", "same_robots", "same_things", "with_attribute",
+           "with_controller", "with_element", "with_group", "with_robots", "with_thing", "without_robots", "without_things"]

@@ -8,53 +8,89 @@ from collections.abc import Callable
 from pathlib import Path
 
 from formiga import lab
+from formiga.console import parse, read_script
+from formiga.errors import FormigaError
 from formiga.loop import Run, measure, steps_in
 from formiga.session.session import Session
 from formiga.view.picture import Picture
 from formiga.world.model import World
 
+EVERY = 20              # steps between two reports of progress
+
 
 def run_script(world: World, script: str | os.PathLike[str], seconds: float | None = None, seed: int = 0, *,
                out: str | os.PathLike[str] | None = None, picture: str | os.PathLike[str] | None = None,
-               say: Callable[[str, str], None] = lambda kind, text: None, progress: Callable[[float], None] | None = None,
-               stop: Callable[[], bool] = lambda: False) -> tuple[Run, str]:
+               say: Callable[[str], None] = lambda text: None, progress: Callable[[float], None] | None = None,
+               stop: Callable[[], bool] = lambda: False) -> tuple[Run, bool]:
     """Run a world with a script that acts at its times. It lasts as long as the world or `seconds` say, or until `quit`.
 
-    Returns the run, and what is wrong with the script: '' if it came to its end. `say` hears (kind, text).
+    Returns the run, and whether the script came to its end. The first mistake, in the script or in the world's own text,
+    ends it with an error; what was recorded until then is kept.
     """
-    steps, began = steps_in(world, seconds), time.perf_counter()
-    session = Session(world, seed=seed, hear=lambda kind, text, who: say(kind, text), own_settings=False)
+    path, began = Path(script), time.perf_counter()
+    parse(read_script(path), str(path))  # before anything is written
+    asked = (steps_in(world, seconds) - 0.5) * world.dt
     drawing = Picture(world, picture) if picture is not None else None
-    if out is not None:
-        session.record(Path(out) / lab.RECORDING)
-    start, robot_steps, taken = 0.0, 0, 0
+    mistakes: list[str] = []
+
+    def hear(kind: str, text: str, who: object) -> None:
+        if kind == "error":
+            mistakes.append(text)
+        else:
+            say(text)
+
+    def over() -> bool:
+        return bool(mistakes) or session.ended or session.failed or session.console.now() >= asked
+
+    session = Session(world, seed=seed, hear=hear, own_settings=False)
+    if mistakes:
+        raise FormigaError(mistakes[0])
+    recording = Path(out) / lab.RECORDING if out is not None else None
+    start, taken = 0.0, 0
     try:
-        task = session.console.run_file(Path(script))
-        while taken < steps and not session.ended and not task.failed and not stop():
-            robot_steps += session.world.robots
+        if recording is not None:
+            session.record(recording)
+        task = session.console.run_file(path)
+        if drawing is not None:
+            _draw(drawing, session)
+        while not over() and not stop():
             session.step()
-            if session.failed:
-                break
             taken += 1
-            if drawing is not None and session.world.robots == world.robots:
-                drawing([session.sim])
+            if drawing is not None:
+                _draw(drawing, session)
             if taken == 1:
                 start = time.perf_counter() - began
-            if progress and taken % 20 == 0:
-                progress(taken / steps)
-        interrupted = stop() and taken < steps
-        recording = session.recorder.path if session.recorder is not None else None
-        if session.recorder is not None:
-            session.recorder.ending = "interrupted" if interrupted else "complete"
-    finally:
-        session.close_recording()
+            if progress and taken % EVERY == 0:
+                progress(min(1.0, session.console.now() / asked))
+        interrupted = stop() and not over()
+        session.tape.close(ending="failed" if mistakes else "interrupted" if interrupted else "complete")
+    except BaseException as wrong:
+        session.tape.close(ending="failed" if isinstance(wrong, Exception) else "interrupted")
+        raise
+    if mistakes:
+        raise FormigaError(mistakes[0])
     if drawing is not None:
         drawing.save()
-    run = Run(session.world, seed, session.sim.state, taken * world.dt, time.perf_counter() - began - start, start, interrupted, recording)
-    run.metrics = measure(run) | {"robot_steps": robot_steps}
-    wrong = "" if task.done and not task.failed else "it failed" if task.failed else (
-        f"it was not at its end after {run.seconds:g} s; --seconds makes the run longer")
-    return run, wrong
+    run = Run(session.world, session.seed, session.sim.state, session.console.now(), time.perf_counter() - began - start, start,
+              interrupted, recording)
+    run.metrics = _figures(run, session.robot_steps)
+    return run, task.done
+
+
+def _draw(drawing: Picture, session: Session) -> None:
+    """Take down where everybody is. Trails begin anew when robots come or go, and things are drawn as they are at the end."""
+    if session.world.robots != drawing.world.robots:
+        drawing.trail.clear()
+    drawing.world = session.world
+    drawing([session.sim])
+
+
+def _figures(run: Run, robot_steps: int) -> dict[str, float]:
+    """Those of the summary; the loop's own know no robots that come and go, and no world that starts again."""
+    figures = measure(run)
+    share = robot_steps / max(figures["robot_steps"], 1)
+    return figures | {"robot_steps": robot_steps, "robot_steps_per_s": share * figures["robot_steps_per_s"],
+                      "contact_rate": figures["crashes"] / max(robot_steps, 1)}
 
 
 __all__ = ["run_script"]

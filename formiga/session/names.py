@@ -6,10 +6,12 @@ just its number over all groups. A part of a group goes by its name or tag; the 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from formiga.console.errors import brief
 from formiga.errors import FormigaError, suggest
 from formiga.world.elements import kinds_of, of
 from formiga.world.kinds import Kind
@@ -30,11 +32,15 @@ class Target:
 def thing_names(world: World) -> list[str]:
     """The name of every thing, in the order of `world.things`."""
     plain = [getattr(thing, "name", of(thing).tag) for thing in world.things]
-    seen: dict[str, int] = {}
-    names = []
+    shared = Counter(plain)
+    taken, numbers, names = set(plain), Counter[str](), []
     for name in plain:
-        number = seen[name] = seen.get(name, -1) + 1
-        names.append(name if plain.count(name) == 1 else f"{name}.{number}")
+        unique = name
+        while shared[name] > 1 and unique in taken:  # somebody may have named a thing cylinder.1
+            unique = f"{name}.{numbers[name]}"
+            numbers[name] += 1
+        taken.add(unique)
+        names.append(unique)
     return names
 
 
@@ -69,18 +75,17 @@ def all_names(world: World) -> Iterator[str]:
 
 
 def find(world: World, name: str) -> Target:
-    """What a name means; a clear error if nothing has it."""
+    """What a name means; a clear error if nothing has it. Groups and robots come before things."""
     if name.isdecimal():
-        return _robot(world, int(name), name)
+        return _robot(world, 0, world.robots, name, name)
     for number, group in enumerate(world.groups):
         if name == group.name:
             return Target("group", name, number)
+    for number, group in enumerate(world.groups):
         if name.startswith(f"{group.name}."):
             rest = name[len(group.name) + 1:]
             if rest.isdecimal():
-                if int(rest) >= group.count:
-                    raise FormigaError(f"there is no '{name}': '{group.name}' has {group.count} robots, from 0 on.")
-                return _robot(world, world.slices[number].start + int(rest), name)
+                return _robot(world, world.slices[number].start, group.count, rest, name)
             if rest in part_names(group):
                 role, part = part_names(group)[rest]
                 return Target("part", name, number, role, part)
@@ -93,13 +98,16 @@ def find(world: World, name: str) -> Target:
         if of(setting).tag == name:
             return Target("setting", name, number)
     if several := [thing for thing in things if thing.startswith(f"{name}.")]:
-        raise FormigaError(f"several things have the name '{name}': {', '.join(several[:8])}.")
-    raise FormigaError(f"there is nothing named '{name}'.{suggest(name, all_names(world))} `list` shows all.")
+        raise FormigaError(f"several things have the name '{brief(name)}': {', '.join(several[:8])}.")
+    raise FormigaError(f"there is nothing named '{brief(name)}'.{suggest(brief(name), all_names(world))} `list` shows all.")
 
 
-def _robot(world: World, robot: int, name: str) -> Target:
-    if robot >= world.robots:
-        raise FormigaError(f"there is no robot {robot}; there are {world.robots}, from 0 on.")
+def _robot(world: World, first: int, count: int, digits: str, name: str) -> Target:
+    """The robot of that number among `count`."""
+    if len(digits) > 9 or int(digits) >= count:  # int() refuses thousands of digits
+        raise FormigaError(f"there is no robot '{brief(name)}'; " + (f"they are numbered from 0 to {count - 1}." if count else
+                                                                    "there are none."))
+    robot = first + int(digits)
     return Target("robot", robot_name(world, robot), robot)
 
 
@@ -109,13 +117,18 @@ def robot(world: World, name: str) -> int:
     if target.kind == "group" and world.groups[target.index].count == 1:
         return world.slices[target.index].start
     if target.kind != "robot":
-        raise FormigaError(f"'{name}' is not one robot; give its number, or its group and number such as "
-                           f"{robot_name(world, 0) if world.robots else 'swarm.0'}.")
+        example = robot_name(world, 0) if world.robots else "swarm.0"
+        raise FormigaError(f"'{brief(name)}' is not one robot; give its number, or its group and number such as {example}.")
     return target.index
 
 
+def group_of(world: World, robot: int) -> Group:
+    """The group that a robot is in."""
+    return next(group for group, robots in zip(world.groups, world.slices, strict=True) if robots.start <= robot < robots.stop)
+
+
 def element(world: World, target: Target) -> Any:
-    """The element that a target is; the robot's own element for a group."""
+    """The element that a target is; that of the robots for a group, and for one of them."""
     if target.kind == "world":
         return world
     if target.kind == "contact":
@@ -124,9 +137,12 @@ def element(world: World, target: Target) -> Any:
         return world.settings[target.index]
     if target.kind == "thing":
         return world.things[target.index]
+    if target.kind == "robot":
+        return group_of(world, target.index).robot
     group = world.groups[target.index]
     if target.kind == "part":
-        return {"sensor": group.sensors, "actuator": group.actuators, "controller": (group.controller,)}[target.role][target.part]
+        parts = {"sensor": group.sensors, "actuator": group.actuators, "controller": (group.controller,)}[target.role]
+        return parts[target.part]
     return group.robot
 
 
@@ -135,4 +151,4 @@ def kinds(thing: Any) -> dict[str, Kind]:
     return kinds_of(World) if isinstance(thing, World) else of(thing).kinds
 
 
-__all__ = ["Target", "all_names", "element", "find", "kinds", "part_names", "robot", "robot_name", "thing_names"]
+__all__ = ["Target", "all_names", "element", "find", "group_of", "kinds", "part_names", "robot", "robot_name", "thing_names"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -14,13 +15,12 @@ from formiga.record.recording import Recording
 class Replay:
     """One world of a recording. Its simulation never steps: it is set to what was recorded, so that sensors can look."""
 
-    def __init__(self, recording: Recording, world: int = 0) -> None:
-        if not 0 <= world < recording.worlds:
-            raise FormigaError(f"{recording.path}: there is no world {world}; it has {recording.worlds}, from 0 on.")
-        self.recording, self.number = recording, world
-        self.poses = recording.poses(world)
+    def __init__(self, recording: Recording, chosen: Mapping[str, str] | None = None) -> None:
+        """chosen: {"world": "3"} plays that one of a batch instead of the first."""
+        self.recording, self.number = recording, _world(recording, chosen or {})
+        self.poses = recording.poses(self.number)
         self.steps = recording.steps
-        self.sim = Simulation(recording.world, recording.seed, 1, recording.engine, world)
+        self.sim = Simulation(recording.world, recording.seed, 1, recording.engine, self.number)
         self._crashes = np.cumsum(self.poses.crashed[:, 0], axis=0)  # (S, N)
         self.show(0)
 
@@ -33,6 +33,18 @@ class Replay:
     def seconds(self) -> float:
         """How long it is."""
         return float(self.poses.time[-1])
+
+    @property
+    def next_time(self) -> float:
+        """When the next recorded moment is; at the end, when that was."""
+        return float(self.poses.time[min(self.index + 1, self.last)])
+
+    def forward(self) -> bool:
+        """Be at the next recorded moment; False if there is none."""
+        if self.index == self.last:
+            return False
+        self.show(self.index + 1)
+        return True
 
     def show(self, index: int) -> None:
         """Be at a recorded moment."""
@@ -49,6 +61,16 @@ class Replay:
     def seek(self, time: float) -> None:
         """Be at the last recorded moment that is not after `time`."""
         self.show(bisect_right(self.poses.time.tolist(), time + 1e-9) - 1)
+
+
+def _world(recording: Recording, chosen: Mapping[str, str]) -> int:
+    """The number of the world that somebody chose, or 0."""
+    if wrong := sorted(set(chosen) - {"world"}):
+        raise FormigaError(f"{recording.path}: a recording has no '{wrong[0]}' to choose; world=3 plays that world of it.")
+    text = chosen.get("world", "0")
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) < recording.worlds):
+        raise FormigaError(f"{recording.path}: there is no world '{text}'; they are numbered from 0 to {recording.worlds - 1}.")
+    return int(text)
 
 
 __all__ = ["Replay"]

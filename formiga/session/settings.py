@@ -1,4 +1,8 @@
-"""What people keep from one session to the next: a script of theirs, and the binds that everybody starts with."""
+"""What people keep from one session to the next: a script of theirs, and the binds that everybody starts with.
+
+The settings file is a script like any other. `settings save` writes binds and aliases below a line of its own in it, and
+leaves what stands above that line alone.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,12 @@ import os
 from importlib import resources
 from pathlib import Path
 
-from formiga.console import Console, quote
+from formiga.console import Console, parse, quote, read_script
 from formiga.errors import FormigaError
 from formiga.files import write_whole
 
-MINE = "# written by `settings save`: binds and aliases of the formiga laboratory\n"
+OURS = "# -- from here on written by `settings save`; write your own commands above this line --\n"
+DEFINE = ("alias", "unalias", "bind", "unbind")
 
 
 def path() -> Path:
@@ -20,9 +25,9 @@ def path() -> Path:
 
 
 def begin(console: Console, own: bool = True) -> None:
-    """The binds that everybody has, then the user's own file, if there is one. A mistake in it is said, and costs nothing else."""
+    """The binds that everybody has, then the user's own file, if there is one. A mistake in it is said, and costs no more."""
     console.run(defaults(), "defaults.fsh")
-    if own and path().exists():
+    if own and os.path.exists(path()):
         console.run_file(path())
 
 
@@ -32,26 +37,38 @@ def defaults() -> str:
 
 
 def save(console: Console) -> Path:
-    """Write the user's binds and aliases into the settings file. What stood there is kept as settings.fsh.before."""
-    fresh = Console(say=lambda text: None, clock=lambda: 0.0)
-    fresh.add([spec for name, spec in console.commands.items() if name not in fresh.commands])
-    fresh.run(defaults(), "defaults.fsh")
-    lines = [MINE]
-    for word, mine, given in (("alias", console.aliases, fresh.aliases), ("bind", console.binds, fresh.binds)):
+    """Write the user's binds and aliases into the settings file, as far as its upper part does not make them already."""
+    target = path()
+    upper = read_script(target).partition(OURS)[0] if os.path.exists(target) else ""
+    before = _defined(console, upper)
+    lines = [upper, "\n" * (upper != "" and not upper.endswith("\n")), OURS]
+    for word, mine, given in (("alias", console.aliases, before.aliases), ("bind", console.binds, before.binds)):
+        kept = {}
         for name, shown in sorted(mine.items()):
             made = shown if shown.trusted else shown.under  # what a world's own text hides
-            if made is not None and (name not in given or given[name].text != made.text):
-                lines.append(quote([word, name, made.text]) + "\n")
-        lines += [f"un{word} {quote([name])}\n" for name in sorted(given) if name not in mine]
-    target = path()
+            if made is not None:
+                kept[name] = made.text
+        lines += [f"{quote([word, name, text])}\n" for name, text in kept.items()
+                  if name not in given or given[name].text != text]
+        lines += [f"{quote([f'un{word}', name])}\n" for name in sorted(given) if name not in kept]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        if target.exists() and not target.read_text(encoding="utf-8").startswith(MINE):
-            os.replace(target, target.with_name("settings.fsh.before"))
-    except (OSError, ValueError) as wrong:
-        raise FormigaError(f"{target}: cannot be written ({getattr(wrong, 'strerror', None) or wrong}).") from wrong
+    except OSError as wrong:
+        raise FormigaError(f"{target.parent}: cannot be made ({wrong.strerror}).") from wrong
     write_whole(target, "".join(lines))
     return target
+
+
+def _defined(console: Console, upper: str) -> Console:
+    """A console that knows what the first binds and the upper part of the user's file define, and has done nothing else."""
+    other = Console(say=lambda text: None, clock=lambda: 0.0)
+    other.add([spec for name, spec in console.commands.items() if name not in other.commands])  # an alias may not be one
+    other.run(defaults(), "defaults.fsh")
+    for command in parse(upper, str(path())):
+        words = [part for word in command.words for part in word]
+        if command.name in DEFINE and all(isinstance(part, str) for part in words):
+            other.run(quote(["".join(map(str, word)) for word in command.words]))
+    return other
 
 
 __all__ = ["begin", "defaults", "path", "save"]

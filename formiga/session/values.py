@@ -7,41 +7,45 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from formiga.console.errors import brief
 from formiga.errors import FormigaError, suggest
 from formiga.session import names
+from formiga.session.edit import kind_of
 from formiga.session.watch import inspect
+from formiga.world.kinds import Kind
 
 if TYPE_CHECKING:
     from formiga.session.session import Session
 
 ROBOT = ("x", "y", "heading", "left", "right", "crashes", "crashed", "alive", "driven", "controller")
+VARIABLES = ("seed", "speed", "step", "robots", "playing", "selected", "factor")  # $seed ...; $time is the console's own
 
 
 def get(session: Session, path: str) -> str:
     """The value at a path."""
     run = {"time": session.time, "step": int(session.sim.state.step[0]), "seed": session.seed,
            "speed": "max" if session.speed == inf else session.speed, "robots": session.world.robots,
-           "playing": session.playing, "factor": session.factor, "selected": session.selected}
+           "playing": session.playing, "factor": session.factor,
+           "selected": "none" if session.selected < 0 else session.selected}
     if path in run:
         return written(run[path])
     name, _, attribute = path.rpartition(".")
     if not name:
-        raise FormigaError(f"there is no '{path}'.{suggest(path, run)} Give NAME.ATTRIBUTE, or one of: {', '.join(run)}.")
+        raise FormigaError(f"there is no '{brief(path)}'.{suggest(brief(path), run)} Give NAME.ATTRIBUTE, or one of: "
+                           f"{', '.join(run)}.")
     target = names.find(session.world, name)
     if target.kind == "robot":
         robot = inspect(session, target.index)
-        known = {each: robot[each] for each in ROBOT} | robot["readings"]
+        own = {each: robot[each] for each in ROBOT}
+        known = own | robot["readings"] | own  # a sensor may be named x
         if attribute not in known:
-            raise FormigaError(f"a robot has no '{attribute}'.{suggest(attribute, known)} It has: {', '.join(known)}.")
+            raise FormigaError(f"a robot has no '{brief(attribute)}'.{suggest(brief(attribute), known)} "
+                               f"It has: {', '.join(known)}.")
         return written(known[attribute])
     if target.kind == "group" and attribute == "count":
         return str(session.world.groups[target.index].count)
     thing = names.element(session.world, target)
-    kinds = names.kinds(thing)
-    if attribute not in kinds:
-        raise FormigaError(f"'{name}' has no '{attribute}'.{suggest(attribute, kinds)} It has: {', '.join(kinds)}.")
-    value = getattr(thing, attribute)
-    return "none" if value is None else kinds[attribute].format(value)
+    return _written(kind_of(thing, attribute, f"'{name}'"), getattr(thing, attribute))
 
 
 def describe(session: Session, name: str | None) -> str:
@@ -57,10 +61,10 @@ def describe(session: Session, name: str | None) -> str:
         found: dict[str, Any] = {each: robot[each] for each in ROBOT} | robot["readings"] | robot["memory"]
         return "\n".join(f"{name}.{each}  {written(value)}" for each, value in found.items())
     thing = names.element(session.world, target)
-    lines = []
+    lines = [f"{name}.count  {session.world.groups[target.index].count}"] if target.kind == "group" else []
     for attribute, kind in names.kinds(thing).items():
-        value = getattr(thing, attribute)
-        lines.append(f"{name}.{attribute}  {'none' if value is None else kind.format(value)}{f'   ({kind.doc})' if kind.doc else ''}")
+        doc = f"   ({kind.doc})" if kind.doc else ""
+        lines.append(f"{name}.{attribute}  {_written(kind, getattr(thing, attribute))}{doc}")
     return "\n".join(lines)
 
 
@@ -69,8 +73,12 @@ def written(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if isinstance(value, np.ndarray):
-        return " ".join(repr(each) for each in value.ravel().tolist())
+        return " ".join(written(each) for each in value.ravel().tolist())
     return repr(value) if isinstance(value, float) else str(value)
 
 
-__all__ = ["describe", "get", "written"]
+def _written(kind: Kind, value: Any) -> str:
+    return "none" if value is None else kind.format(value)
+
+
+__all__ = ["VARIABLES", "describe", "get", "written"]

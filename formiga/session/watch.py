@@ -8,6 +8,7 @@ import numpy as np
 
 from formiga.control.neural.activity import activity
 from formiga.control.neural.network import Network
+from formiga.engine.beams import Beams, ring
 from formiga.errors import FormigaError
 from formiga.geometry import arc
 from formiga.session.names import robot_name
@@ -59,11 +60,12 @@ def rays(session: Session) -> Rays:
     """The beams of all robots, or of the selected one if they are too many."""
     world, sim = session.world, session.sim
     starts, ends, shares = [np.empty((0, 3))], [np.empty((0, 3))], [np.empty(0)]
-    total = sum(group.count * len(sensor.beams.origin) for group in world.groups for sensor in group.sensors
-                if hasattr(sensor, "beams"))
+    total = sum(group.count * len(beams.origin) for group in world.groups for sensor in group.sensors
+                if (beams := beams_of(sensor)) is not None)
     for group, robots in zip(world.groups, world.slices, strict=True):
         for sensor in group.sensors:
-            if not hasattr(sensor, "beams") or not hasattr(sensor, "reach"):
+            beams = beams_of(sensor)
+            if beams is None:
                 continue
             chosen = robots
             if total > MOST_RAYS:
@@ -71,10 +73,10 @@ def rays(session: Session) -> Rays:
                     continue
                 chosen = slice(session.selected, session.selected + 1)
             reach = float(sensor.reach)
-            distance = sim.engine.cast(sim.model, sim.state, sensor.beams, reach, chosen)[0]
+            distance = sim.engine.cast(sim.model, sim.state, beams, reach, chosen)[0]
             hit = np.minimum(distance, reach)
             c, s = np.cos(sim.state.heading[0, chosen])[:, None], np.sin(sim.state.heading[0, chosen])[:, None]
-            (ox, oy), (ux, uy) = sensor.beams.origin.T, sensor.beams.direction.T
+            (ox, oy), (ux, uy) = beams.origin.T, beams.direction.T
             x = sim.state.position[0, chosen, 0][:, None] + c * ox - s * oy
             y = sim.state.position[0, chosen, 1][:, None] + s * ox + c * oy
             height = np.full(x.shape, 0.5 * getattr(group.robot, "height", 0.1))
@@ -82,6 +84,13 @@ def rays(session: Session) -> Rays:
             ends.append(np.stack([x + hit * (c * ux - s * uy), y + hit * (s * ux + c * uy), height], -1).reshape(-1, 3))
             shares.append((hit / reach).ravel())
     return Rays(np.concatenate(starts), np.concatenate(ends), np.concatenate(shares))
+
+
+def beams_of(sensor: Any) -> Beams | None:
+    """The beams of a sensor that looks from a ring, such as <proximity> and <scanner>; None for the others."""
+    if all(hasattr(sensor, name) for name in ("angles", "mount", "reach")):
+        return ring(sensor.angles, sensor.mount)
+    return None
 
 
 def shifts(session: Session, position: Floats, heading: Floats) -> Floats:

@@ -200,7 +200,7 @@ def _sbot(robot: Any) -> Look:
     """
     r, h = robot.radius, robot.height
     foot, ring, deck = 0.38 * h, 0.62 * h, 0.72 * h
-    middle, wide = 0.66 * r, 0.34 * r                   # of a treel, so that its corners stay below the turret
+    middle, wide = 0.60 * r, 0.34 * r                   # of a treel, so that its corners stay below the turret
     long = 0.62 * r
     track = np.concatenate([circle(0.18 * h, 14)[(np.arange(8) + 11) % 14] + (long - 0.18 * h, 0.0),
                             circle(0.18 * h, 14)[(np.arange(8) + 4) % 14] - (long - 0.18 * h, 0.0)])

@@ -13,7 +13,7 @@ from formiga.view.frame import Frame
 from formiga.world.model import Group, World
 
 FOV = radians(45.0)         # upright
-ASPECT = 1.5                # of the window that a whole world has to fit in; a narrower one cuts its sides
+ASPECT = 1.5                # width / height of a window that nobody has measured yet
 TILT = radians(52.0)        # of the overview, above the horizon
 Vector = tuple[float, float, float]
 
@@ -27,17 +27,17 @@ class Pose(NamedTuple):
     fov: float = FOV        # rad, upright
 
 
-def overview(world: World) -> Pose:
-    """The whole world, seen from the south and from above."""
+def overview(world: World, aspect: float = ASPECT) -> Pose:
+    """The whole world, seen from the south and from above, in a window of that width / height."""
     (x, y), width, depth = _ground(world)
-    away = _distance(width, depth * sin(TILT), 0.5 * depth * cos(TILT))
+    away = _distance(width, depth * sin(TILT), 0.5 * depth * cos(TILT), aspect)
     return Pose((x, y - away * cos(TILT), away * sin(TILT)), (x, y, 0.0))
 
 
-def top(world: World) -> Pose:
+def top(world: World, aspect: float = ASPECT) -> Pose:
     """The whole world as on a map: x to the right, y up."""
     (x, y), width, depth = _ground(world)
-    return Pose((x, y, _distance(width, depth, 0.0)), (x, y, 0.0), up=(0.0, 1.0, 0.0))
+    return Pose((x, y, _distance(width, depth, 0.0, aspect)), (x, y, 0.0), up=(0.0, 1.0, 0.0))
 
 
 def behind(frame: Frame, robot: int) -> Pose:
@@ -88,10 +88,10 @@ def _ground(world: World) -> tuple[tuple[float, float], float, float]:
             max(region.x1 - region.x0, 0.2), max(region.y1 - region.y0, 0.2))
 
 
-def _distance(width: float, height: float, nearer: float) -> float:
+def _distance(width: float, height: float, nearer: float, aspect: float) -> float:
     """From how far a picture of this size fits, with a little air around; `nearer`: by how much its front edge is."""
     half = tan(0.5 * FOV)
-    return 1.08 * max(0.5 * height / half, 0.5 * width / (half * ASPECT)) + nearer
+    return 1.08 * max(0.5 * height / half, 0.5 * width / (half * aspect)) + nearer
 
 
 def _stance(frame: Frame, robot: int) -> tuple[np.ndarray, np.ndarray]:

@@ -100,6 +100,14 @@ class Nodes:
         if part is not None:
             part.handle.remove()
 
+    def clear(self) -> None:
+        """Remove all nodes, and those that viser made to hold them."""
+        root = self.api.get_handle_by_name(ROOT)
+        if root is not None:
+            root.remove()
+        self.parts.clear()
+        self._kept.clear()
+
     def sweep(self) -> None:
         """Remove all nodes that nobody has kept since the last time, except overlays."""
         for name in [name for name in self.parts if name not in self._kept and not name.startswith("over/")]:
@@ -185,7 +193,7 @@ class Nodes:
         colours[:] = as_light(rgb(colour))
 
         def make(path: str) -> Any:
-            ring = bodies.annulus(inner, outer, 40, 0.004)
+            ring = bodies.annulus(inner, outer, 40, 0.003)
             return self.api.add_batched_meshes_simple(
                 path, ring.vertices, ring.faces, turn, place, batched_scales=size, batched_colors=colours, lod="off",
                 cast_shadow=False, receive_shadow=False)

@@ -40,7 +40,7 @@ THICK = 0.012                   # m, of a wall; in the simulation it has none
 GLASS, KERB = 0.16, 0.04        # m: the wall of an arena that is higher would hide the robots: glass above a kerb
 FLAT = 0.002                    # m, of an obstacle that is switched off
 MOST_LIGHTS = 4                 # lamps that throw light; each one costs the browser, and the others still glow
-TRAIL = 0.008                   # m, thickness of the newest piece
+TRAIL = 0.007                   # m, thickness of the newest piece
 CRASHED, DEAD, SELECTED, SHIFTED, CLEARANCE = "#cc1155", "#8d9299", "#f0c800", "#7a1fa2", "#0072b2"
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 BOX, ROUND = bodies.box(-0.5, 0.5, -0.5, 0.5, 0.0, 1.0), bodies.drum(1.0, 0.0, 1.0, 40)
@@ -64,7 +64,7 @@ class Palette:
 
 
 LIGHT = Palette("#fbfbfa", "#dfe1e4", "#f6f4ef", "#c9c5bb", "#b1aca1", "#cdc7bb", "#bfa77f", "#86a097", "#c4c4c4", 1.7, 2.6)
-DARK = Palette("#2b2e34", "#17181b", "#474a51", "#3b3f47", "#5b606b", "#7b7e84", "#a08e70", "#7d968e", "#54575d", 1.0, 1.5)
+DARK = Palette("#2b2e34", "#17181b", "#474a51", "#4b5059", "#6a707c", "#7b7e84", "#a08e70", "#7d968e", "#54575d", 1.0, 1.5)
 
 
 class Scene:
@@ -104,7 +104,7 @@ class Scene:
     def clear(self) -> None:
         """Remove everything that this scene has drawn; the next `show` draws it again."""
         with self._lock, self._nodes.atomic():
-            self._nodes.only("", set())
+            self._nodes.clear()
             self._forget()
 
     def on_pick(self, callback: Picked) -> Picked:
@@ -165,7 +165,7 @@ class Scene:
     def _listen(self) -> None:
         if not self._picked and not self._floored:
             for modifier in (None, "shift", "cmd/ctrl"):
-                self.api.on_click(modifier=modifier)(self._clicked)  # type: ignore[arg-type]  # viser awaits it, its types do not say so
+                self.api.on_click(modifier=modifier)(self._clicked)  # type: ignore[arg-type]  # viser awaits coroutines
 
     async def _clicked(self, event: Any) -> None:
         shapes = [shape for part in list(self._nodes.parts.values()) if (shape := part.shape())]
@@ -258,14 +258,15 @@ class Scene:
         """A sheet, and lines on it every 10 cm (1 m in a large world) where the arena is."""
         colours, region, arena = self._palette, self._region, world.arena
         size = (region.x1 - region.x0, region.y1 - region.y0)
-        middle = (0.5 * (region.x0 + region.x1), 0.5 * (region.y0 + region.y1), 0.0)
+        deep = max(0.0005, 8e-6 * max(size) ** 2)  # the lines lie above it by what a depth buffer can tell from that far
+        middle = (0.5 * (region.x0 + region.x1), 0.5 * (region.y0 + region.y1), -deep)
         self._nodes.body("floor", size, bodies.plate(bodies.rectangle(*size)), colours.floor, middle, flat=True)
         step = 0.1 if max(size) < 8.0 else 1.0
         lined = (arena.width, arena.depth) if arena else size
         self._nodes.keep("grid", (lined, self._dark), lambda path: self.api.add_grid(
             path, *lined, cell_size=step, section_size=10.0 * step, cell_color=rgb(colours.cells), cell_thickness=0.8,
             section_color=rgb(colours.metres), section_thickness=1.0, shadow_opacity=0.0, fade_distance=1e4,
-        )).position = (arena.x, arena.y, 0.0005) if arena else (*middle[:2], 0.0005)
+        )).position = (arena.x, arena.y, 0.0) if arena else (*middle[:2], 0.0)
 
     def _solids(self, world: World, fields: dict[int, Any]) -> None:
         """Walls and obstacles. One that is switched off lies flat, so that it can be found and switched on again."""
@@ -304,19 +305,19 @@ class Scene:
         on = getattr(thing, "on", True)
         x, y = anchor_of(thing)
         outline, height = np.reshape(thing.points, (-1, 2)) - (x, y), thing.height if on else FLAT
-        self._nodes.body(f"thing/{index}", (outline.round(9).tobytes(), height), prism_of(outline.round(9).tobytes(), height),
+        self._nodes.body(f"polygon/{index}", (outline.round(9).tobytes(), height), prism_of(outline.round(9).tobytes(), height),
                          self._palette.box if on else self._palette.off, (x, y, 0.0), thing=index)
 
     def _zone(self, index: int, thing: Zone) -> None:
         """Painted on the floor: later ones over earlier ones."""
         outline = bodies.circle(thing.radius, 64) if thing.radius > 0.0 else bodies.rectangle(thing.width, thing.depth)
-        self._nodes.body(f"thing/{index}", outline.tobytes(), bodies.plate(outline), thing.colour,
+        self._nodes.body(f"zone/{index}", outline.tobytes(), bodies.plate(outline), thing.colour,
                          (thing.x, thing.y, 0.001 + 0.0001 * (index % 30)), thing.heading, index,
                          opacity=0.75 if getattr(thing, "on", True) else 0.12, flat=True)
 
     def _lamp(self, index: int, lamp: Lamp, throws: bool) -> None:
         """A post with a bulb; if it burns, a glow around it, and light on what is near."""
-        name, place, lit = f"thing/{index}", (lamp.x, lamp.y, lamp.z), burns(lamp)
+        name, place, lit = f"lamp/{index}", (lamp.x, lamp.y, lamp.z), burns(lamp)
         colour = glow_of(lamp.colour) if lit else "#777b80"
         self._nodes.painted(f"{name}/post", lamp.z, bodies.post(lamp.z), (lamp.x, lamp.y, 0.0), index)
         self._nodes.painted(f"{name}/bulb", colour, bodies.bulb(colour), place, index, glow=lit)
@@ -362,7 +363,8 @@ class Scene:
         crashed = np.flatnonzero(frame.crashed)
         self._nodes.rings("over/crashed", 1.04, 1.2, frame.place[crashed], self._radius[crashed], CRASHED)
         chosen = slice(frame.selected, frame.selected + 1) if frame.selected >= 0 else slice(0)
-        self._nodes.rings("over/selected", 1.5, 1.68, frame.place[chosen], self._radius[chosen], SELECTED)
+        around = np.maximum(1.5 * self._radius[chosen], 1.05 * self._safety[chosen])  # clear of gripper and collision circle
+        self._nodes.rings("over/selected", 1.0, 1.12, frame.place[chosen], around, SELECTED)
 
     def _overlay(self, frame: Frame) -> None:
         on, nodes = self.overlays, self._nodes

@@ -16,7 +16,7 @@ from formiga.session import Session
 
 FLAGS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--disable-quic", "--no-first-run", "--mute-audio"]
-SIZE = {"width": 1000, "height": 640}
+SIZE = {"width": 900, "height": 540}
 SLOW = 30_000  # ms; software rendering on a loaded machine
 
 
@@ -44,7 +44,8 @@ class Lab:
 
     def __init__(self, world, **settings):
         self.said: list[tuple[str, str]] = []
-        self.session = Session(world, hear=lambda kind, text, who: self.said.append((kind, text)), own_settings=False, **settings)
+        self.session = Session(world, hear=lambda kind, text, who: self.said.append((kind, text)), own_settings=False,
+                               **settings)
         self.page = Page(self.session, port=0)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self.session.run, args=[self._over.is_set], daemon=True)
@@ -131,13 +132,15 @@ class Window:
         right /= np.linalg.norm(right)
         away = np.array([x, y, z]) - np.array(camera.position)
         depth = away @ forward
-        scale = 0.5 * SIZE["height"] / np.tan(0.5 * camera.fov)
-        return (0.5 * SIZE["width"] + scale * (away @ right) / depth, 0.5 * SIZE["height"] - scale * (away @ np.cross(right, forward)) / depth)
+        scene = self.tab.locator("canvas").first.bounding_box()
+        scale = 0.5 * scene["height"] / np.tan(0.5 * camera.fov)
+        return (scene["x"] + 0.5 * scene["width"] + scale * (away @ right) / depth,
+                scene["y"] + 0.5 * scene["height"] - scale * (away @ np.cross(right, forward)) / depth)
 
     def settle(self, name="top"):
         """Look from above, and wait until the window has arrived there."""
         self.lab.do(lambda: self.lab.page.camera(name, self.client))
-        known = self.lab.page._known_cameras()[name]
+        known = self.lab.page.known_cameras(self.client)[name]
         until(lambda: np.allclose(self.camera.position, known.position, atol=1e-3))
         self.tab.wait_for_timeout(600)
 
@@ -165,11 +168,23 @@ class Window:
 
 
 @pytest.fixture
-def window(browser, lab):
-    opened = Window(browser, lab)
-    yield opened
-    assert not opened.errors, opened.errors
-    opened.close()
+def open_window(browser, lab):
+    """Opens windows, and closes them at the end whatever happened."""
+    opened = []
+
+    def another():
+        opened.append(Window(browser, lab))
+        return opened[-1]
+
+    yield another
+    for each in opened:
+        each.close()
+    assert not [error for each in opened for error in each.errors]
+
+
+@pytest.fixture
+def window(open_window):
+    return open_window()
 
 
 @pytest.fixture

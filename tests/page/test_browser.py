@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
-from tests.page.conftest import SLOW, Window, until
+from tests.page.conftest import SLOW, until
 
 LAMP_WORLD = """<world name="dark" dt="0.1">
   <arena width="2" depth="2"/>
@@ -90,21 +90,27 @@ def test_a_wrong_command_answers_with_help(window):
 
 EVERY_COMMAND = [  # typed line, what has to be true of the session afterwards
     ("help", None), ("echo hello $seed", None), ("var depth 3", lambda s: s.console.variables["depth"].text == "3"),
-    ("alias twice 'step 2'", lambda s: "twice" in s.console.aliases), ("unalias twice", lambda s: "twice" not in s.console.aliases),
+    ("alias twice 'step 2'", lambda s: "twice" in s.console.aliases),
+    ("unalias twice", lambda s: "twice" not in s.console.aliases),
     ("bind F5 step", lambda s: "F5" in s.console.binds), ("unbind F5", lambda s: "F5" not in s.console.binds),
     ("pause on", lambda s: not s.playing), ("seed 5", lambda s: s.seed == 5), ("step 3", lambda s: s.sim.state.step[0] == 3),
     ("speed 2", lambda s: s.speed == 2), ("reset", lambda s: s.sim.state.step[0] == 0), ("bench 0.1", None),
-    ("set tree.radius 0.1", lambda s: s.world.things[5].radius == 0.1), ("get tree.radius", None), ("info tree", None), ("list", None),
+    ("set tree.radius 0.1", lambda s: s.world.things[5].radius == 0.1), ("get tree.radius", None), ("info tree", None),
+    ("list", None),
     ("spawn swarm", lambda s: s.world.robots == 21), ("remove swarm.20", lambda s: s.world.robots == 20),
-    ("spawn lamp 0.6 -0.9 name=sun", lambda s: s.world.things[-1].name == "sun"), ("disable sun", lambda s: not s.world.things[-1].on),
+    ("spawn lamp 0.6 -0.9 name=sun", lambda s: s.world.things[-1].name == "sun"),
+    ("disable sun", lambda s: not s.world.things[-1].on),
     ("enable sun", lambda s: s.world.things[-1].on), ("toggle sun", lambda s: not s.world.things[-1].on),
     ("move sun 0.5 -0.5", lambda s: s.world.things[-1].x == 0.5), ("undo", lambda s: s.world.things[-1].x == 0.6),
     ("controller swarm turn_away", lambda s: type(s.world.groups[0].controller).__name__ == "TurnAway"),
     ("drive 0 1 0.5", lambda s: s.drives[0] == (1.0, 0.5)), ("drive 0 off", lambda s: not s.drives),
-    ("select swarm.2", lambda s: s.selected == 2), ("overlay beams on", lambda s: "beams" in s.overlays), ("overlay none", lambda s: not s.overlays),
+    ("select swarm.2", lambda s: s.selected == 2), ("overlay beams on", lambda s: "beams" in s.overlays),
+    ("overlay none", lambda s: not s.overlays),
     ("camera top", None), ("follow 0", None), ("follow off", None), ("camera save mine", None),
-    ("save here.xml", None), ("record run.parquet", lambda s: s.recorder is not None), ("record off", lambda s: s.recorder is None),
-    ("screenshot here.png", None), ("settings", None), ("wait 0", None), ("exec script.fsh", lambda s: s.speed == 4), ("stop", None),
+    ("save here.xml", None), ("record run.parquet", lambda s: s.recorder is not None),
+    ("record off", lambda s: s.recorder is None),
+    ("screenshot here.png", None), ("settings", None), ("wait 0", None), ("exec script.fsh", lambda s: s.speed == 4),
+    ("stop", None),
     ("load run.parquet", lambda s: s.replay is not None), ("seek 0", None), ("play", lambda s: True), ("export run.html", None),
     ("load line", lambda s: s.replay is None and s.world.name == "line"),
 ]
@@ -126,9 +132,9 @@ def test_the_console_runs_each_command(window, lab, folder):
     until(lambda: lab.session.ended)
 
 
-def test_a_key_drives_a_robot_without_a_line_of_python(browser, lab, car):
+def test_a_key_drives_a_robot_without_a_line_of_python(open_window, lab, car):
     lab.do(lambda: lab.session.open(car))
-    window = Window(browser, lab)
+    window = open_window()
     lab.run("play")
     start = lab.poses()[0][0, 0]
     window.tab.locator("canvas").first.focus()
@@ -144,9 +150,9 @@ def test_a_key_drives_a_robot_without_a_line_of_python(browser, lab, car):
     window.close()
 
 
-def test_a_key_that_is_held_when_the_window_closes_is_let_go(browser, lab, car):
+def test_a_key_that_is_held_when_the_window_closes_is_let_go(open_window, lab, car):
     lab.do(lambda: lab.session.open(car))
-    window = Window(browser, lab)
+    window = open_window()
     window.tab.keyboard.down("w")
     until(lambda: lab.session.drives.get(0) == (1.0, 1.0))
     window.close()
@@ -165,9 +171,9 @@ def drag(window, start, end):
     mouse.up()
 
 
-def test_dragging_moves_a_robot_and_an_obstacle(browser, lab, car):
+def test_dragging_moves_a_robot_and_an_obstacle(open_window, lab, car):
     lab.do(lambda: lab.session.open(car))
-    window = Window(browser, lab)
+    window = open_window()
     window.settle("top")
     drag(window, window.at(0.0, -0.5, 0.1), window.at(0.3, 0.2, 0.1))
     until(lambda: np.allclose(lab.poses()[0][0], (0.3, 0.2), atol=0.04), message=lambda: f"it is at {lab.poses()[0][0]}")
@@ -179,9 +185,9 @@ def test_dragging_moves_a_robot_and_an_obstacle(browser, lab, car):
     window.close()
 
 
-def test_the_inspector_shows_the_numbers_of_the_state(browser, lab, car):
+def test_the_inspector_shows_the_numbers_of_the_state(open_window, lab, car):
     lab.do(lambda: lab.session.open(car))
-    window = Window(browser, lab)
+    window = open_window()
     lab.run("move post 0.13 -0.4; step")
     window.settle("top")
     window.tab.mouse.click(*window.at(0.0, -0.5, 0.1))
@@ -207,9 +213,9 @@ def test_a_recording_replays_and_scrubs_to_the_same_poses(window, lab, folder):
     lab.run("record off; load run.parquet")
     window.tab.locator("#formiga #timeline").wait_for(state="visible")
     for step in (40, 10, 25):
-        seconds = step * 0.1
         window.tab.locator("#formiga #timeline").evaluate(
-            f"slider => {{ slider.value = {seconds}; slider.dispatchEvent(new Event('input')); slider.dispatchEvent(new Event('change')); }}")
+            "(slider, seconds) => { slider.value = seconds; slider.dispatchEvent(new Event('input'));"
+            " slider.dispatchEvent(new Event('change')); }", step * 0.1)
         until(lambda step=step: lab.poses()[2] == step)
         np.testing.assert_array_equal(lab.poses()[0], seen[step][0])
         np.testing.assert_array_equal(lab.poses()[1], seen[step][1])
@@ -251,15 +257,15 @@ def test_a_screenshot_shows_the_scene(window, lab, folder):
     assert ((picture[..., 0] > 180) & (picture[..., 0] - picture[..., 2] > 90)).sum() > 200
 
 
-def test_two_windows_see_the_same_and_have_cameras_of_their_own(browser, window, lab):
-    other = Window(browser, lab)
+def test_two_windows_see_the_same_and_have_cameras_of_their_own(open_window, window, lab):
+    other = open_window()
     lab.run("pause on; step 4")
     step = lab.poses()[2]
     for each in (window, other):
         each.tab.wait_for_selector(f"#formiga[data-step='{step}']", state="attached")
     before = np.array(other.camera.position)
     window.type("camera top")
-    top = lab.page._known_cameras()["top"].position
+    top = lab.page.known_cameras(window.client)["top"].position
     until(lambda: np.allclose(window.camera.position, top, atol=1e-3))
     assert np.allclose(other.camera.position, before, atol=1e-3)
     other.close()
@@ -267,8 +273,8 @@ def test_two_windows_see_the_same_and_have_cameras_of_their_own(browser, window,
     until(lambda: lab.poses()[2] == step + 1)
 
 
-def test_closing_the_window_does_not_stop_the_run(browser, lab):
-    window = Window(browser, lab)
+def test_closing_the_window_does_not_stop_the_run(open_window, lab):
+    window = open_window()
     lab.run("play")
     window.close()
     until(lambda: not lab.page.server.viser.get_clients())
@@ -291,7 +297,9 @@ def test_overlays_and_cameras_change_the_picture(window, lab):
     lab.run("pause on")
     window.settle("top")
     plain = window.picture().astype(int)
-    lab.run("overlay beams on; overlay circles on; overlay names on; overlay links on; overlay trails on; overlay shifts on; step 30")
+    for name in ("beams", "circles", "names", "links", "trails", "shifts"):
+        lab.run(f"overlay {name} on")
+    lab.run("step 30")
     until(lambda: (np.abs(window.picture().astype(int) - plain) > 40).any(axis=-1).sum() > 500, 30)
     lab.run("camera corner")
     lab.heard("there is no camera 'corner'", "error")

@@ -11,7 +11,8 @@ from formiga.world.model import Arena, Cylinder, Group, Lamp, Polygon, Rectangle
 from formiga.world.robots import Disc, SBot
 
 THINGS = (Arena(4.0, 3.0), Wall((-1.0, 0.0, 0.0, 0.0, 0.0, 1.0)), Rectangle(1.0, 1.0, 0.4, 0.2, 30.0 * DEG),
-          Polygon((-1.0, -1.0, -0.5, -1.0, -0.7, -0.6)), Cylinder(1.0, -1.0, 0.1), Lamp(1.5, 0.0, 0.3), Zone(0.5, 0.5, radius=0.2))
+          Polygon((-1.0, -1.0, -0.5, -1.0, -0.7, -0.6)), Cylinder(1.0, -1.0, 0.1), Lamp(1.5, 0.0, 0.3),
+          Zone(0.5, 0.5, radius=0.2))
 
 
 def _still(world: World, place, heading=None, **more) -> Frame:

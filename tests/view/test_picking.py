@@ -26,7 +26,7 @@ def test_the_distance_to_a_ball_is_that_of_the_closed_form(rng):
     for _ in range(200):
         origin = rng.normal(size=3)
         origin *= 1.0 / np.linalg.norm(origin)
-        aim = rng.normal(size=3) * 0.3 * radius
+        aim = rng.uniform(-0.4, 0.4, 3) * radius
         direction = (aim - origin) / np.linalg.norm(aim - origin)
         along = origin @ direction
         expected = -along - np.sqrt(along**2 - 1.0 + radius**2)

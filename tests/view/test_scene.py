@@ -59,8 +59,8 @@ def test_robots_are_where_the_frame_says(scene, frame):
 
 def test_everything_in_a_world_has_a_node(scene, frame):
     scene.show(frame)
-    assert {"floor", "grid", "arena", "walls", "boxes", "rounds", "thing/3", "thing/5/post", "thing/5/bulb", "thing/5/light",
-            "thing/6", "robots/0/body", "robots/1/paint"} <= names(scene)
+    assert {"floor", "grid", "arena", "walls", "boxes", "rounds", "polygon/3", "lamp/5/post", "lamp/5/bulb", "lamp/5/light",
+            "zone/6", "robots/0/body", "robots/1/paint"} <= names(scene)
     assert len(handle(scene, "walls").batched_positions) == 2  # a chain of two
     assert handle(scene, "rounds").batched_scales == pytest.approx(np.array([(0.1, 0.1, 0.1)]))
 
@@ -90,7 +90,7 @@ def test_an_edit_keeps_the_nodes_that_it_does_not_touch(scene, frame):
     scene.show(replace(frame, world=replace(frame.world, things=tuple(things)), version=2))
     assert {name: handle(scene, name) for name in names(scene)} == before
     assert handle(scene, "boxes").batched_positions[0, 0] == pytest.approx(0.2)
-    assert handle(scene, "thing/5/bulb").position[0] == pytest.approx(-1.5)
+    assert handle(scene, "lamp/5/bulb").position[0] == pytest.approx(-1.5)
 
 
 def test_another_world_takes_the_place_of_the_last(scene, frame, still):
@@ -100,11 +100,21 @@ def test_another_world_takes_the_place_of_the_last(scene, frame, still):
     assert names(scene) == {"floor", "grid", "robots/0/body", "robots/0/paint"}
 
 
+def test_things_may_change_their_kind(scene, frame):
+    """What stands at an index after an edit has nothing to do with what stood there before."""
+    first, *rest = frame.world.things
+    scene.show(frame)
+    for version in range(2, 2 + len(rest)):
+        rest = [*rest[1:], rest[0]]
+        scene.show(replace(frame, world=replace(frame.world, things=(first, *rest)), version=version))
+        assert all(not part.handle._impl.removed for part in scene._nodes.parts.values())
+
+
 def test_cleared_is_cleared_and_can_be_drawn_again(scene, frame):
     scene.show(frame)
     scene.clear()
     assert names(scene) == set()
-    assert not any(name.startswith("/formiga/") for name in scene.api._handle_from_node_name)
+    assert not any(name.startswith("/formiga") for name in scene.api._handle_from_node_name)
     scene.show(frame)
     assert "robots/0/body" in names(scene)
 
@@ -112,7 +122,7 @@ def test_cleared_is_cleared_and_can_be_drawn_again(scene, frame):
 def test_a_thing_that_is_off_lies_flat_and_a_lamp_that_is_off_has_no_light(scene, frame):
     things = (Arena(4.0, 3.0), Lamp(0.0, 0.0, on=False), Lamp(1.0, 0.0, intensity=0.0), Lamp(-1.0, 0.0))
     scene.show(replace(frame, world=replace(frame.world, things=things)))
-    assert {name for name in names(scene) if name.endswith("/light")} == {"thing/3/light"}
+    assert {name for name in names(scene) if name.endswith("/light")} == {"lamp/3/light"}
     off = Rectangle(0.0, 0.0, 1.0, 1.0)
     object.__setattr__(off, "on", False)
     scene.show(replace(frame, world=replace(frame.world, things=(off,)), version=2))
@@ -269,7 +279,7 @@ def test_what_has_no_grip_cannot_be_dragged(scene, frame):
         return {name for name, part in scene._nodes.parts.items() if getattr(part.handle._impl, "drag_cb", [])}
 
     scene.show(frame)
-    assert {"robots/0/body", "boxes", "thing/5/post", "thing/3"} <= held() and "arena" not in held()
+    assert {"robots/0/body", "boxes", "lamp/5/post", "polygon/3"} <= held() and "arena" not in held()
     scene.grips = {"robot"}
     assert held() == {"robots/0/body", "robots/0/paint", "robots/1/body", "robots/1/paint"}
     scene.grips = set()

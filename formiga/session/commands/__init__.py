@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from formiga.console import CommandSpec
-from formiga.session.commands import editing, files, looking, running
+from formiga.session.commands import editing, files, looking, running, switching
 
 if TYPE_CHECKING:
     from formiga.session.session import Session
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def commands(session: Session) -> list[CommandSpec]:
     """All commands that work on a session."""
-    return [*running.commands(session), *editing.commands(session), *looking.commands(session), *files.commands(session)]
+    return [spec for each in (running, editing, switching, looking, files) for spec in each.commands(session)]
 
 
 __all__ = ["commands"]

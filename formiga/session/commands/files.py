@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from formiga import lab
 from formiga.console import Call, CommandSpec
+from formiga.loop import Simulation
 from formiga.session import edit, settings
+from formiga.session.commands import arguments
 from formiga.view.picture import KINDS, Picture
 
 if TYPE_CHECKING:
@@ -22,13 +24,7 @@ def commands(session: Session) -> list[CommandSpec]:
 
     def load(call: Call) -> None:
         call.least(1)
-        parameters = {}
-        for pair in call.args[1:]:
-            name, equals, value = pair.partition("=")
-            if not equals or not name:
-                raise call.wrong(f"'{pair}' is not NAME=VALUE.")
-            parameters[name] = value
-        name = call.args[0]
+        parameters, name = arguments.pairs(call, call.args[1:]), call.args[0]
         if name not in lab.shipped_worlds():
             name = str(call.path(0, "WORLD"))
         session.open(name, session.seed if session.replay is None else 0, parameters)
@@ -39,8 +35,9 @@ def commands(session: Session) -> list[CommandSpec]:
         path = call.path(0, "FILE")
         if path.suffix != ".xml":
             raise call.wrong(f"'{path}' does not end in .xml, as a world file does.")
-        state = session.sim.state
-        lab.write_world(edit.as_it_stands(session.world, state.position[0], state.heading[0]), path)
+        standing = edit.as_it_stands(session.world, *session.poses())
+        Simulation(standing)  # says now what could not be read again
+        lab.write_world(standing, path)
         call.say(f"saved {path}")
 
     def record(call: Call) -> None:
@@ -48,7 +45,7 @@ def commands(session: Session) -> list[CommandSpec]:
         if call.args == ["off"]:
             if session.recorder is None:
                 call.say("nothing is being recorded.")
-            session.close_recording()
+            session.tape.close()
             return
         path = call.path(0, "FILE") if call.args else unused(session.world.name, ".parquet")
         if path.suffix != ".parquet":
@@ -81,24 +78,29 @@ def commands(session: Session) -> list[CommandSpec]:
             call.word(0, "WHAT", ("save",))
             call.say(f"saved {settings.save(call.console)}")
         else:
-            call.say(f"{settings.path()}: a script that every session runs first. `settings save` writes your binds and aliases there.")
+            call.say(f"{settings.path()}: a script that every session runs first. `settings save` writes your binds and "
+                     "aliases there.")
 
     def worlds(args: list[str]) -> Iterable[str]:
         return lab.shipped_worlds() if len(args) == 1 else ()
 
     return [
-        CommandSpec("load", "load WORLD|RECORDING [NAME=VALUE...]", "Opens a shipped world, a world file or a recording.", load, files=True,
-                    complete=worlds),
+        CommandSpec("load", "load WORLD|RECORDING [NAME=VALUE...]", LOAD, load, files=True, complete=worlds),
         CommandSpec("save", "save FILE.xml", "Writes the world as it stands now, robots where they are.", save, files=True),
         CommandSpec("record", "record [FILE.parquet|off]", "Records from now on, until `record off`.", record, files=True,
                     complete=lambda args: ("off",)),
-        CommandSpec("screenshot", "screenshot [FILE.png]", "What the window shows, as a file; without FILE as a download.", screenshot,
-                    files=True),
-        CommandSpec("export", "export FILE", "A recording, or what is seen now, as .html that opens by itself, .mp4, .webm or .gif.",
-                    export, files=True),
+        CommandSpec("screenshot", "screenshot [FILE.png]", "What the window shows, as a file; without FILE as a download.",
+                    screenshot, files=True),
+        CommandSpec("export", "export FILE", EXPORT, export, files=True),
         CommandSpec("settings", "settings [save]", "Your own settings file, and how to write it.", keep, files=True,
                     complete=lambda args: ("save",)),
     ]
+
+
+LOAD = """Opens a shipped world, a world file or a recording.
+load corral robots=30 replaces a parameter of the world, load run.parquet world=3 plays that world of a batch."""
+
+EXPORT = """A recording, or what is seen now, as .html that opens by itself, .mp4, .webm or .gif."""
 
 
 def unused(name: str, suffix: str) -> Path:

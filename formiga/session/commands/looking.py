@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from formiga import lab
 from formiga.console import Call, CommandSpec
 from formiga.session import names
+from formiga.session.commands import arguments
 from formiga.session.values import describe
 from formiga.world.elements import of, registered
+from formiga.world.model import Group
 
 if TYPE_CHECKING:
     from formiga.session.session import Session
@@ -41,6 +43,7 @@ def commands(session: Session) -> list[CommandSpec]:
         call.most(2)
         name = call.word(0, "NAME", (*OVERLAYS, "none"))
         if name == "none":
+            call.most(1)
             session.overlays.clear()
         elif call.switch(1, "the switch", default=name not in session.overlays):
             session.overlays.add(name)
@@ -65,11 +68,12 @@ def commands(session: Session) -> list[CommandSpec]:
             call.say("no page is open, so there is no camera.")
             return
         if call.args[:1] == ["off"]:
+            call.most(1)
             session.eyes.follow(None, False, call.who)
             return
-        if call.args:
+        if call.args and call.args[0] != "none":  # as $selected is if nobody is
             robot = names.robot(session.world, call.args[0])
-        elif session.selected >= 0:
+        elif not call.args and session.selected >= 0:
             robot = session.selected
         else:
             raise call.wrong("no robot is selected; click one, or name it.")
@@ -83,26 +87,28 @@ def commands(session: Session) -> list[CommandSpec]:
         return session.eyes.cameras() if session.eyes is not None else ()
 
     return [
-        CommandSpec("list", "list [SECTION]", f"Lists what there is. Sections: {', '.join(LISTS)}.", list_, complete=lambda args: LISTS),
+        CommandSpec("list", "list [SECTION]", f"Lists what there is. Sections: {', '.join(LISTS)}.", list_,
+                    complete=lambda args: LISTS),
         CommandSpec("info", "info [NAME]", "Everything about a robot, a group, a thing, or the run.", info,
-                    complete=lambda args: names.all_names(session.world)),
+                    complete=lambda args: arguments.completed_names(session.world, args[-1])),
         CommandSpec("select", "select ROBOT|none", "Shows a robot in the inspector.", select, complete=robots),
         CommandSpec("overlay", "overlay NAME [on|off]", f"Shows or hides {', '.join(OVERLAYS)}; none hides all.", overlay,
                     complete=lambda args: (*OVERLAYS, "none") if len(args) == 1 else ("on", "off")),
-        CommandSpec("camera", "camera [NAME|save NAME]", "Looks from there: overview, top, one of the world's, or one that you saved.",
-                    camera, complete=cameras),
-        CommandSpec("follow", "follow [ROBOT [behind|first]] | follow off", "Goes with a robot, over its shoulder or with its eyes.",
-                    follow, complete=robots),
+        CommandSpec("camera", "camera [NAME|save NAME]", CAMERA, camera, complete=cameras),
+        CommandSpec("follow", "follow [ROBOT [behind|first]] | follow off", FOLLOW, follow, complete=robots),
     ]
+
+
+CAMERA = """Looks from there: overview, top, one of the world's, or one that you saved."""
+
+FOLLOW = """Goes with a robot, over its shoulder or with its eyes."""
 
 
 def listing(session: Session, section: str) -> list[str]:
     """The lines of a list."""
     world, console = session.world, session.console
     if section == "robots":
-        return [f"{group.name}: {group.count} x {of(group.robot).tag}; sensors: "
-                f"{', '.join(getattr(sensor, 'name', of(sensor).tag) for sensor in group.sensors) or 'none'}; controller: "
-                f"{of(group.controller).tag if group.controller is not None else 'none'}" for group in world.groups] or ["no robots"]
+        return [_group(group) for group in world.groups] or ["no robots"]
     if section == "things":
         return [f"{name}: {of(thing).tag}{'' if getattr(thing, 'on', True) else ' (off)'}"
                 for name, thing in zip(names.thing_names(world), world.things, strict=True)] or ["no things"]
@@ -119,3 +125,9 @@ def listing(session: Session, section: str) -> list[str]:
     if section == "overlays":
         return [f"{name}: {'on' if name in session.overlays else 'off'}" for name in OVERLAYS]
     return list(session.eyes.cameras()) if session.eyes is not None else ["no page is open"]
+
+
+def _group(group: Group) -> str:
+    sensors = ", ".join(getattr(sensor, "name", of(sensor).tag) for sensor in group.sensors) or "none"
+    controller = of(group.controller).tag if group.controller is not None else "none"
+    return f"{group.name}: {group.count} x {of(group.robot).tag}; sensors: {sensors}; controller: {controller}"

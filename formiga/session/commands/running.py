@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 from formiga.console import Call, CommandSpec
 from formiga.errors import FormigaError
 from formiga.loop import Simulation
+from formiga.session.mistakes import own_mistakes
 
 if TYPE_CHECKING:
     from formiga.session.session import Session
 
-MOST_STEPS = 100_000
+MOST_STEPS = 100_000    # in one command: nobody else has a turn meanwhile
+OWN_STEPS = 100         # the same, in a world's own text
 
 
 def commands(session: Session) -> list[CommandSpec]:
@@ -30,8 +32,9 @@ def commands(session: Session) -> list[CommandSpec]:
 
     def step(call: Call) -> None:
         call.most(1)
+        steps = call.whole(0, "N", least=1, most=MOST_STEPS if call.trusted else OWN_STEPS, default=1)
         session.play(False)
-        for _ in range(call.whole(0, "N", least=1, most=MOST_STEPS, default=1)):
+        for _ in range(steps):
             session.step()
             if session.ended or session.failed:
                 break
@@ -42,7 +45,6 @@ def commands(session: Session) -> list[CommandSpec]:
             call.say("max" if session.speed == inf else f"{session.speed:g}")
             return
         session.speed = inf if call.args[0] == "max" else call.number(0, "FACTOR", least=0.001, most=1e6)
-        session.keep_pace()
 
     def reset(call: Call) -> None:
         call.most(0)
@@ -64,17 +66,17 @@ def commands(session: Session) -> list[CommandSpec]:
 
     def bench(call: Call) -> None:
         call.most(1)
-        limit = call.number(0, "SECONDS", least=0.1, most=10.0, default=1.0)
+        limit = call.number(0, "SECONDS", least=0.1, most=10.0 if call.trusted else 1.0, default=1.0)
         call.say(measure(session, limit))
-        session.keep_pace()
+        session.pace.restart(session.time)
 
     def quit_(call: Call) -> None:
         call.most(0)
         session.ended = True
 
     return [
-        CommandSpec("pause", "pause [on|off]", "Holds time still, or lets it go on; without an argument whichever it is not.", pause,
-                    complete=_switch),
+        CommandSpec("pause", "pause [on|off]", "Holds time still, or lets it go on; without an argument whichever it is not.",
+                    pause, complete=_switch),
         CommandSpec("play", "play", "Lets time go on. At the end of a recording it starts again.", play),
         CommandSpec("step", "step [N]", "Pauses, and takes one step, or N.", step),
         CommandSpec("speed", "speed [FACTOR|max]", "Simulated seconds per second; max: as fast as it goes.", speed,
@@ -83,19 +85,22 @@ def commands(session: Session) -> list[CommandSpec]:
         CommandSpec("seed", "seed [N|new]", "Starts again with another seed; without an argument tells it.", seed,
                     complete=lambda args: ("new",)),
         CommandSpec("seek", "seek SECONDS", "Goes to that moment of a recording.", seek),
-        CommandSpec("bench", "bench [SECONDS]", "Runs a copy of this world flat out for a second, and tells how fast that was.", bench),
+        CommandSpec("bench", "bench [SECONDS]", "Runs a copy of this world flat out for a second, and tells how fast that was.",
+                    bench),
         CommandSpec("quit", "quit", "Ends the laboratory. A recording that is being written is kept, whole.", quit_),
     ]
 
 
 def measure(session: Session, limit: float) -> str:
     """How fast a copy of the session's world runs, in words."""
-    copy = Simulation(session.world, session.seed)
-    copy.step()  # may compile
-    steps, began = 0, time.perf_counter()
-    while time.perf_counter() - began < limit and not copy.state.done[0]:
-        copy.step()
-        steps += 1
+    steps = 0
+    with own_mistakes():
+        copy = Simulation(session.world, session.seed)
+        copy.step()  # may compile
+        began = time.perf_counter()
+        while time.perf_counter() - began < limit and not copy.state.done[0]:
+            copy.step()
+            steps += 1
     spent = max(time.perf_counter() - began, 1e-9)
     return (f"{steps / spent:,.0f} steps/s, {steps * session.world.robots / spent:,.0f} robot-steps/s, "
             f"{steps * session.world.dt / spent:,.0f} times real time")

@@ -1,0 +1,26 @@
+"""Robots that somebody drives: shares of their top speed -> wheel speeds for the loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from formiga.world.model import World
+
+
+def wheels(world: World, drives: dict[int, tuple[float, float]]) -> dict[str, Any] | None:
+    """Group -> speeds (1, robots, 2) in m/s, NaN for those who drive themselves; None if all do.
+
+    drives: robot -> left and right, from -1 to 1.
+    """
+    told: dict[str, Any] = {}
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        for robot, shares in drives.items():
+            if robots.start <= robot < robots.stop:
+                speeds = told.setdefault(group.name, np.full((1, group.count, 2), np.nan))
+                speeds[0, robot - robots.start] = np.array(shares) * group.robot.top_speed
+    return told or None
+
+
+__all__ = ["wheels"]

@@ -1,0 +1,67 @@
+"""Where there is room in a world: what is in the way of a robot, and a place where nothing is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from formiga.engine.fixed import Near, gap_to_fixed, inside_solid, near_table
+from formiga.engine.flatten import extent, flatten
+from formiga.errors import FormigaError
+from formiga.session.names import robot_name
+from formiga.state import Floats
+from formiga.world.model import World
+
+TRIES = 2000            # places to draw before there is no room
+WALL = "a wall or an obstacle"
+
+
+class Ground:
+    """What stands still in a world, for questions about places. Robots (N, 2) are where the caller says."""
+
+    def __init__(self, world: World) -> None:
+        self.world, self.fixed = world, flatten(world)
+        self.region = extent(world, self.fixed)
+        self.radius = np.concatenate([np.empty(0), *(np.full(group.count, group.robot.radius) for group in world.groups)])
+        self._near: dict[float, Near] = {}
+
+    def blocked(self, x: float, y: float, radius: float) -> bool:
+        """Whether a disc would stand in a wall or an obstacle."""
+        if radius not in self._near:
+            self._near[radius] = near_table(self.fixed, radius)
+        gap = gap_to_fixed(x, y, self.fixed.shapes, self._near[radius])
+        return bool(gap < radius or inside_solid(x, y, self.fixed.outlines))
+
+    def in_the_way(self, position: Floats, x: float, y: float, radius: float, but: int = -1) -> str:
+        """What stands where a disc would be put: 'a wall or an obstacle', 'swarm.3', or '' for nothing.
+
+        but: a robot that does not count, because it is the one to be put there.
+        """
+        if self.blocked(x, y, radius):
+            return WALL
+        touching = np.hypot(position[:, 0] - x, position[:, 1] - y) < radius + self.radius
+        if but >= 0:
+            touching[but] = False
+        return robot_name(self.world, int(touching.argmax())) if touching.any() else ""
+
+    def free_places(self, position: Floats, robot: Any, count: int, draws: np.random.Generator) -> Floats:
+        """Places (count, 2) in the arena where so many more robots of a kind fit, drawn one after another."""
+        found, needs = np.empty((count, 2)), robot.radius + getattr(robot, "clearance", 0.0)
+        for number in range(count):
+            for _ in range(TRIES):
+                x, y = draws.uniform(self.region.x0, self.region.x1), draws.uniform(self.region.y0, self.region.y1)
+                crowd = np.hypot(found[:number, 0] - x, found[:number, 1] - y) < needs + robot.radius
+                if not crowd.any() and not self.in_the_way(position, x, y, needs):
+                    found[number] = x, y
+                    break
+            else:
+                raise FormigaError(f"there is no room for {count} more robot{'s' * (count > 1)} of radius {robot.radius:g} m.")
+        return found
+
+    def buried(self, position: Floats) -> set[int]:
+        """The robots whose bodies are in walls or obstacles; who only touches one is not."""
+        return {robot for robot, (x, y) in enumerate(position) if self.blocked(x, y, self.radius[robot] * (1.0 - 1e-9))}
+
+
+__all__ = ["Ground"]

@@ -1,0 +1,113 @@
+"""A small world with something of everything, and a desk to work on it: a session, and what it said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import formiga
+from formiga.session import Session
+
+EVERYTHING = """<world name="desk" doc="Something of everything" dt="0.1" seconds="5">
+  <arena width="3" depth="2"/>
+  <lamp x="1" y="0.5" name="left"/>
+  <lamp x="1" y="-0.5" intensity="0.5" on="false" name="right"/>
+  <cylinder x="0" y="0.6" radius="8cm"/>
+  <cylinder x="0" y="-0.6" radius="8cm"/>
+  <rectangle x="-1.2" y="0" width="20cm" depth="40cm" heading="30deg" name="box"/>
+  <polygon points="1.2 0.8 1.4 0.8 1.3 0.9" name="rock"/>
+  <wall points="-0.5 0.9 0.5 0.9" name="rail"/>
+  <cylinders count="2" radius="4cm" gap="5cm" seed="3" name="trees"/>
+  <zone x="0.5" y="0" radius="20cm" name="nest"/>
+  <sbot count="4" name="swarm" profile="draft"><scatter x="-0.4" y="0" width="0.8" depth="0.8"/><proximity/><light/>
+    <braitenberg/></sbot>
+  <disc count="2" name="rovers" radius="5cm" wheel_base="8cm" top_speed="20cm/s" position_noise="0.1">
+    <scatter x="0.6" y="0" width="0.8" depth="0.8"/><odometry/><random_walk/></disc>
+  <sbot name="car"><at x="-1" y="-0.7" heading="0.5"/><proximity/></sbot>
+  <contact/>
+  <camera x="1" y="1" z="1" name="corner"/>
+</world>"""
+
+
+class Desk:
+    """A session and what it said since somebody last asked."""
+
+    def __init__(self, given, **settings):
+        self.said: list[tuple[str, str]] = []
+        self.session = Session(given, hear=lambda kind, text, who: self.said.append((kind, text)), own_settings=False,
+                               **settings)
+
+    def run(self, text: str) -> str:
+        """Carry out a line that has to work; what it said."""
+        self.said.clear()
+        task = self.session.console.run(text)
+        assert not task.failed, task.error
+        assert not [words for kind, words in self.said if kind == "error"], self.said
+        return "\n".join(words for _, words in self.said)
+
+    def refused(self, text: str) -> str:
+        """A line that must not work: its one message, after making sure that it changed nothing."""
+        before = self.everything()
+        self.said.clear()
+        task = self.session.console.run(text)
+        assert task.failed, f"{text!r} was carried out: {self.said}"
+        assert [kind for kind, _ in self.said] == ["error"], self.said
+        message = self.said[0][1]
+        assert message.startswith("console:1: ") and "\n" not in message and message[-1] not in " :,", message
+        assert same(before, self.everything()), f"{text!r} changed something"
+        return message.removeprefix("console:1: ")
+
+    def everything(self) -> dict:
+        """All that a command could have changed."""
+        session = self.session
+        state = session.sim.state
+        arrays = {name: getattr(state, name).copy() for name in ("position", "heading", "wheels", "alive", "crashes", "step")}
+        console = session.console
+        return arrays | {
+            "sim": session.sim, "world": session.world, "seed": session.seed, "speed": session.speed, "drives": dict(session.drives),
+            "playing": session.playing, "selected": session.selected, "overlays": set(session.overlays), "ended": session.ended,
+            "version": session.version, "touched": session.touched, "undo": len(session._undo), "recorder": session.recorder,
+            "replay": session.replay, "aliases": dict(console.aliases), "binds": dict(console.binds),
+            "variables": dict(console.variables), "tasks": list(console.tasks)}
+
+    def steps(self, count: int) -> None:
+        for _ in range(count):
+            self.session.step()
+            assert not self.session.failed, self.said
+
+
+def same(one: dict, other: dict) -> bool:
+    return all(np.array_equal(value, other[name]) if isinstance(value, np.ndarray) else value == other[name]
+               for name, value in one.items())
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory):
+    file = tmp_path_factory.mktemp("world") / "desk.xml"
+    file.write_text(EVERYTHING)
+    return formiga.read_world(file)
+
+
+@pytest.fixture
+def desk(world):
+    return Desk(world)
+
+
+@pytest.fixture
+def world_file(tmp_path):
+    """world_file('<arena .../>') -> the path of a world with that inside."""
+
+    def write(inside: str, name: str = "mine", **attributes: str) -> str:
+        written = "".join(f' {key}="{value}"' for key, value in attributes.items())
+        file = tmp_path / f"{name}.xml"
+        file.write_text(f'<world name="{name}"{written}>\n{inside}\n</world>')
+        return str(file)
+
+    return write
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty current folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
