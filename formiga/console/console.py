@@ -162,7 +162,6 @@ class Console:
 
     def advance(self) -> None:
         """Let tasks go on whose time has come. Called after every step of the simulation."""
-        self.now()  # notices a clock that went back, also if nobody waits
         for task in list(self.tasks):
             if task.waits is not None:
                 self._go(task)

@@ -54,9 +54,9 @@ def _grid(rule: Grid, count: int) -> Any:
 def _refuse_robots_in_walls(world: World, fixed: Fixed, group: Group, places: Any) -> None:
     if world.contact.model == "none":
         return
-    near = near_table(fixed, group.robot.radius)
+    near, least = near_table(fixed, group.robot.radius), group.robot.radius * (1.0 - 1e-9)  # who touches a wall may stay
     for number, (x, y) in enumerate(places):
-        if gap_to_fixed(x, y, fixed.shapes, near) < group.robot.radius or inside_solid(x, y, fixed.outlines):
+        if gap_to_fixed(x, y, fixed.shapes, near) < least or inside_solid(x, y, fixed.outlines):
             at = group.place[number] if isinstance(group.place[0], At) else group.place[0]
             raise WorldError(f"{where(at)}robot {number} of '{group.name}' at ({x:g}, {y:g}) stands in a wall or an obstacle; "
                              f"its radius is {group.robot.radius:g} m.")

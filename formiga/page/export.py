@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import io
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -28,39 +29,67 @@ from formiga.view.scene import Scene
 FRAMES = 20.0                    # a second of film
 MOST_FRAMES = 3000
 FILMS = (".mp4", ".webm", ".gif")
+STILL = {"trails", "circles", "names"}  # overlays that need nothing but poses
 TIMEOUT = 30.0                   # s for a window to answer with a picture
+PROGRESS = 2.0                   # s between two words about how far it is
+
+Reel = Callable[[Path], AbstractContextManager[Callable[[Any], None]]]  # a file -> what takes one picture after another
 
 
-def in_background(session: Session, work: Callable[[], str]) -> threading.Thread:
-    """Do it beside the session, and tell what came of it."""
+class Job:
+    """One piece of work beside the session. `stop` ends it at the next picture, and leaves no file."""
 
-    def do() -> None:
+    def __init__(self, session: Session, work: Callable[[Job], str]) -> None:
+        self._session, self._work, self._stop, self._told = session, work, threading.Event(), time.monotonic()
+        self._thread = threading.Thread(target=self._do, name="export", daemon=True)
+        self._thread.start()
+
+    @property
+    def running(self) -> bool:
+        """Whether it is still at work."""
+        return self._thread.is_alive()
+
+    def stop(self) -> None:
+        """End it early."""
+        self._stop.set()
+
+    def progress(self, done: int, of: int) -> None:
+        """Tell how far it is, now and then; the place where it ends if somebody stopped it."""
+        if self._stop.is_set():
+            raise FormigaError("the export was stopped; nothing was written.")
+        if time.monotonic() - self._told > PROGRESS:
+            self._told = time.monotonic()
+            self._say(f"exporting, {done} of {of}; `export off` stops it", "note")
+
+    def _do(self) -> None:
         try:
-            said, kind = work(), "note"
+            self._say(self._work(self), "note")
         except FormigaError as wrong:
-            said, kind = str(wrong), "error"
+            self._say(str(wrong), "error")
         except (RuntimeError, TimeoutError) as wrong:
-            said, kind = f"the window did not answer ({wrong}).", "error"
-        session.post(lambda: session.say(said, kind))
+            self._say(f"the window did not answer ({wrong}).", "error")
+        except Exception as wrong:
+            self._say(f"the export failed ({type(wrong).__name__}: {wrong}).", "error")
+            raise
 
-    thread = threading.Thread(target=do, name="export", daemon=True)
-    thread.start()
-    return thread
+    def _say(self, text: str, kind: str) -> None:
+        self._session.post(lambda: self._session.say(text, kind))
 
 
-def start(session: Session, path: Path, client: viser.ClientHandle | None) -> threading.Thread:
+def export(session: Session, path: Path, client: viser.ClientHandle | None) -> Job:
     """Export what the session shows: all of a recording, or the moment that is seen."""
     if path.suffix not in (".html", *FILMS):
         raise FormigaError(f"'{path}' must end in .html, {', '.join(FILMS)}.")
     frames = list(recorded(session.replay)) if session.replay else [session.frame(exact=True)]
-    speed = 1.0 if not np.isfinite(session.speed) else session.speed
+    speed, overlays = (session.speed if np.isfinite(session.speed) else 1.0), session.overlays & STILL
     if path.suffix == ".html":
-        return in_background(session, lambda: html(path, frames, speed, session.overlays))
+        return Job(session, lambda job: html(job, path, frames, speed, overlays))
     if session.replay is None:
         raise FormigaError("a film needs a recording: `record`, `record off`, then `load` it.")
     if client is None:
         raise FormigaError("a film is taken in a window, and none is open.")
-    return in_background(session, lambda: film(path, frames, speed, client, session.overlays))
+    reel = film_reel(path.suffix)
+    return Job(session, lambda job: film(job, path, frames, speed, overlays, client, reel))
 
 
 def recorded(replay: Replay) -> Iterator[Frame]:
@@ -79,16 +108,17 @@ def recorded(replay: Replay) -> Iterator[Frame]:
 
 
 # -- one file that opens by itself --------------------------------------------------------------------------------------
-def html(path: Path, frames: list[Frame], speed: float, overlays: set[str]) -> str:
+def html(job: Job, path: Path, frames: list[Frame], speed: float, overlays: set[str]) -> str:
     """Write frames as a page with a player in it, that needs no server and no network."""
     with stage() as server:
         scene = Scene(server.scene)
-        scene.overlays = overlays & {"trails", "circles", "names"}
+        scene.overlays = overlays
         pose, camera = cameras.overview(frames[0].world), server.initial_camera
         camera.position, camera.look_at, camera.up, camera.fov = pose.position, pose.look_at, pose.up, pose.fov
         scene.show(frames[0])
         serializer = server.get_scene_serializer()
-        for before, now in pairwise(frames):
+        for number, (before, now) in enumerate(pairwise(frames)):
+            job.progress(number, len(frames))
             serializer.insert_sleep((now.time - before.time) / speed)
             scene.show(now)
         if len(frames) > 1:
@@ -109,40 +139,68 @@ def stage() -> Iterator[viser.ViserServer]:
 
 
 # -- films --------------------------------------------------------------------------------------------------------------
-def film(path: Path, frames: list[Frame], speed: float, client: viser.ClientHandle, overlays: set[str]) -> str:
+def film(job: Job, path: Path, frames: list[Frame], speed: float, overlays: set[str], client: viser.ClientHandle,
+         reel: Reel) -> str:
     """Have a window render frame after frame, and write them as a video."""
-    writer = _writer(path)
     times = np.array([each.time for each in frames])
-    moments = np.arange(0.0, times[-1] + 1e-9, speed / FRAMES)
-    shown = [frames[index] for index in np.searchsorted(times, moments, side="right") - 1]
-    scene = Scene(client.scene)
-    scene.overlays = overlays & {"trails", "circles", "names"}
+    moments = np.arange(0.0, times[-1] + 1e-9, speed / FRAMES)[:MOST_FRAMES]
+    shown = np.searchsorted(times, moments, side="right") - 1
+    scene = Scene(client.scene)  # of the same names, so in this window it hides what the session shows
+    scene.overlays = overlays
+    last = -1
     try:
-        pictures = []
-        for each in shown[:MOST_FRAMES]:
-            with client.atomic():
-                scene.show(each)
-            pictures.append(render(client))
+        with whole_file(path) as beside, reel(beside) as add:
+            for number, index in enumerate(shown):
+                job.progress(number, len(shown))
+                if index != last:
+                    scene.show(frames[index])
+                    picture, last = render(client), index
+                add(picture)
     finally:
         scene.clear()
-    with whole_file(path) as beside:
-        writer(beside, pictures)
-    return f"saved {path}, {len(pictures)} pictures"
+    return f"saved {path}, {len(shown)} pictures"
 
 
-def _writer(path: Path) -> Callable[[Path, list[Any]], None]:
-    import imageio.v3 as iio
-
-    if path.suffix == ".gif":
-        return lambda file, pictures: iio.imwrite(file, pictures, extension=".gif", plugin="pillow",
-                                                  duration=1000.0 / FRAMES, loop=0)
+def film_reel(suffix: str) -> Reel:
+    """What writes a film of that kind, picture by picture; an error that says what is missing."""
+    if suffix == ".gif":
+        return gif
     try:
-        import imageio_ffmpeg  # noqa: F401
+        import imageio_ffmpeg
     except ImportError as missing:
-        raise MissingExtra(f"{path.suffix} needs one more library: pip install 'formiga[video]'; .gif does not.") from missing
-    codec = {".mp4": "libx264", ".webm": "libvpx-vp9"}[path.suffix]
-    return lambda file, pictures: iio.imwrite(file, [even(each) for each in pictures], extension=path.suffix, plugin="FFMPEG",
-                                              fps=FRAMES, codec=codec)
+        raise MissingExtra(f"{suffix} needs one more library: pip install 'formiga[video]'; .gif does not.") from missing
+    codec, kind = {".mp4": ("libx264", "mp4"), ".webm": ("libvpx-vp9", "webm")}[suffix]
+
+    @contextmanager
+    def video(file: Path) -> Iterator[Callable[[Any], None]]:
+        opened: list[Any] = []
+
+        def add(picture: Any) -> None:
+            picture = even(picture)
+            if not opened:
+                size = picture.shape[1], picture.shape[0]
+                opened.append(imageio_ffmpeg.write_frames(str(file), size, fps=FRAMES, codec=codec, macro_block_size=2,
+                                                          ffmpeg_log_level="quiet", output_params=["-f", kind]))
+                opened[0].send(None)
+            opened[0].send(np.ascontiguousarray(picture))
+
+        try:
+            yield add
+        finally:
+            for each in opened:
+                each.close()
+
+    return video
+
+
+@contextmanager
+def gif(file: Path) -> Iterator[Callable[[Any], None]]:
+    """An animated GIF; its pictures wait in memory, 256 colours each."""
+    from PIL import Image
+
+    pictures: list[Image.Image] = []
+    yield lambda picture: pictures.append(Image.fromarray(picture).quantize())
+    pictures[0].save(file, format="GIF", save_all=True, append_images=pictures[1:], duration=1000.0 / FRAMES, loop=0)
 
 
 def even(picture: Any) -> Any:
@@ -160,10 +218,10 @@ def render(client: viser.ClientHandle) -> Any:
 
 def png(picture: Any) -> bytes:
     """A picture as the bytes of a PNG file."""
-    import imageio.v3 as iio
+    from PIL import Image
 
     buffer = io.BytesIO()
-    iio.imwrite(buffer, picture, extension=".png")
+    Image.fromarray(picture).save(buffer, format="PNG")
     return buffer.getvalue()
 
 
@@ -173,4 +231,4 @@ def write(path: Path, data: bytes) -> None:
         beside.write_bytes(data)
 
 
-__all__ = ["film", "html", "in_background", "png", "recorded", "render", "start", "write"]
+__all__ = ["Job", "export", "png", "recorded", "render", "write"]

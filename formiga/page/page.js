@@ -229,6 +229,7 @@ function middle() {
   if (!scene || !scene.width) return;
   host.style.setProperty("--middle", `${scene.left + scene.width / 2}px`);
   host.style.setProperty("--width", `${scene.width}px`);
+  $("bar").classList.toggle("narrow", scene.width < 620);
 }
 const watcher = new ResizeObserver(middle);
 const scene = document.querySelector("canvas");

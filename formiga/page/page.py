@@ -56,6 +56,7 @@ class Page:
         self._drawn: Frame | None = None
         self._held = ""                                        # what somebody drags, by name
         self._keys: list[str] = []
+        self._job: export.Job | None = None                    # an export that is being made
         self._stop = threading.Event()
         self.server = Server(host, port, self._serve_line)
         self._browser = self.server.viser
@@ -81,6 +82,8 @@ class Page:
     def close(self) -> None:
         """Close all windows' connections."""
         self._stop.set()
+        if self._job is not None:
+            self._job.stop()
         self._thread.join(5.0)
         self.session.eyes = None
         with suppress(ValueError):
@@ -324,7 +327,7 @@ class Page:
             return False
         client = self._browser.get_clients()[windows[0]]
         frame = self.session.frame(exact=True)
-        export.in_background(self.session, lambda: self._screenshot(client, frame, path))
+        export.Job(self.session, lambda job: self._screenshot(client, frame, path))
         return True
 
     def _screenshot(self, client: viser.ClientHandle, frame: Frame, path: Path | None) -> str:
@@ -335,11 +338,17 @@ class Page:
         export.write(path, picture)
         return f"saved {path}"
 
-    def export(self, path: Path, who: int | None) -> None:
-        """A recording, or what is seen now, as a file of its own."""
+    def export(self, path: Path | None, who: int | None) -> None:
+        """A recording, or what is seen now, as a file of its own; None stops the one that is being made."""
+        if path is None:
+            if self._job is not None:
+                self._job.stop()
+            return
+        if self._job is not None and self._job.running:
+            raise FormigaError("another export is being made; `export off` stops it.")
         windows = self._windows(who)
         client = self._browser.get_clients()[windows[0]] if windows else None
-        export.start(self.session, path, client)
+        self._job = export.export(self.session, path, client)
 
 
 def _text(name: str) -> str:

@@ -82,6 +82,7 @@ class Session:
     def open(self, given: Given, seed: int = 0, parameters: dict[str, str] | None = None) -> None:
         """Begin with a world or a recording. If it cannot be read, everything stays as it was."""
         self._open(given, seed, parameters)
+        self._changed()
         self.console.forget_untrusted()
         self._run_own_text()
 
@@ -106,7 +107,6 @@ class Session:
         self.drives.clear()
         self._undo.clear()
         self._selected, self.touched = -1, False
-        self._changed()
 
     def _run_own_text(self) -> None:
         if self.replay is None:
@@ -327,9 +327,11 @@ class Session:
         self._changed(drawn_again)
 
     def _changed(self, drawn_again: bool = True) -> None:
+        """The run has jumped to another state: nothing is on the way from the last one, and time may have gone back."""
         self.version += drawn_again
         self._before = None
         self.pace.restart(self.time)
+        self.console.now()
 
     def reset(self, seed: int | None = None) -> None:
         """Start again, with the same seed or another. Nobody is driven any more: it is the run that the seed gives."""

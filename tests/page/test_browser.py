@@ -248,6 +248,27 @@ def test_the_exported_page_opens_by_itself_and_shows_the_scene(browser, lab, fol
     context.close()
 
 
+@pytest.mark.parametrize("kind", ["gif", "mp4", "webm"])
+def test_a_recording_becomes_a_film(window, lab, folder, kind):
+    import imageio.v3 as iio
+
+    lab.run(f"pause on; record run.parquet; step 3; record off; load run.parquet; export run.{kind}")
+    until(lambda: (folder / f"run.{kind}").exists(), 90, lambda: f"{lab.said[-3:]}")
+    pictures = list(iio.imiter(folder / f"run.{kind}", plugin="pillow" if kind == "gif" else "FFMPEG"))
+    assert 4 <= len(pictures) <= 8  # 0.3 s at 20 a second
+    orange = [((each[..., 0].astype(int) > 170) & (each[..., 0].astype(int) - each[..., 2] > 80)).sum() for each in pictures]
+    assert min(orange) > 100
+
+
+def test_an_export_can_be_stopped_and_leaves_no_file(window, lab, folder):
+    lab.run("pause on; record run.parquet; step 300; record off; load run.parquet; export run.gif")
+    lab.run("export other.gif")
+    lab.heard("another export is being made", "error")
+    lab.run("export off")
+    lab.heard("the export was stopped", "error")
+    assert {each.name for each in folder.iterdir()} <= {"run.parquet", "config"}
+
+
 def test_a_screenshot_shows_the_scene(window, lab, folder):
     import imageio.v3 as iio
 

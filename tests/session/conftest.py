@@ -1,12 +1,11 @@
-"""A small world with something of everything, and a desk to work on it: a session, and what it said."""
+"""A small world with something of everything, and a desk to work on it."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import formiga
-from formiga.session import Session
+from tests.session.desk import Desk
 
 EVERYTHING = """<world name="desk" doc="Something of everything" dt="0.1" seconds="5">
   <arena width="3" depth="2"/>
@@ -27,58 +26,6 @@ EVERYTHING = """<world name="desk" doc="Something of everything" dt="0.1" second
   <contact/>
   <camera x="1" y="1" z="1" name="corner"/>
 </world>"""
-
-
-class Desk:
-    """A session and what it said since somebody last asked."""
-
-    def __init__(self, given, **settings):
-        self.said: list[tuple[str, str]] = []
-        self.session = Session(given, hear=lambda kind, text, who: self.said.append((kind, text)), own_settings=False,
-                               **settings)
-
-    def run(self, text: str) -> str:
-        """Carry out a line that has to work; what it said."""
-        self.said.clear()
-        task = self.session.console.run(text)
-        assert not task.failed, task.error
-        assert not [words for kind, words in self.said if kind == "error"], self.said
-        return "\n".join(words for _, words in self.said)
-
-    def refused(self, text: str) -> str:
-        """A line that must not work: its one message, after making sure that it changed nothing."""
-        before = self.everything()
-        self.said.clear()
-        task = self.session.console.run(text)
-        assert task.failed, f"{text!r} was carried out: {self.said}"
-        assert [kind for kind, _ in self.said] == ["error"], self.said
-        message = self.said[0][1]
-        assert message.startswith("console:1: ") and "\n" not in message and message[-1] not in " :,", message
-        assert same(before, self.everything()), f"{text!r} changed something"
-        return message.removeprefix("console:1: ")
-
-    def everything(self) -> dict:
-        """All that a command could have changed."""
-        session = self.session
-        state = session.sim.state
-        arrays = {name: getattr(state, name).copy() for name in ("position", "heading", "wheels", "alive", "crashes", "step")}
-        console = session.console
-        return arrays | {
-            "sim": session.sim, "world": session.world, "seed": session.seed, "speed": session.speed, "drives": dict(session.drives),
-            "playing": session.playing, "selected": session.selected, "overlays": set(session.overlays), "ended": session.ended,
-            "version": session.version, "touched": session.touched, "undo": len(session._undo), "recorder": session.recorder,
-            "replay": session.replay, "aliases": dict(console.aliases), "binds": dict(console.binds),
-            "variables": dict(console.variables), "tasks": list(console.tasks)}
-
-    def steps(self, count: int) -> None:
-        for _ in range(count):
-            self.session.step()
-            assert not self.session.failed, self.said
-
-
-def same(one: dict, other: dict) -> bool:
-    return all(np.array_equal(value, other[name]) if isinstance(value, np.ndarray) else value == other[name]
-               for name, value in one.items())
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,8 @@ def test_everything_that_is_listed_is_found_under_its_name(world):
 
 
 def test_things_of_one_name_are_numbered_and_the_others_are_not(world):
-    assert names.thing_names(world) == ["arena", "left", "right", "cylinder.0", "cylinder.1", "box", "rock", "rail", "trees", "nest"]
+    assert names.thing_names(world) == ["arena", "left", "right", "cylinder.0", "cylinder.1", "box", "rock", "rail", "trees",
+                                        "nest"]
     assert names.find(world, "cylinder.1").index == 4
 
 
@@ -65,17 +66,18 @@ def test_a_name_that_nothing_has_is_one_short_clear_message(world, name, words):
 
 def test_what_is_not_one_robot_is_refused_where_one_is_meant(world):
     for name in ("swarm", "left", "world", "swarm.proximity"):
-        with pytest.raises(FormigaError, match="is not one robot; give its number, or its group and number such as swarm.0"):
+        with pytest.raises(FormigaError, match=r"is not one robot; give its number, or its group and number such as swarm\.0"):
             names.robot(world, name)
 
 
 def test_a_group_of_which_the_name_has_a_point_in_it_is_found_before_a_robot():
-    world = read_text('<world><sbot count="3" name="a"><grid spacing="1"/></sbot><sbot name="a.1"><at x="9" y="0"/></sbot></world>')
+    world = read_text("""<world><sbot count="3" name="a"><grid spacing="1"/></sbot>
+                         <sbot name="a.1"><at x="9" y="0"/></sbot></world>""")
     assert names.find(world, "a.1") == names.Target("group", "a.1", 1)
     assert names.robot(world, "a.1.0") == 3
 
 
-def test_a_world_without_robots_has_none(world_file):
+def test_a_world_without_robots_has_none():
     world = read_text('<world><lamp x="0" y="0"/></world>')
-    with pytest.raises(FormigaError, match="there is no robot '0'; there are none."):
+    with pytest.raises(FormigaError, match=r"there is no robot '0'; there are none\."):
         names.find(world, "0")

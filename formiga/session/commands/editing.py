@@ -42,6 +42,7 @@ def commands(session: Session) -> list[CommandSpec]:
 
 SET = """Changes an attribute of the world while it runs.
 set lamp.intensity 0.5, set swarm.proximity.noise 0.3, set swarm.controller.pull 2, set contact.model stop,
+set nest.colour '#ff0000' (in quotes: a # begins a comment),
 set swarm.0.x 0.3 puts a robot somewhere else, set swarm.count 30 makes it 30 robots."""
 
 GET = """Tells an attribute, or what is true now: get swarm.0.x, get swarm.0.proximity, get lamp.on, get time."""

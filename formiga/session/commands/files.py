@@ -67,10 +67,9 @@ def commands(session: Session) -> list[CommandSpec]:
 
     def export(call: Call) -> None:
         call.exactly(1)
-        path = call.path(0, "FILE")
         if session.eyes is None:
             raise call.wrong("no page is open, so nothing can be exported. `record` works without one.")
-        session.eyes.export(path, call.who)
+        session.eyes.export(None if call.args == ["off"] else call.path(0, "FILE"), call.who)
 
     def keep(call: Call) -> None:
         call.most(1)
@@ -91,7 +90,7 @@ def commands(session: Session) -> list[CommandSpec]:
                     complete=lambda args: ("off",)),
         CommandSpec("screenshot", "screenshot [FILE.png]", "What the window shows, as a file; without FILE as a download.",
                     screenshot, files=True),
-        CommandSpec("export", "export FILE", EXPORT, export, files=True),
+        CommandSpec("export", "export FILE|off", EXPORT, export, files=True, complete=lambda args: ("off",)),
         CommandSpec("settings", "settings [save]", "Your own settings file, and how to write it.", keep, files=True,
                     complete=lambda args: ("save",)),
     ]
@@ -100,7 +99,8 @@ def commands(session: Session) -> list[CommandSpec]:
 LOAD = """Opens a shipped world, a world file or a recording.
 load corral robots=30 replaces a parameter of the world, load run.parquet world=3 plays that world of a batch."""
 
-EXPORT = """A recording, or what is seen now, as .html that opens by itself, .mp4, .webm or .gif."""
+EXPORT = """A recording, or what is seen now, as .html that opens by itself; a recording also as .mp4, .webm or .gif.
+It is made beside the run, and says how far it is; export off stops it."""
 
 
 def unused(name: str, suffix: str) -> Path:

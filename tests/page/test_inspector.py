@@ -1,0 +1,102 @@
+"""One robot in words and pictures, without a browser."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from lxml import etree
+
+from formiga.lab import shipped_worlds
+from formiga.page.gallery import gallery
+from formiga.page.inspector import HINT, Inspector
+from formiga.page.panels import editable, short
+from formiga.session import Session
+from formiga.session.names import find
+from formiga.session.watch import inspect
+
+
+def shown(session, robot=0, inspector=None):
+    text = (inspector or Inspector()).html(inspect(session, robot), session.time)
+    return text, etree.fromstring(f"<div>{text}</div>".encode())
+
+
+def test_nobody_selected_gives_a_hint():
+    assert HINT in Inspector().html(None, 0.0)
+
+
+@pytest.mark.parametrize("name", shipped_worlds())
+def test_every_shipped_world_can_be_inspected(name):
+    session = Session(name, own_settings=False)
+    session.step()
+    for robot in {0, session.world.robots - 1}:
+        text, tree = shown(session, robot)
+        facts = inspect(session, robot)
+        assert tree.find(".//b[@id='formiga-x']").text == f"{facts['x']:.4f}"
+        for sensor, values in facts["readings"].items():
+            assert sensor in text
+            first = np.asarray(values, float).ravel()[0]
+            assert f"{first:.3g}" in text
+
+
+def test_a_wedge_is_as_long_as_its_reading():
+    """Full reading: to the outer rim; none: no wedge; half: half way."""
+    robot = {"name": "swarm.0", "robot": "sbot", "x": 0.0, "y": 0.0, "heading": 0.0, "left": 0.0, "right": 0.0, "crashes": 0,
+             "crashed": False, "alive": True, "driven": False, "controller": "none", "memory": {}, "layers": {},
+             "readings": {"ring": np.array([1.0, 0.0, 0.5])},
+             "sensors": {"ring": type("Ring", (), {"angles": (0.0, 1.0, 2.0), "full": 1.0})()}}
+    tree = etree.fromstring(f"<div>{Inspector().html(robot, 0.0)}</div>".encode())
+    wedges = [each for each in tree.iter("polygon") if each.get("fill") == "#d55e00"]
+    lengths = [max(np.hypot(*map(float, point.split(","))) for point in each.get("points").split()) for each in wedges]
+    assert lengths == pytest.approx([44.0, 15.0 + 0.5 * 29.0], abs=0.2)
+
+
+def test_the_plots_remember_until_another_robot_or_another_run():
+    session, inspector = Session("corral", own_settings=False), Inspector()
+    for _ in range(5):
+        session.step()
+        _, tree = shown(session, 0, inspector)
+    assert {len(each.get("points").split()) for each in tree.iter("polyline")} == {5}
+    _, tree = shown(session, 1, inspector)
+    assert not list(tree.iter("polyline"))
+    session.step()
+    shown(session, 1, inspector)
+    session.reset()
+    _, tree = shown(session, 1, inspector)
+    assert not list(tree.iter("polyline"))
+
+
+def test_a_networks_layers_are_shown_as_bars():
+    session = Session("disperse", own_settings=False)
+    session.step()
+    text, tree = shown(session)
+    assert [each.text for each in tree.iter("span") if each.text in ("inputs", "hidden 1", "outputs")] == ["inputs", "hidden 1", "outputs"]
+    outputs = inspect(session, 0)["layers"]["outputs"]
+    assert re.search(rf"outputs 0: {outputs[0]:.3f}", text)
+
+
+def test_names_of_robots_and_things_cannot_bring_html_along():
+    session = Session("corral", own_settings=False)
+    robot = inspect(session, 0) | {"name": "<img onerror=alert(1)>", "controller": "<b>"}
+    assert "<img" not in Inspector().html(robot, 0.0)
+
+
+def test_the_gallery_has_every_shipped_world_once_with_a_line_a_topic_and_a_picture():
+    listed = [world for topic in gallery() for world in topic["worlds"]]
+    assert sorted(world["name"] for world in listed) == sorted(shipped_worlds())
+    assert all(world["doc"] and world["picture"].startswith("data:image/webp;base64,") for world in listed)
+    assert "Others" not in [topic["name"] for topic in gallery()]
+    assert gallery()[0]["name"] == "First steps"
+
+
+@pytest.mark.parametrize("name", shipped_worlds())
+def test_everything_that_the_panel_offers_to_edit_can_be_found(name):
+    world = Session(name, own_settings=False).world
+    for each in editable(world):
+        find(world, each)
+
+
+@pytest.mark.parametrize("text, expected", [("0.057999999999999996", "0.058"), ("1 2.0 3", "1 2 3"), ("tr", "tr"), ("", "")])
+def test_numbers_are_shortened_for_people(text, expected):
+    assert short(text) == expected

@@ -1,0 +1,118 @@
+"""`save` writes the world as it stands, and reading it again gives the same picture."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import formiga
+from formiga import lab
+from formiga.loop import Simulation
+from formiga.session import Session
+from tests.session.desk import Desk
+
+
+def saved(desk, tmp_path, name="saved.xml"):
+    """The world that was written, and a session of it."""
+    assert desk.run(f"save {tmp_path / name}") == f"saved {tmp_path / name}"
+    return Desk(str(tmp_path / name))
+
+
+def same_picture(one: Session, other: Session) -> bool:
+    """Whether all is where it was: poses to the last bit, and every element of the description but where robots start."""
+    a, b = one.poses(), other.poses()
+    described = [replace(session.world, groups=tuple(replace(group, place=()) for group in session.world.groups))
+                 for session in (one, other)]
+    return np.array_equal(a[0], b[0]) and np.array_equal(a[1], b[1]) and described[0] == described[1]
+
+
+@pytest.mark.parametrize("name", sorted(lab.shipped_worlds()))
+@pytest.mark.parametrize("steps", [0, 25])
+def test_every_shipped_world_loads_to_the_same_picture(name, steps, tmp_path):
+    desk = Desk(name, seed=4)
+    desk.steps(steps)
+    again = saved(desk, tmp_path)
+    assert same_picture(desk.session, again.session)
+    frame, other = desk.session.frame(exact=True), again.session.frame(exact=True)
+    assert np.array_equal(frame.place, other.place) and np.array_equal(frame.turn, other.turn)
+    again.steps(2)
+
+
+@pytest.mark.parametrize("name", sorted(lab.shipped_worlds()))
+def test_edits_are_in_it(name, tmp_path):
+    desk = Desk(name, seed=1)
+    group = desk.session.world.groups[0].name
+    desk.steps(5)
+    desk.run(f"set {group}.count {desk.session.world.groups[0].count + 2}; spawn lamp 0 0 name=extra on=false intensity=0.75; "
+             f"spawn sbot; drive 0 1 1; step 5; remove 0; controller {group} none")
+    desk.run("""set world.doc 'as it was; "quoted" ${x}'""")
+    again = saved(desk, tmp_path)
+    assert same_picture(desk.session, again.session)
+    lamp = next(thing for thing in again.session.world.things if getattr(thing, "name", "") == "extra")
+    assert (lamp.on, lamp.intensity) == (False, 0.75)
+    assert again.session.world.groups[0].controller is None and again.session.world.groups[-1].name.startswith("sbot")
+    assert again.session.world.doc == 'as it was; "quoted" ${x}'
+
+
+def test_what_a_world_brings_for_people_is_kept(world_file, tmp_path):
+    (tmp_path / "phases.fsh").write_text("wait 1\necho a second\n")
+    desk = Desk(world_file("""<arena width="2" depth="2"/><lamp x="0" y="0"/><sbot><scatter/></sbot>
+        <bind key="w" run="+go"/><alias name="+go" run="drive 0 1 1"/><script file="phases.fsh"/>
+        <script run="echo 'hello'; wait 1"/><camera x="1" y="1" z="1" name="corner" fov="40deg"/>"""))
+    desk.run("disable lamp; step 3")
+    again = saved(desk, tmp_path)
+    assert again.session.world.page == desk.session.world.page and len(again.session.world.page) == 5
+    assert not again.session.world.things[1].on
+    assert ("out", "hello") in again.said
+
+
+def test_saving_again_gives_the_same_file(desk, tmp_path):
+    desk.steps(3)
+    again = saved(desk, tmp_path)
+    saved(again, tmp_path, "second.xml")
+    assert (tmp_path / "saved.xml").read_bytes() == (tmp_path / "second.xml").read_bytes()
+
+
+def test_everything_survives(desk, tmp_path):
+    desk.run("set swarm.profile tr; set swarm.proximity.noise 0.3; set box.heading 10deg; disable rock trees; enable right; "
+             "move rail 0 -0.9; set contact.crash_limit 9; step 4")
+    again = saved(desk, tmp_path)
+    assert same_picture(desk.session, again.session)
+
+
+def test_saving_changes_nothing_in_the_run(desk, tmp_path, world):
+    plain = Simulation(world)
+    for _ in range(10):
+        plain.step()
+    desk.steps(5)
+    desk.run(f"save {tmp_path / 'a.xml'}")
+    desk.steps(5)
+    assert np.array_equal(desk.session.sim.state.position, plain.state.position)
+
+
+def test_a_moment_that_could_not_be_read_again_is_not_written(desk, tmp_path):
+    """A robot inside a wall, as only a crowd can push one."""
+    desk.session.sim.state.position[0, 6] = (-1.5, -0.7)
+    message = desk.refused(f"save {tmp_path / 'a.xml'}")
+    assert "robot 0 of 'car' at (-1.5, -0.7) stands in a wall" in message and not (tmp_path / "a.xml").exists()
+
+
+@pytest.mark.parametrize("name, words", [("a.txt", "does not end in .xml"), ("a", "does not end in .xml"),
+                                         ("none/a.xml", "cannot be written (No such file or directory)"),
+                                         ("folder.xml", "cannot be written (Is a directory)")])
+def test_what_cannot_be_written_is_refused(desk, folder, name, words):
+    (folder / "folder.xml").mkdir()
+    assert words in desk.refused(f"save {name}")
+    assert [path.name for path in folder.iterdir()] == ["folder.xml"]
+
+
+def test_a_file_that_was_there_is_replaced_as_a_whole(desk, folder):
+    (folder / "a.xml").write_text("mine")
+    desk.run("save a.xml")
+    assert formiga.read_world("a.xml").robots == 7 and [path.name for path in folder.iterdir()] == ["a.xml"]
+
+
+def test_a_screenshot_without_a_window_is_drawn_from_above(desk, folder):
+    assert "saved desk-1.png, drawn from above: no window is open" in desk.run("screenshot")
+    desk.run("screenshot here.svg")
+    assert (folder / "desk-1.png").read_bytes()[:4] == b"\x89PNG" and (folder / "here.svg").exists()
