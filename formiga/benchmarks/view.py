@@ -27,7 +27,8 @@ from formiga.session import Session
 ROBOTS = (128, 1_000)
 BLOCK, ROUNDS = 1.0, 4    # s of each figure, and how many of each; the medians are shown
 SETTLE = 0.7              # s after a window has opened
-PATIENCE = 60.0           # s for a window to open
+ENOUGH = 25.0             # s after which no further round begins, for each number of robots
+PATIENCE = 30.0           # s for a window to open
 TARGET = 0.9              # of the speed without a window
 COLUMNS = (
     ("robots", "robots", "{:,}"), ("client", "window", "{}"), ("steps_per_s_closed", "steps/s\nclosed", "{:,.0f}"),
@@ -42,14 +43,16 @@ NOTES = [
 
 def run(full: bool = False) -> dict[str, Any]:
     """The rows, printed as a table."""
-    rows = [row for robots in ROBOTS for row in measure(robots, ROUNDS * (4 if full else 1), BLOCK)]
+    times = 4 if full else 1
+    rows = [row for robots in ROBOTS for row in measure(robots, ROUNDS * times, BLOCK, ENOUGH * times)]
     notes = NOTES if browser.find() else [*NOTES, "There is no Chromium here, so no real window was measured."]
     show("view: avoid24 in the laboratory, as fast as it goes, with and without a window", rows, notes, COLUMNS)
     return {"rows": rows}
 
 
-def measure(robots: int, rounds: int, block: float) -> list[dict[str, Any]]:
+def measure(robots: int, rounds: int, block: float, enough: float) -> list[dict[str, Any]]:
     """A row for each kind of window."""
+    end = time.monotonic() + enough
     with ExitStack() as open_things:
         lab = open_things.enter_context(Laboratory(robots))
         kinds: dict[str, Callable[[], Window]] = {"reader": partial(Reader, lab.page)}
@@ -58,7 +61,9 @@ def measure(robots: int, rounds: int, block: float) -> list[dict[str, Any]]:
             kinds = {"chromium": partial(chromium.open, lab.page.url), **kinds}
         closed: list[float] = []
         found: dict[str, list[Speed]] = {kind: [] for kind in kinds}
-        for _ in range(rounds):
+        for number in range(rounds):
+            if number and time.monotonic() > end:
+                break
             for kind, opened in kinds.items():
                 closed.append(lab.speed(block).steps)
                 window = opened()
@@ -84,7 +89,7 @@ def row(robots: int, kind: str, closed: float, speeds: list[Speed]) -> dict[str,
     """The medians of what was measured with one kind of window."""
     steps, sent, painted = (median(each) for each in zip(*speeds, strict=True))
     return {"robots": robots, "client": kind, "steps_per_s_closed": closed, "steps_per_s_open": steps, "ratio": steps / closed,
-            "target": TARGET, "sent_per_s": sent, "painted_per_s": painted or None}
+            "target": TARGET, "sent_per_s": sent, "painted_per_s": painted or None, "rounds": len(speeds)}
 
 
 class Window(Protocol):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from importlib import import_module
 
 import click
@@ -25,4 +27,6 @@ def command(name: tuple[str, ...], full: bool, json_path: str | None) -> None:
             raise FormigaError(f"there is no bench '{each}'.{suggest(each, benchmarks.BENCHES)} "
                                f"There are: {', '.join(benchmarks.BENCHES)}.")
     options.refuse_unwritable(json_path)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: what a bench has started is ended too
     benchmarks.run(list(name or benchmarks.BENCHES), json_path, full)

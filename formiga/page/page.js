@@ -23,6 +23,7 @@ root.innerHTML = `<style>${SETTINGS.css}</style>
   <form id="prompt"><span>&gt;</span><input id="input" autocomplete="off" spellcheck="false" aria-label="console input"
     placeholder="a command; help lists them, Tab completes"></form>
 </section>
+<div id="flash" aria-live="polite"></div>
 <nav id="bar" aria-label="transport">
   <button id="worlds" title="worlds (G)">${ICONS.worlds}</button>
   <button id="reset" title="start again, same seed (R)">${ICONS.reset}</button>
@@ -60,6 +61,7 @@ const run = (text) => send({ run: text });
 function hear(message) {
   if ("status" in message) show(message.status);
   if ("say" in message) print(message.say, message.kind);
+  if ("past" in message) for (const [kind, text] of message.past) print(text, kind);
   if ("keys" in message) bound = new Set(message.keys);
   if ("words" in message) offer(message.complete, message.words, message.from);
   if ("gallery" in message) fill(message.gallery);
@@ -113,14 +115,16 @@ function print(text, kind) {
   $("log").append(each);
   while ($("log").childElementCount > 500) $("log").firstChild.remove();
   $("log").scrollTop = $("log").scrollHeight;
-  if (kind === "error" && $("console").hidden) flash(text);
+  if (kind !== "echo" && $("console").hidden) flash(text, kind);
 }
-function flash(text) {
+// What is said while the console is closed appears above the bar for a while: the last few lines.
+function flash(text, kind) {
   const note = document.createElement("div");
-  note.className = "flash";
+  note.className = kind;
   note.textContent = text;
-  root.append(note);
-  setTimeout(() => note.remove(), 6000);
+  $("flash").append(note);
+  while ($("flash").childElementCount > 3) $("flash").firstChild.remove();
+  setTimeout(() => note.remove(), kind === "error" ? 10000 : 7000);
 }
 function offer(text, found, from) {
   if ($("input").value !== text) return;

@@ -174,7 +174,7 @@ class Page:
             await connection.close(1008, "not from this page")
             return
         line = self.lines[client] = Line(connection, client)
-        line.send({"keys": self._keys or sorted(self.session.console.binds)})
+        line.send({"keys": self._keys or sorted(self.session.console.binds), "past": list(self.session.past)})
         if self._greet:
             self._greet = False
             line.send({"open": "gallery"})

@@ -6,7 +6,7 @@ bind n "seed new"
 bind o "camera overview"
 bind t "camera top"
 bind f follow
-bind v "follow $selected first"
+bind v 'follow $selected first'
 bind Escape "select none; follow off"
 bind b "overlay beams"
 bind c "overlay circles"

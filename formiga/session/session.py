@@ -40,6 +40,7 @@ from formiga.view.frame import Frame
 from formiga.world.model import World
 
 UNDO = 20               # edits that can be taken back
+PAST = 100              # lines that are remembered
 
 Given = str | World | Recording           # a shipped world's name, a file of either kind, or what was read from one
 Hearer = Callable[[str, str, Any], None]  # kind ("out", "error", "note"), text, who it is for (None: everybody)
@@ -51,6 +52,7 @@ class Session:
     def __init__(self, given: Given, *, seed: int = 0, parameters: dict[str, str] | None = None,
                  hear: Hearer | None = None, own_settings: bool = True) -> None:
         self.hearers: list[Hearer] = [hear] if hear else []
+        self.past: deque[tuple[str, str]] = deque(maxlen=PAST)  # what was said lately, for who comes later
         self.playing = False
         self.ended = False                             # somebody said quit
         self.failed = False                            # whether the last step could not be taken
@@ -144,6 +146,7 @@ class Session:
 
     def say(self, text: str, kind: str = "out", who: Any = None) -> None:
         """Tell whoever listens."""
+        self.past.append((kind, text))
         for hear in list(self.hearers):
             hear(kind, text, who)
 

@@ -1,0 +1,193 @@
+"""formiga view, as a process: what it prints, what it serves, how it ends, and what it refuses."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from urllib.request import urlopen
+
+import pytest
+import viser
+from websockets.sync.client import connect
+
+import formiga
+
+PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
+OPEN = re.compile(r"the laboratory is open at (http://127\.0\.0\.1:(\d+))   \(Ctrl-C ends it\)\n")
+COMPILING = "compiling kernels, first run only (some 15 s)\n"
+STOPPING = "\nstopping the laboratory; again to stop at once\n"
+SOON = 20  # s in which it must have ended; the machine may be busy
+
+
+@pytest.fixture(autouse=True)
+def nobodys_settings(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+
+
+@pytest.fixture
+def view(start):
+    """view("line", ...) -> (the running process, the address that it printed, what it printed before)."""
+
+    def run(*arguments, **options):
+        process = start("view", *arguments, **{**PIPES, **options})
+        before = ""
+        while (found := OPEN.fullmatch(line := process.stdout.readline())) is None:
+            assert line, f"it ended: {process.stderr.read()}"
+            before += line
+        return process, found[1], before
+
+    return run
+
+
+def end(process, number=signal.SIGINT):
+    """(exit code, stdout, stderr without the word on compiling)"""
+    process.send_signal(number)
+    return ended(process)
+
+
+def ended(process):
+    stdout, stderr = process.communicate(timeout=SOON)
+    return process.returncode, stdout, stderr.replace(COMPILING, "")
+
+
+def page(url):
+    with urlopen(url, timeout=20) as answer:
+        return answer.status, answer.headers.get_content_type(), answer.read()
+
+
+# -- it opens ---------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_tells_where_it_is_serves_the_page_and_ends_with_0_on_a_signal(view, number):
+    process, url, before = view("line")
+    assert before == ""
+    status, kind, text = page(url)
+    assert (status, kind) == (200, "text/html") and b"<html" in text
+    assert end(process, number) == (0, "", STOPPING)
+
+
+def test_it_ends_in_time_while_a_window_looks_on_and_the_world_runs_flat_out(view, tmp_path):
+    (tmp_path / "fast.fsh").write_text("speed max")
+    process, url, _ = view("corral", "--script", tmp_path / "fast.fsh")
+    with connect(url.replace("http", "ws"), subprotocols=[f"viser-v{viser.__version__}"], max_size=None) as window:
+        window.recv(timeout=SOON)
+        assert end(process) == (0, "", STOPPING)
+
+
+def test_without_a_world_the_default_one_plays(view):
+    process, url, _ = view()
+    assert page(url)[0] == 200
+    assert end(process) == (0, "", STOPPING)
+
+
+def test_a_port_in_use_gives_the_next_free_one_and_says_so(view):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        process, url, before = view("line", "--port", port)
+        mine = int(url.rpartition(":")[2])
+        assert mine > port
+        assert before == f"port {port} is in use; this is port {mine}.\n"
+        assert end(process)[0] == 0
+
+
+def test_a_browser_is_opened_if_there_is_a_screen_and_nobody_minds(view, monkeypatch, tmp_path):
+    monkeypatch.setenv("BROWSER", f"{sys.executable} -c \"import sys; open('{tmp_path}/seen', 'w').write(sys.argv[1])\" %s")
+    monkeypatch.setenv("DISPLAY", ":0")
+    process, _, _ = view("line", "--no-browser")
+    assert end(process)[0] == 0
+    assert not (tmp_path / "seen").exists()
+    process, url, _ = view("line")
+    deadline = time.monotonic() + SOON
+    while not (tmp_path / "seen").exists() or not (tmp_path / "seen").read_text():
+        assert time.monotonic() < deadline, "no browser was opened"
+        time.sleep(0.05)
+    assert (tmp_path / "seen").read_text() == url
+    assert end(process)[0] == 0
+
+
+def test_a_recording_is_opened_like_a_world(view, call, tmp_path):
+    assert call("run", "line", "--seconds", 2, "--out", tmp_path, "--quiet").exit_code == 0
+    process, url, _ = view(tmp_path / "run.parquet")
+    assert page(url)[0] == 200
+    assert end(process) == (0, "", STOPPING)
+
+
+def test_who_lets_others_in_is_told(view):
+    process, _, _ = view("line", "--host", "0.0.0.0")
+    assert end(process)[::2] == (0, f"others in your network can reach it, drive it, and write files with it.\n{STOPPING}")
+
+
+# -- it ends ----------------------------------------------------------------------------------------------------------
+def test_quit_ends_it_with_0(view, tmp_path):
+    (tmp_path / "short.fsh").write_text("speed max; wait 1; quit\n")
+    process, _, _ = view("line", "--script", tmp_path / "short.fsh")
+    assert ended(process) == (0, "", "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_recording_that_is_being_written_is_kept_whole(view, number, tmp_path):
+    (tmp_path / "keep.fsh").write_text("record keep.parquet; speed max; wait 5; echo enough; record other.parquet\n")
+    process, _, _ = view("line", "--script", tmp_path / "keep.fsh")
+    assert process.stdout.readline() == f"recorded {tmp_path}/keep.parquet\n"
+    assert end(process, number) == (0, f"recorded {tmp_path}/other.parquet\n", STOPPING)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["keep.fsh", "keep.parquet", "other.parquet"]
+    kept = formiga.read_recording(tmp_path / "keep.parquet")
+    assert kept.poses().x.shape == (51, 1, 1) and not kept.touched
+    assert formiga.read_recording(tmp_path / "other.parquet").touched  # it begins in the middle of a run
+
+
+def test_it_goes_on_when_nobody_types_and_nobody_reads(view, tmp_path):
+    """Its input is closed from the start, its output later: it is a server, and neither is a reason to end."""
+    process, url, _ = view("line")
+    process.stdout.close()
+    time.sleep(0.5)
+    assert process.poll() is None and page(url)[0] == 200
+    process.send_signal(signal.SIGINT)
+    assert process.wait(SOON) == 0
+    assert process.stderr.read().replace(COMPILING, "") == STOPPING
+
+
+def test_a_script_that_goes_wrong_is_said_and_the_laboratory_stays_open(view, tmp_path):
+    (tmp_path / "wrong.fsh").write_text("speed 2\nset nothing.here 3\n")
+    process, url, _ = view("line", "--script", tmp_path / "wrong.fsh")
+    line = process.stderr.readline()
+    while line == COMPILING:
+        line = process.stderr.readline()
+    assert line.startswith(f"formiga: {tmp_path}/wrong.fsh:2: there is nothing named 'nothing'.")
+    assert page(url)[0] == 200
+    assert end(process)[0] == 0
+
+
+# -- it refuses -------------------------------------------------------------------------------------------------------
+def test_what_cannot_be_opened_is_one_line(refused, tmp_path):
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 and then nothing")
+    (tmp_path / "broken.xml").write_text("<world>\n<sbott/></world>")
+    assert "there is no world 'coral'. Did you mean 'corral'?" in refused("view", "coral")
+    assert "broken.xml:2: " in refused("view", tmp_path / "broken.xml")
+    assert "broken.parquet: not a recording" in refused("view", tmp_path / "broken.parquet")
+    assert "none.parquet: no such file" in refused("view", tmp_path / "none.parquet")
+    assert "there is no param 'robts' to set" in refused("view", "corral", "--set", "robts=3")
+
+
+def test_a_script_that_cannot_be_read_is_one_line(refused, tmp_path):
+    (tmp_path / "open.fsh").write_text('speed 2\necho "half\n')
+    assert "open.fsh:2: a \" opens here and is not closed" in refused("view", "line", "--script", tmp_path / "open.fsh")
+    assert "none.fsh: there is no such file" in refused("view", "line", "--script", tmp_path / "none.fsh")
+
+
+@pytest.mark.parametrize("host", ["203.0.113.7", "no.such.invalid", "127.0.0.1:8017"])
+def test_an_address_that_is_not_of_this_machine_is_one_line(refused, host):
+    assert f"'{host}' is not an address of this machine" in refused("view", "line", "--host", host)
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "-1", "http"])
+def test_a_port_that_is_none_is_a_usage_error(call, port):
+    result = call("view", "line", "--port", port)
+    assert result.exit_code == 2 and "Invalid value for '--port'" in result.stderr
