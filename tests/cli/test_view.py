@@ -121,7 +121,8 @@ def test_a_recording_is_opened_like_a_world(view, call, tmp_path):
 
 def test_who_lets_others_in_is_told(view):
     process, _, _ = view("line", "--host", "0.0.0.0")
-    assert end(process)[::2] == (0, f"others in your network can reach it, drive it, and write files with it.\n{STOPPING}")
+    code, _, stderr = end(process)
+    assert code == 0 and "others in your network can reach it, drive it, and write files with it.\n" in stderr
 
 
 # -- it ends ----------------------------------------------------------------------------------------------------------

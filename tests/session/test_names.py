@@ -57,7 +57,7 @@ def test_parts_and_settings_have_names_too(world, name, tag):
     ("x" * 9000, "there is nothing named 'xxx"), ("", "there is nothing named ''"), (".", "nothing named '.'"),
     ("-1", "there is nothing named '-1'"), ("swarm.", "nothing named 'swarm.'. Did you mean 'swarm'?"),
     ("car.controller", "there is nothing named 'car.controller'"), ("²", "there is nothing named '²'"),
-])
+], ids=lambda text: text[:40])
 def test_a_name_that_nothing_has_is_one_short_clear_message(world, name, words):
     with pytest.raises(FormigaError) as wrong:
         names.find(world, name)

@@ -70,8 +70,9 @@ def test_a_folder_in_its_place_is_said_too(home):
     assert "is not a plain file" in said[0][1]
 
 
-HARD = ["alias go 'drive 0 $1 $2'", "alias +up 'drive 0 1 1; echo \"up\"'", "bind w +up", "bind ' ' 'echo \\\\ \"a b\" ; pause'",
-        "bind ';' step", "unbind .", "bind Ctrl+Shift+ArrowUp \"echo it is \\$time\"", "alias ñ 'echo #'"]
+HARD = ["alias go 'drive 0 $1 $2'", "alias +up 'drive 0 1 1; echo \"up\"'", "bind w +up",
+        "bind ' ' 'echo \\\\ \"a b\" ; pause'", "bind ';' step", "unbind .", "bind Ctrl+Shift+ArrowUp \"echo it is \\$time\"",
+        "alias ñ 'echo #'"]
 
 
 @pytest.mark.parametrize("lines", [[], HARD[:1], HARD])
