@@ -10,9 +10,9 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from importlib.metadata import version
 
 import msgspec
-import viser
 from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
@@ -23,7 +23,7 @@ CAMERA = {"type": "ViewerCameraMessage", "wxyz": [1, 0, 0, 0], "position": [0, -
 def main(address: str) -> None:
     """Connect, say where the camera is, as windows do, and read."""
     threading.Thread(target=_end_with_input, daemon=True).start()
-    with connect(address, subprotocols=[Subprotocol(f"viser-v{viser.__version__}")], max_size=None, compression=None) as socket:
+    with connect(address, subprotocols=[Subprotocol(f"viser-v{version('viser')}")], max_size=None, compression=None) as socket:
         socket.send(msgspec.msgpack.encode(CAMERA))
         for _ in socket:
             pass

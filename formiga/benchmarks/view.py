@@ -59,22 +59,21 @@ def measure(robots: int, rounds: int, block: float, enough: float) -> list[dict[
         if (program := browser.find()) is not None:
             chromium = open_things.enter_context(browser.Browser(program))
             kinds = {"chromium": partial(chromium.open, lab.page.url), **kinds}
-        closed: list[float] = []
-        found: dict[str, list[Speed]] = {kind: [] for kind in kinds}
+        found: dict[str, list[tuple[Speed, Speed]]] = {kind: [] for kind in kinds}
         for number in range(rounds):
             if number and time.monotonic() > end:
                 break
             for kind, opened in kinds.items():
-                closed.append(lab.speed(block).steps)
+                closed = lab.speed(block)
                 window = opened()
                 try:
                     lab.wait_for(lambda: lab.windows and lab.pictures)
                     time.sleep(SETTLE)
-                    found[kind].append(lab.speed(block, window))
+                    found[kind].append((closed, lab.speed(block, window)))
                 finally:
                     window.close()
                     lab.wait_for(lambda: not lab.windows)
-    return [row(robots, kind, median(closed), speeds) for kind, speeds in found.items()]
+    return [row(robots, kind, pairs) for kind, pairs in found.items()]
 
 
 class Speed(NamedTuple):
@@ -85,11 +84,12 @@ class Speed(NamedTuple):
     painted: float            # pictures that the window painted, of whatever
 
 
-def row(robots: int, kind: str, closed: float, speeds: list[Speed]) -> dict[str, Any]:
-    """The medians of what was measured with one kind of window."""
-    steps, sent, painted = (median(each) for each in zip(*speeds, strict=True))
+def row(robots: int, kind: str, pairs: list[tuple[Speed, Speed]]) -> dict[str, Any]:
+    """The medians of what was measured without and with one kind of window."""
+    closed = median(before.steps for before, _ in pairs)
+    steps, sent, painted = (median(each) for each in zip(*(during for _, during in pairs), strict=True))
     return {"robots": robots, "client": kind, "steps_per_s_closed": closed, "steps_per_s_open": steps, "ratio": steps / closed,
-            "target": TARGET, "sent_per_s": sent, "painted_per_s": painted or None, "rounds": len(speeds)}
+            "target": TARGET, "sent_per_s": sent, "painted_per_s": painted or None, "rounds": len(pairs)}
 
 
 class Window(Protocol):

@@ -79,6 +79,11 @@ class Page:
         """Where it is."""
         return self.server.url
 
+    @property
+    def drawn(self) -> int:
+        """The step that the windows were last shown, -1 before the first."""
+        return self._drawn.step if self._drawn is not None else -1
+
     def close(self) -> None:
         """Close all windows' connections."""
         self._stop.set()

@@ -182,7 +182,7 @@ class Session:
             return False
         self.pace.measure(self.time)
         end, due = self.pace.clock() + BLOCK, self.pace.due()
-        while self.playing and self._next() <= due:
+        while self.playing and (due == inf or self._next() <= due):
             if self.pace.clock() > end:
                 self.pace.give_up(self.time)
                 return True
@@ -223,7 +223,7 @@ class Session:
     def step(self) -> None:
         """One step, or one recorded moment. What goes wrong pauses it, and is said."""
         self.failed = False
-        before = self.poses()
+        before = self.poses() if self.speed < inf or "shifts" in self.overlays else None
         try:
             with own_mistakes():
                 self._step()

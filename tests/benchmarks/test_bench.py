@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from formiga import benchmarks
-from formiga.benchmarks import avoid24, cpp, envs, measure, rollout, swarmod
+from formiga.benchmarks import avoid24, browser, cpp, envs, measure, rollout, swarmod, view
 from formiga.errors import FormigaError, MissingExtra
 
 FIELDS = {"robots", "worlds", "robot_steps_per_s", "contact_rate", "cpp_ratio"}
@@ -31,6 +31,9 @@ def tiny(monkeypatch):
         monkeypatch.setattr(rollout, name, value)
     for name, value in {"WORLDS": (1, 5), "BLOCK": 1e-4, "BLOCKS": 2}.items():
         monkeypatch.setattr(envs, name, value)
+    for name, value in {"ROBOTS": (6,), "BLOCK": 0.3, "ROUNDS": 1, "SETTLE": 0.1}.items():
+        monkeypatch.setattr(view, name, value)
+    monkeypatch.setattr(browser, "find", lambda: None)
 
 
 @pytest.fixture

@@ -219,7 +219,7 @@ def test_a_recording_replays_and_scrubs_to_the_same_poses(window, lab, folder):
         until(lambda step=step: lab.poses()[2] == step)
         np.testing.assert_array_equal(lab.poses()[0], seen[step][0])
         np.testing.assert_array_equal(lab.poses()[1], seen[step][1])
-        until(lambda step=step: window.lab.page._drawn.step == step)
+        until(lambda step=step: lab.page.drawn == step)
         np.testing.assert_array_equal(window.lab.page._drawn.place[:, :2], seen[step][0])
     window.tab.locator("#formiga #play").click()
     until(lambda: lab.poses()[2] == 40)

@@ -71,7 +71,8 @@ def test_a_networks_layers_are_shown_as_bars():
     session = Session("disperse", own_settings=False)
     session.step()
     text, tree = shown(session)
-    assert [each.text for each in tree.iter("span") if each.text in ("inputs", "hidden 1", "outputs")] == ["inputs", "hidden 1", "outputs"]
+    layers = ["inputs", "hidden 1", "outputs"]
+    assert [each.text for each in tree.iter("span") if each.text in layers] == layers
     outputs = inspect(session, 0)["layers"]["outputs"]
     assert re.search(rf"outputs 0: {outputs[0]:.3f}", text)
 

@@ -1,0 +1,157 @@
+"""The pictures of the laboratory, taken by itself: those of this manual and those of the gallery.
+
+    make pictures
+
+Each is a real window of a real session, in a Chromium without a screen. Look at them before you commit them.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from formiga.benchmarks.browser import FLAGS, find
+from formiga.errors import FormigaError
+from formiga.lab import shipped_worlds
+from formiga.page.page import Page
+from formiga.session import Session
+from formiga.session.names import thing_names
+
+ROOT = Path(__file__).parents[1]
+MANUAL, GALLERY = ROOT / "docs" / "pictures", ROOT / "formiga" / "worlds" / "pictures"
+WINDOW, THUMBNAIL = (1280, 800), (480, 300)
+QUIET = ".mantine-Notification-root { display: none !important }"  # viser's remark that there is no graphics card
+
+SHOTS: dict[str, tuple[str, list[str], list[str]]] = {  # name -> world, console lines, then what is clicked or typed
+    "corral": ("corral", ["step 120", "select 14", "overlay beams on"], []),
+    "phototaxis": ("phototaxis", ["overlay trails on", "step 220", "select 1"], []),
+    "mixed": ("mixed", ["step 90", "overlay names on", "select none"], ["tab:Change", "choose:sun"]),
+    "avoid24": ("avoid24", ["overlay trails on", "step 150", "camera top"], ["console:speed max", "console:bench 1"]),
+    "packed": ("packed", ["overlay circles on", "overlay shifts on", "step 2", "camera top"], ["tab:Look"]),
+    "drive": ("drive", ["step 60", "follow car behind"], []),
+    "gallery": ("corral", [], ["click:#worlds"]),
+}
+BEFORE = {"packed": 0, "line": 150, "aggregate": 500, "phototaxis": 500, "lamps": 900, "disperse": 300}  # steps; else 100
+
+
+class Laboratory:
+    """A session that is held still, its page, and one window."""
+
+    def __init__(self, browser: Any, world: str, size: tuple[int, int]) -> None:
+        self.session = Session(world, own_settings=False)
+        self.page = Page(self.session, port=0)
+        self._over = threading.Event()
+        threading.Thread(target=self.session.run, args=[self._over.is_set], daemon=True).start()
+        self.context = browser.new_context(viewport={"width": size[0], "height": size[1]}, device_scale_factor=1)
+        self.tab = self.context.new_page()
+        self.tab.set_default_timeout(60_000)
+        self.tab.goto(self.page.url)
+        self.tab.wait_for_selector("#formiga[data-step]", state="attached")
+        self.tab.add_style_tag(content=QUIET)
+        self.settle()
+
+    def run(self, line: str) -> None:
+        """A console line, as if the window had typed it. Steps are taken a few at a time, so that trails are seen."""
+        command, _, count = line.partition(" ")
+        for part in [line] if command != "step" else ["step 3"] * max(1, int(count) // 3):
+            self.page.run(part, next(iter(self.page.server.viser.get_clients())))
+            frame = self.session.look()
+            while command == "step" and frame is not None and self.page.drawn < frame.step:
+                time.sleep(0.005)
+
+    def settle(self) -> None:
+        """Until two pictures in a row are the same: slow machines take their time to paint."""
+        self.session.look()
+        before = None
+        for _ in range(40):
+            time.sleep(0.7)
+            now = self.picture()
+            if before is not None and np.abs(now - before).max() < 8:
+                return
+            before = now
+
+    def picture(self) -> Any:
+        """What the window shows."""
+        return np.asarray(Image.open(io.BytesIO(self.tab.screenshot())).convert("RGB")).astype(int)
+
+    def do(self, action: str) -> None:
+        """'tab:Look', 'click:#worlds', 'console:help', 'choose:sun'."""
+        kind, _, what = action.partition(":")
+        if kind == "tab":
+            self.tab.get_by_role("tab", name=what).click()
+        elif kind == "click":
+            self.tab.locator(f"#formiga {what}").click()
+        elif kind == "choose":
+            self.page.panels.choose(thing_names(self.session.world).index(what))
+        else:
+            if self.tab.locator("#formiga #console").is_hidden():
+                self.tab.locator("#formiga #shell").click()
+            self.tab.locator("#formiga #input").fill(what)
+            self.tab.locator("#formiga #input").press("Enter")
+            time.sleep(1.5)
+
+    def close(self) -> None:
+        """End all of it."""
+        self.context.close()
+        self._over.set()
+        self.page.close()
+
+
+def manual(browser: Any, name: str) -> None:
+    """One picture of the manual."""
+    world, lines, actions = SHOTS[name]
+    lab = Laboratory(browser, world, WINDOW)
+    for line in lines:
+        lab.run(line)
+    for action in actions:
+        lab.do(action)
+    lab.settle()
+    time.sleep(8.0)  # until what was said above the bar has gone
+    Image.fromarray(lab.picture().astype(np.uint8)).save(MANUAL / f"lab-{name}.png", optimize=True)
+    lab.close()
+    print(f"docs/pictures/lab-{name}.png")
+
+
+def thumbnail(browser: Any, name: str) -> None:
+    """One world of the gallery: the scene alone."""
+    lab = Laboratory(browser, name, (2 * THUMBNAIL[0] + 330, 2 * THUMBNAIL[1]))
+    for line in ("overlay trails on", f"step {BEFORE.get(name, 100)}", "select none", "camera overview"):
+        lab.run(line)
+    lab.tab.evaluate("document.getElementById('formiga').style.display = 'none'")
+    lab.settle()
+    scene = lab.tab.locator("canvas").first.bounding_box()
+    picture = Image.fromarray(lab.picture().astype(np.uint8))
+    box = scene["x"], scene["y"], scene["x"] + scene["width"], scene["y"] + scene["height"]
+    picture = picture.crop(box).resize(THUMBNAIL, Image.Resampling.LANCZOS)
+    GALLERY.mkdir(exist_ok=True)
+    picture.save(GALLERY / f"{name}.webp", quality=80, method=6)
+    lab.close()
+    print(f"formiga/worlds/pictures/{name}.webp")
+
+
+def main(wanted: list[str]) -> None:
+    """All pictures, or those whose names are given: manual/corral, gallery/mixed."""
+    program = find()
+    if program is None:
+        raise FormigaError("there is no Chromium; type: sudo apt-get install chromium")
+    tasks = {f"gallery/{name}": (thumbnail, name) for name in shipped_worlds()}
+    tasks |= {f"manual/{name}": (manual, name) for name in SHOTS}
+    with sync_playwright() as playwright:
+        flags = [*FLAGS[2:], "--no-sandbox", "--use-angle=swiftshader"]
+        browser = playwright.chromium.launch(executable_path=program, args=flags)
+        for task, (take, name) in tasks.items():
+            if not wanted or task in wanted:
+                take(browser, name)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
