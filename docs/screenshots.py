@@ -31,11 +31,11 @@ WINDOW, THUMBNAIL = (1280, 800), (480, 300)
 QUIET = ".mantine-Notification-root { display: none !important }"  # viser's remark that there is no graphics card
 
 SHOTS: dict[str, tuple[str, list[str], list[str]]] = {  # name -> world, console lines, then what is clicked or typed
-    "corral": ("corral", ["step 120", "select 14", "overlay beams on"], []),
-    "phototaxis": ("phototaxis", ["overlay trails on", "step 220", "select 1"], []),
+    "corral": ("corral", ["overlay beams on", "step 60", "select 6", "step 60"], []),
+    "phototaxis": ("phototaxis", ["overlay trails on", "select 0", "step 150"], []),
     "mixed": ("mixed", ["step 90", "overlay names on", "select none"], ["tab:Change", "choose:sun"]),
-    "avoid24": ("avoid24", ["overlay trails on", "step 150", "camera top"], ["console:speed max", "console:bench 1"]),
-    "packed": ("packed", ["overlay circles on", "overlay shifts on", "step 2", "camera top"], ["tab:Look"]),
+    "avoid24": ("avoid24", ["overlay trails on", "step 150", "camera top"], ["console:get robots.0.proximity", "console:help overlay"]),
+    "packed": ("packed", ["overlay circles on", "overlay shifts on", "step 1", "camera top"], ["tab:Look"]),
     "drive": ("drive", ["step 60", "follow car behind"], []),
     "gallery": ("corral", [], ["click:#worlds"]),
 }
@@ -61,7 +61,7 @@ class Laboratory:
     def run(self, line: str) -> None:
         """A console line, as if the window had typed it. Steps are taken a few at a time, so that trails are seen."""
         command, _, count = line.partition(" ")
-        for part in [line] if command != "step" else ["step 3"] * max(1, int(count) // 3):
+        for part in [line] if command != "step" else [f"step {min(3, int(count) - k)}" for k in range(0, int(count), 3)]:
             self.page.run(part, next(iter(self.page.server.viser.get_clients())))
             frame = self.session.look()
             while command == "step" and frame is not None and self.page.drawn < frame.step:
