@@ -29,9 +29,13 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = ("--headless=new", "--remote-debugging-port=0", "--window-size=1280,800", "--enable-unsafe-swiftshader",
          "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run",
          "--no-default-browser-check", "--mute-audio")
-PATIENCE = 30.0        # s for the browser to start
+PATIENCE = 20.0        # s for the browser to start, or to answer
 COUNT = """window.pictures ?? (function count() { window.pictures = (window.pictures ?? -1) + 1; requestAnimationFrame(count);
 return window.pictures; })()"""
+
+
+class Late(FormigaError):
+    """A browser or a window takes too long."""
 
 
 def find() -> str | None:
@@ -89,7 +93,7 @@ class Browser:
             with suppress(OSError, ValueError, IndexError):
                 return int(file.read_text().splitlines()[0])
             time.sleep(0.05)
-        raise FormigaError(f"{self._program} did not start within {PATIENCE:g} s.")
+        raise Late(f"{self._program} did not start within {PATIENCE:g} s.")
 
     def open(self, url: str) -> Tab:
         """A window on a page."""
@@ -126,8 +130,8 @@ class Tab:
             while (answer := json.loads(self._socket.recv(timeout=PATIENCE))).get("id") != self._asked:
                 pass
         except TimeoutError as wrong:
-            raise FormigaError(f"the browser did not answer within {PATIENCE:g} s; the machine is too busy.") from wrong
+            raise Late(f"the browser did not answer within {PATIENCE:g} s; the machine is too busy.") from wrong
         return answer.get("result", {}).get("result", {}).get("value")
 
 
-__all__ = ["Browser", "Tab", "find"]
+__all__ = ["Browser", "Late", "Tab", "find"]

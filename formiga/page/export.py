@@ -125,7 +125,7 @@ def html(job: Job, path: Path, frames: list[Frame], speed: float, overlays: set[
             serializer.insert_sleep(1.0)
         page = serializer.as_html().encode()
     write(path, page)
-    return f"saved {path}, {len(page) / 2**20:.1f} MB, {len(frames)} pictures"
+    return f"saved {path}, {len(page) / 2**20:.1f} MB, {len(frames)} picture{'s' * (len(frames) != 1)}"
 
 
 @contextmanager

@@ -25,7 +25,7 @@ root.innerHTML = `<style>${SETTINGS.css}</style>
 </section>
 <div id="flash" aria-live="polite"></div>
 <nav id="bar" aria-label="transport">
-  <button id="worlds" title="worlds (G)">${ICONS.worlds}</button>
+  <button id="worlds" title="all worlds">${ICONS.worlds}</button>
   <button id="reset" title="start again, same seed (R)">${ICONS.reset}</button>
   <button id="play" title="play or pause (Space)">${ICONS.play}</button>
   <button id="step" title="one step (.)">${ICONS.step}</button>

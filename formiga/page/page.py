@@ -55,7 +55,7 @@ class Page:
         self._version = -1
         self._drawn: Frame | None = None
         self._held = ""                                        # what somebody drags, by name
-        self._keys: list[str] = []
+        self._keys = sorted(session.console.binds)
         self._job: export.Job | None = None                    # an export that is being made
         self._stop = threading.Event()
         self.server = Server(host, port, self._serve_line)
@@ -103,12 +103,8 @@ class Page:
 
     def run(self, text: str, who: int | None = None) -> None:
         """Have a line of the console's language carried out between two steps."""
-        if not self.session.post(lambda: self._carry_out(text, who)):
+        if not self.session.post(lambda: self.session.console.run(text, who=who)):
             self._heard("error", "too much is waiting; this was not done.", who)
-
-    def _carry_out(self, text: str, who: int | None) -> None:
-        self.session.console.run(text, who=who)
-        self._tell_keys()
 
     # -- drawing ------------------------------------------------------------------------------------------------------
     def _draw(self) -> None:
@@ -122,6 +118,7 @@ class Page:
                     if began - last_status >= STATUS:
                         last_status = began
                         self.panels.show(frame)
+                        self._tell_keys(sorted(frame.extra["binds"]))
                         self._send_all({"status": self._status(frame)})
             self._stop.wait(max(0.002, 1.0 / RATE - (time.perf_counter() - began)))
 
@@ -179,7 +176,7 @@ class Page:
             await connection.close(1008, "not from this page")
             return
         line = self.lines[client] = Line(connection, client)
-        line.send({"keys": self._keys or sorted(self.session.console.binds), "past": list(self.session.past)})
+        line.send({"keys": self._keys, "past": list(self.session.past)})
         if self._greet:
             self._greet = False
             line.send({"open": "gallery"})
@@ -221,8 +218,8 @@ class Page:
         for line in list(self.lines.values()):
             self._send(line, message)
 
-    def _tell_keys(self) -> None:
-        keys = sorted(self.session.console.binds)
+    def _tell_keys(self, keys: list[str]) -> None:
+        """The windows keep bound keys from doing anything else."""
         if keys != self._keys:
             self._keys = keys
             self._send_all({"keys": keys})

@@ -28,6 +28,10 @@ WORDS = {"beams": "beams, by distance", "circles": "collision circles", "links":
          "shifts": "re-positioning", "trails": "trails"}
 KEPT = 240             # points of a plot
 WIDTH = 330            # of the panel, pixels
+TEMPLATES = {          # what can be added by a click, and what a new one is like
+    "sbot": "", "disc": "radius=8.5cm wheel_base=14cm top_speed=10cm/s", "lamp": "z=30cm", "cylinder": "radius=8cm",
+    "rectangle": "width=30cm depth=10cm", "zone": "radius=15cm", "wall": "'points=-0.2 0 0.2 0'",
+}
 TYPING = 0.8           # s without a key, after which a field is taken to be complete
 
 
@@ -97,8 +101,9 @@ class Panels:
             self._fields = self.gui.add_folder("Attributes")
             with self.gui.add_folder("Add and remove"):
                 self._kind = self.gui.add_dropdown("kind", ["sbot"], initial_value="sbot")
-                buttons = self.gui.add_button_group("", ["add", "remove", "on / off", "undo"])
-                buttons.on_click(self._changed)
+                self.gui.add_button_group("", ["add", "undo"]).on_click(self._changed)
+                self.gui.add_button_group("what is chosen", ["remove", "on / off"]).on_click(partial(self._acted, False))
+                self.gui.add_button_group("selected robot", ["remove", "on / off"]).on_click(partial(self._acted, True))
         with tabs.add_tab("Files", viser.Icon.FILE):
             self._file = self.gui.add_text("file", "")
             for label, line in (("Save world as it stands (.xml)", "save {}.xml"), ("Screenshot (download)", "screenshot"),
@@ -118,8 +123,8 @@ class Panels:
             for name, box in self._overlays.items():
                 self._set(box, "value", name in self.session.overlays)
             self._plot(frame)
-            keys = "".join(f"<tr><td style='padding-right:12px'><b>{escape(key)}</b></td><td>{escape(bind.text)}</td></tr>"
-                           for key, bind in sorted(self.session.console.binds.items()))
+            keys = "".join(f"<tr><td style='padding-right:12px'><b>{escape(key)}</b></td><td>{escape(text)}</td></tr>"
+                           for key, text in sorted(frame.extra["binds"].items()))
             table = f"<table style='font-size:12px'><tr><td><b>`</b></td><td>console</td></tr>{keys}</table>"
             self._set(self._keys, "content", table)
             self._set(self._cameras, "options", tuple(self.page.cameras()))
@@ -146,7 +151,7 @@ class Panels:
                 chosen = self._object.value if self._object.value in objects else objects[0]
                 self._object.options = tuple(objects)
                 self._set(self._object, "value", chosen)
-            self._kind.options = tuple([group.name for group in world.groups] + [*registered("robot"), *registered("thing")])
+            self._kind.options = tuple(dict.fromkeys([*(group.name for group in world.groups), *TEMPLATES]))
             self._edit(self._object.value)
 
     def choose(self, thing: int) -> None:
@@ -215,13 +220,12 @@ class Panels:
         return form
 
     def _changed(self, event: Any) -> None:
-        what, chosen = event.target.value, self._object.value
-        lines = {"add": quote(["spawn", self._kind.value]) + (" 0 0" if self._kind.value in registered("thing") else "")
-                 + (" radius=0.1" if self._kind.value in ("cylinder", "zone") else ""),
-                 "remove": f"remove {self.session.selected}" if self.session.selected >= 0 else quote(["remove", chosen]),
-                 "on / off": f"toggle {self.session.selected}" if self.session.selected >= 0 else quote(["toggle", chosen]),
-                 "undo": "undo"}
-        self.run(lines[what], event)
+        kind = self._kind.value
+        self.run("undo" if event.target.value == "undo" else f"spawn {quote([kind])} {TEMPLATES.get(kind, '')}", event)
+
+    def _acted(self, on_robot: bool, event: Any) -> None:
+        name = "$selected" if on_robot else quote([self._object.value])
+        self.run(f"{'remove' if event.target.value == 'remove' else 'toggle'} {name}", event)
 
 
 def editable(world: World) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from formiga.engine.fixed import Near, gap_to_fixed, inside_solid, near_table
@@ -45,18 +43,19 @@ class Ground:
             touching[but] = False
         return robot_name(self.world, int(touching.argmax())) if touching.any() else ""
 
-    def free_places(self, position: Floats, robot: Any, count: int, draws: np.random.Generator) -> Floats:
-        """Places (count, 2) in the arena where so many more robots of a kind fit, drawn one after another."""
-        found, needs = np.empty((count, 2)), robot.radius + getattr(robot, "clearance", 0.0)
+    def free_places(self, position: Floats, radius: float, clearance: float, count: int,
+                    draws: np.random.Generator) -> Floats:
+        """Places (count, 2) in the arena where so many more discs fit, drawn one after another."""
+        found, needs = np.empty((count, 2)), radius + clearance
         for number in range(count):
             for _ in range(TRIES):
                 x, y = draws.uniform(self.region.x0, self.region.x1), draws.uniform(self.region.y0, self.region.y1)
-                crowd = np.hypot(found[:number, 0] - x, found[:number, 1] - y) < needs + robot.radius
+                crowd = np.hypot(found[:number, 0] - x, found[:number, 1] - y) < needs + radius
                 if not crowd.any() and not self.in_the_way(position, x, y, needs):
                     found[number] = x, y
                     break
             else:
-                raise FormigaError(f"there is no room for {count} more robot{'s' * (count > 1)} of radius {robot.radius:g} m.")
+                raise FormigaError(f"there is no room for {count} more of radius {radius:g} m.")
         return found
 
     def buried(self, position: Floats) -> set[int]:

@@ -24,7 +24,7 @@ VARIABLES = ("seed", "speed", "step", "robots", "playing", "selected", "factor")
 def get(session: Session, path: str) -> str:
     """The value at a path."""
     run = {"time": session.time, "step": int(session.sim.state.step[0]), "seed": session.seed,
-           "speed": "max" if session.speed == inf else session.speed, "robots": session.world.robots,
+           "speed": "max" if session.speed == inf else f"{session.speed:g}", "robots": session.world.robots,
            "playing": session.playing, "factor": session.factor,
            "selected": "none" if session.selected < 0 else session.selected}
     if path in run:

@@ -32,7 +32,8 @@ def watch(session: Session, before: tuple[Floats, Floats] | None, share: float) 
         shown["shifts"] = shifts(session, *before)
     if "links" in session.overlays:
         shown["links"] = links(session)
-    extra: dict[str, Any] = {"summary": summary(session)}
+    binds = {key: bind.text for key, bind in session.console.binds.items()}
+    extra: dict[str, Any] = {"summary": summary(session), "binds": binds}
     if session.selected >= 0:
         extra["robot"] = inspect(session, session.selected)
     now = frame(world, sim.state, session.version, extra=extra, **shown)

@@ -14,7 +14,7 @@ import pytest
 from formiga.benchmarks import browser, view
 
 FIELDS = {"robots", "client", "steps_per_s_closed", "steps_per_s_open", "ratio", "target", "sent_per_s", "painted_per_s",
-          "rounds"}
+          "others", "rounds"}
 
 
 @pytest.fixture
@@ -30,13 +30,26 @@ def test_without_chromium_a_program_that_reads_is_the_window(quick, monkeypatch,
     assert (row["robots"], row["client"], row["rounds"], row["painted_per_s"]) == (6, "reader", 2, None)
     assert row["steps_per_s_closed"] > 0 and row["sent_per_s"] > 0
     assert row["ratio"] == pytest.approx(row["steps_per_s_open"] / row["steps_per_s_closed"])
-    assert "There is no Chromium here" in capsys.readouterr().out
+    assert "No real window was measured" in capsys.readouterr().out
 
 
 def test_no_round_begins_when_enough_time_has_passed(quick, monkeypatch):
     monkeypatch.setattr(browser, "find", lambda: None)
     (row,) = view.measure(6, rounds=1000, block=0.1, enough=0.0)
     assert row["rounds"] == 1
+
+
+def test_a_browser_that_does_not_open_in_time_costs_its_row_and_no_other(quick, monkeypatch):
+    monkeypatch.setattr(browser, "find", lambda: "/bin/true")
+    assert [row["client"] for row in view.measure(6, rounds=1, block=0.1, enough=1.0)] == ["reader"]
+
+
+def test_other_work_on_the_machine_is_noticed(quick, monkeypatch, capsys):
+    monkeypatch.setattr(browser, "find", lambda: None)
+    monkeypatch.setattr(view, "_worked", lambda: 1.5 * time.perf_counter())
+    (row,) = view.run()["rows"]
+    assert row["others"] == pytest.approx(1.5, abs=0.1)
+    assert "Other programs took 1.5 cores meanwhile" in capsys.readouterr().out
 
 
 def test_no_thread_and_no_process_is_left(quick, monkeypatch):
@@ -91,6 +104,6 @@ def test_a_browser_paints_and_is_gone_afterwards_whatever_happened(end, monkeypa
 
 def test_a_program_that_is_no_browser_is_refused_and_leaves_nothing(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with pytest.raises(view.FormigaError, match="/bin/true did not start"), browser.Browser("/bin/true"):
+    with pytest.raises(browser.Late, match="/bin/true did not start"), browser.Browser("/bin/true"):
         pass
     assert not os.listdir(tmp_path)

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from urllib.request import urlopen
 
@@ -20,7 +21,7 @@ PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subproce
 OPEN = re.compile(r"the laboratory is open at (http://127\.0\.0\.1:(\d+))   \(Ctrl-C ends it\)\n")
 COMPILING = "compiling kernels, first run only (some 15 s)\n"
 STOPPING = "\nstopping the laboratory; again to stop at once\n"
-SOON = 20  # s in which it must have ended; the machine may be busy
+SOON, LATE = 20, 120  # s in which it must have ended, and in which a test must; the machine may be busy
 
 
 @pytest.fixture(autouse=True)
@@ -36,6 +37,9 @@ def view(start):
 
     def run(*arguments, **options):
         process = start("view", *arguments, **{**PIPES, **options})
+        late = threading.Timer(LATE, process.kill)  # a line that never comes fails its test, and holds up no other
+        late.daemon = True
+        late.start()
         before = ""
         while (found := OPEN.fullmatch(line := process.stdout.readline())) is None:
             assert line, f"it ended: {process.stderr.read()}"
@@ -134,7 +138,7 @@ def test_quit_ends_it_with_0(view, tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_recording_that_is_being_written_is_kept_whole(view, number, tmp_path):
-    (tmp_path / "keep.fsh").write_text("record keep.parquet; speed max; wait 5; echo enough; record other.parquet\n")
+    (tmp_path / "keep.fsh").write_text("record keep.parquet; speed max; wait 5; record off; record other.parquet\n")
     process, _, _ = view("line", "--script", tmp_path / "keep.fsh")
     assert process.stdout.readline() == f"recorded {tmp_path}/keep.parquet\n"
     assert end(process, number) == (0, f"recorded {tmp_path}/other.parquet\n", STOPPING)

@@ -227,3 +227,11 @@ def test_the_server_listens_on_loopback_only(lab):
         listening = {line.split()[1] for line in list(table)[1:] if line.split()[3] == "0A"}
     port = f":{lab.page.server.port:04X}"
     assert [each for each in listening if each.endswith(port)] == [f"0100007F{port}"]
+
+
+def test_a_worlds_own_text_may_not_end_the_laboratory(lab, tmp_path):
+    file = tmp_path / "rude.xml"
+    file.write_text('<world name="rude"><arena width="1" depth="1"/><sbot><scatter/></sbot><script run="quit"/></world>')
+    lab.do(lambda: lab.session.open(str(file)))
+    lab.heard("rude.xml:1: a world's own text may not end the laboratory", "error")
+    alive(lab)

@@ -74,7 +74,7 @@ def test_a_profile_is_a_set_of_values_and_setting_it_writes_all_of_them(desk):
 
 
 @pytest.mark.parametrize("path, words", [
-    ("time", "0.3"), ("step", "3"), ("seed", "11"), ("speed", "1.0"), ("robots", "7"), ("playing", "false"), ("factor", "0.0"),
+    ("time", "0.3"), ("step", "3"), ("seed", "11"), ("speed", "1"), ("robots", "7"), ("playing", "false"), ("factor", "0.0"),
     ("selected", "none"), ("swarm.count", "4"), ("swarm.0.alive", "true"), ("car.0.controller", "none"), ("0.driven", "false"),
     ("left.on", "true"), ("right.on", "false"), ("world.name", "desk"),
 ])
@@ -140,7 +140,7 @@ def test_count_adds_robots_where_there_is_room_and_takes_the_last_ones_away(desk
 
 
 def test_a_count_for_which_there_is_no_room_changes_nothing(desk):
-    assert "there is no room for 4996 more robots" in desk.refused("set swarm.count 5000")
+    assert "there is no room for 4996 more of radius" in desk.refused("set swarm.count 5000")
 
 
 @pytest.mark.parametrize("line, name, robots", [("spawn swarm", "swarm.4", 8), ("spawn car 1 0", "car.1", 8),
@@ -378,3 +378,13 @@ def test_a_mistake_in_the_users_own_controller_is_an_edit_that_failed(desk, tmp_
     assert task.error == f"{file}:14: ZeroDivisionError: by nothing"
     assert same({key: value for key, value in before.items() if key != "tasks"}, desk.everything())
     desk.steps(2)
+
+
+@pytest.mark.parametrize("line", ["spawn lamp", "spawn cylinder radius=8cm", "spawn rectangle width=30cm depth=10cm",
+                                  "spawn zone radius=15cm"])
+def test_a_thing_without_a_place_goes_where_there_is_room(desk, line):
+    """Nobody stands in it: an edit that buried a robot would have been refused."""
+    before = len(desk.session.world.things)
+    for _ in range(5):
+        desk.run(line)
+    assert len(desk.session.world.things) == before + 5

@@ -43,20 +43,20 @@ def test_robots_are_where_the_caller_says(ground):
 
 def test_free_places_are_free(ground):
     robot = ground.world.groups[0].robot
-    found = ground.free_places(PLACES, robot, 40, np.random.default_rng(1))
+    found = ground.free_places(PLACES, robot.radius, robot.clearance, 40, np.random.default_rng(1))
     everybody = np.vstack([PLACES, found])
     gaps = np.linalg.norm(everybody[:, None] - everybody[None], axis=-1) + 9.0 * np.eye(42)
     assert gaps[2:].min() >= 2 * robot.radius + robot.clearance
     assert (np.abs(found) <= (2.0 - robot.radius, 1.0 - robot.radius)).all()
     assert (np.linalg.norm(found - (1, 0), axis=1) > 0.2 + robot.radius).all()
     assert min(distance_to_segment(place, (0, 0.5), (0, 1)) for place in found) > robot.radius
-    again = ground.free_places(PLACES, robot, 40, np.random.default_rng(1))
+    again = ground.free_places(PLACES, robot.radius, robot.clearance, 40, np.random.default_rng(1))
     assert np.array_equal(found, again)
 
 
 def test_where_there_is_no_room_that_is_said(ground):
-    with pytest.raises(FormigaError, match=r"there is no room for 5000 more robots of radius 0\.058 m\."):
-        ground.free_places(PLACES, ground.world.groups[0].robot, 5000, np.random.default_rng(1))
+    with pytest.raises(FormigaError, match=r"there is no room for 5000 more of radius 0\.058 m\."):
+        ground.free_places(PLACES, 0.058, 0.03, 5000, np.random.default_rng(1))
 
 
 def test_who_touches_a_wall_is_not_buried_and_who_is_in_one_is(ground):
@@ -67,4 +67,4 @@ def test_who_touches_a_wall_is_not_buried_and_who_is_in_one_is(ground):
 def test_a_world_without_anything_has_room_everywhere():
     empty = Ground(read_text("<world><sbot/></world>"))
     assert empty.in_the_way(np.array([(5.0, 5.0)]), 0.0, 0.0, 1.0) == ""
-    assert empty.free_places(np.array([(5.0, 5.0)]), empty.world.groups[0].robot, 3, np.random.default_rng(0)).shape == (3, 2)
+    assert empty.free_places(np.array([(5.0, 5.0)]), 0.058, 0.03, 3, np.random.default_rng(0)).shape == (3, 2)

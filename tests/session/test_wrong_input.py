@@ -152,7 +152,7 @@ WRONG = {  # a line, and what has to be in the answer
     "spawn swarm 0 0.6": "is in the way",
     "spawn swarm radius=1": "are all alike; `set swarm.NAME VALUE` changes them",
     "spawn swarm 1 0 =3": "'=3' is not NAME=VALUE",
-    "spawn lamp": "<lamp> needs x and y, such as x=0.1.",
+    "spawn cylinder": "<cylinder> needs radius, such as radius=0.1.",
     "spawn lamp 1": "<lamp> needs y",
     "spawn lamp 1 1 1": "give the rest as NAME=VALUE",
     "spawn lamp 1 1 x=2": "'x' is given twice",

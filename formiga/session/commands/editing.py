@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
+from math import hypot
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from formiga.errors import FormigaError, suggest
 from formiga.session import edit, names
 from formiga.session.commands import arguments
 from formiga.session.values import get
-from formiga.world.elements import registered
+from formiga.world.elements import REQUIRED, registered
 from formiga.world.model import World
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ set swarm.0.x 0.3 puts a robot somewhere else, set swarm.count 30 makes it 30 ro
 
 GET = """Tells an attribute, or what is true now: get swarm.0.x, get swarm.0.proximity, get lamp.on, get time."""
 
-SPAWN = """Adds a robot to a group, a new kind of robot, or a thing. A robot without a place goes where there is room.
+SPAWN = """Adds a robot to a group, a new kind of robot, or a thing. Without a place it goes where there is room.
 spawn swarm, spawn sbot 0.2 0 90deg, spawn cylinder 0.5 0.5 radius=0.1, spawn lamp 1 0 name=sun"""
 
 MOVE = """Puts a robot or a thing somewhere else: metres or 30cm, radians or 90deg."""
@@ -102,7 +103,8 @@ def _count(session: Session, call: Call, index: int, text: str) -> None:
         gone = range(robots.stop + more, robots.stop)
         session.change(edit.without_robots(session.world, position, heading, gone), try_out=False)
     elif more > 0:
-        places = session.ground.free_places(position, group.robot, more, _draws(session))
+        robot = group.robot
+        places = session.ground.free_places(position, robot.radius, getattr(robot, "clearance", 0.0), more, _draws(session))
         ahead = GOLDEN * np.arange(group.count, int(text), dtype=np.float64)
         session.change(edit.with_robots(session.world, position, heading, index, places, ahead), try_out=False)
 
@@ -162,6 +164,12 @@ def _spawn_thing(session: Session, call: Call, tag: str, plain: list[str], writt
         if name in written:
             raise call.wrong(f"'{name}' is given twice.")
         written[name] = text
+    known = registered("thing")[tag]
+    if not {"x", "y"} & set(written) and all(name in known.kinds and known.default(name) is REQUIRED for name in ("x", "y")):
+        thing = edit.make(tag, "thing", {**written, "x": "0", "y": "0"})
+        size = max(getattr(thing, "radius", 0.0), 0.5 * hypot(getattr(thing, "width", 0.0), getattr(thing, "depth", 0.0)), 0.05)
+        x, y = session.ground.free_places(session.sim.state.position[0], size, 0.0, 1, _draws(session))[0].tolist()
+        written |= {"x": repr(x), "y": repr(y)}
     _use(session, edit.with_thing(session.world, tag, written))
     call.say(names.thing_names(session.world)[-1])
 
@@ -185,7 +193,8 @@ def _pose(session: Session, call: Call, plain: list[str], robot: Any) -> tuple[f
         raise call.wrong("a place is X Y, or X Y HEADING.")
     position = session.sim.state.position[0]
     if not plain:
-        x, y = session.ground.free_places(position, robot, 1, _draws(session))[0].tolist()
+        clearance = getattr(robot, "clearance", 0.0)
+        x, y = session.ground.free_places(position, robot.radius, clearance, 1, _draws(session))[0].tolist()
         return x, y, 0.0
     x, y = arguments.length(call, plain[0], "X"), arguments.length(call, plain[1], "Y")
     if way := session.ground.in_the_way(position, x, y, robot.radius):

@@ -72,6 +72,8 @@ def commands(session: Session) -> list[CommandSpec]:
 
     def quit_(call: Call) -> None:
         call.most(0)
+        if not call.trusted:
+            raise FormigaError("a world's own text may not end the laboratory; that is for you to say.")
         session.ended = True
 
     return [
