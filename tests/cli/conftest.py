@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from formiga import lab  # noqa: F401  what it registers is everybody's, whichever test comes first
 from formiga.cli import cli
 from formiga.world import elements
 
