@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+ENDS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 PATIENCE = 1.0  # s for the first step, before we say why it takes longer
 COMPILING = "compiling kernels, first run only (some 15 s)"
 
@@ -74,7 +75,7 @@ def _bar() -> Any:
 
 
 class Signals:
-    """The first Ctrl-C or SIGTERM asks the run to stop `when` it can; the second ends it at once."""
+    """The first Ctrl-C, SIGTERM or end of the terminal asks the run to stop `when` it can; the second ends it at once."""
 
     def __init__(self, when: str = "at the next step") -> None:
         self._asked = False
@@ -87,7 +88,8 @@ class Signals:
 
     def __enter__(self) -> Signals:
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._heard) for number in (signal.SIGINT, signal.SIGTERM)}
+            wanted = [number for number in ENDS if signal.getsignal(number) is not signal.SIG_IGN]  # as nohup has it
+            self._before = {number: signal.signal(number, self._heard) for number in wanted}
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -33,11 +33,11 @@ def command(what: str | None, port: int | None, host: str, no_browser: bool, see
     from formiga.cli.progress import Patience, Signals
     from formiga.console import parse, read_script
     from formiga.page.page import Page
-    from formiga.page.server import PORT, refuse_address
+    from formiga.page.server import PORT, free_port
     from formiga.session import Session
 
     options.load(own)
-    refuse_address(host)
+    free_port(host, port or PORT)
     if script is not None:
         parse(read_script(Path(script)), script)  # a mistake in it is said now, and not when a page is open
     with Patience():

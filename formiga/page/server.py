@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import warnings
 from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlsplit
@@ -44,11 +45,12 @@ class Server:
     """A viser server that is safe to leave open. `on_line` serves the windows' lines."""
 
     def __init__(self, host: str = "127.0.0.1", port: int = PORT, on_line: LineHandler | None = None) -> None:
-        refuse_address(host)
+        free = free_port(host, port)
         rich.get_console().quiet = True                                   # viser prints; we speak for ourselves
+        warnings.filterwarnings("ignore", "Queued a .* on a closed connection")  # a window closed while we wrote to it
         logging.getLogger("websockets").setLevel(logging.CRITICAL + 1)    # it logs a traceback for every bad client
         self.host, self.on_line = host, on_line
-        self.viser = viser.ViserServer(host=host, port=port, verbose=False)
+        self.viser = viser.ViserServer(host=host, port=free, verbose=False)
         self._socket = self.viser._websock_server
         self._socket._client_connect_cb.insert(0, self._guard)
         self._socket.disconnect_all_clients()                             # who came before the guard did
@@ -105,14 +107,26 @@ class Server:
             raise
 
 
-def refuse_address(host: str) -> None:
-    """Say now that a host is not an address of this machine; viser would try for ever."""
+def free_port(host: str, port: int) -> int:
+    """The first free port from `port` on; 0 for any. viser would look too, but for ever, and does not say why it cannot."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as trial:
             trial.bind(address)
-    except OSError as wrong:
-        raise FormigaError(f"'{host}' is not an address of this machine ({wrong.strerror or wrong}).") from wrong
+    except (OSError, UnicodeError) as wrong:
+        why = getattr(wrong, "strerror", None) or wrong
+        raise FormigaError(f"'{host}' is not an address of this machine ({why}).") from wrong
+    for each in range(port, 65536) if port else (0,):
+        try:
+            with socket.socket(family, kind, protocol) as trial:
+                trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                trial.bind((address[0], each, *address[2:]))
+                return each
+        except PermissionError as wrong:
+            raise FormigaError(f"port {each} is not for you ({wrong.strerror}); those from 1024 on are.") from wrong
+        except OSError:
+            continue
+    raise FormigaError(f"no port from {port} to 65535 is free; give another one with --port.")
 
 
 def refuse_origin(origin: str | None, host: str, loopback: bool) -> str:
@@ -150,4 +164,4 @@ def paced(connection: ServerConnection, messages: int = MESSAGES) -> Callable[..
     return receive
 
 
-__all__ = ["PORT", "Server", "paced", "refuse_address", "refuse_origin"]
+__all__ = ["PORT", "Server", "free_port", "paced", "refuse_origin"]

@@ -190,10 +190,3 @@ def window(open_window):
 @pytest.fixture
 def folder(tmp_path) -> Path:
     return tmp_path
-
-
-def pytest_collection_modifyitems(items):
-    """All browser tests in one process: two browsers would only fight for the same two cores."""
-    for item in items:
-        if "browser" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("browser"))

@@ -11,6 +11,8 @@ import pytest
 
 from tests.page.conftest import SLOW, until
 
+pytestmark = pytest.mark.xdist_group("browser")  # one process: two browsers would only fight for the same cores
+
 LAMP_WORLD = """<world name="dark" dt="0.1">
   <arena width="2" depth="2"/>
   <lamp x="0.5" y="0" name="lamp"/>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -202,6 +203,15 @@ def test_a_port_in_use_gives_the_next_free_one():
         second.stop()
     finally:
         first.stop()
+
+
+def test_the_last_port_in_use_is_refused_and_does_not_hang():
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(("127.0.0.1", 65535))
+        taken.listen()
+        with pytest.raises(FormigaError, match="no port from 65535 to 65535 is free"):
+            Server(port=65535)
 
 
 def test_an_address_of_another_machine_is_refused_at_once():
