@@ -31,6 +31,8 @@ MOST_FRAMES = 3000
 FILMS = (".mp4", ".webm", ".gif")
 STILL = {"trails", "circles", "names"}  # overlays that need nothing but poses
 TIMEOUT = 30.0                   # s for a window to answer with a picture
+LOADING = 2.0                    # s that a new scene takes at least until a window has all of it
+STEADY = 0.1                     # of 255, the mean difference of two pictures that are the same
 PROGRESS = 2.0                   # s between two words about how far it is
 
 Reel = Callable[[Path], AbstractContextManager[Callable[[Any], None]]]  # a file -> what takes one picture after another
@@ -149,6 +151,8 @@ def film(job: Job, path: Path, frames: list[Frame], speed: float, overlays: set[
     scene.overlays = overlays
     last = -1
     try:
+        scene.show(frames[0])
+        settle(client)
         with whole_file(path) as beside, reel(beside) as add:
             for number, index in enumerate(shown):
                 job.progress(number, len(shown))
@@ -206,6 +210,18 @@ def gif(file: Path) -> Iterator[Callable[[Any], None]]:
 def even(picture: Any) -> Any:
     """Without its last row or column where the codecs would want an even number of them."""
     return picture[: picture.shape[0] // 2 * 2, : picture.shape[1] // 2 * 2, :3]
+
+
+def settle(client: viser.ClientHandle) -> None:
+    """Until a window has loaded all bodies of a new scene: two pictures in a row that are the same, after a moment."""
+    began, before = time.monotonic(), None
+    while time.monotonic() - began < TIMEOUT:
+        now = render(client).astype(int)
+        alike = before is not None and before.shape == now.shape and np.abs(now - before).mean() < STEADY
+        if alike and time.monotonic() - began > LOADING:
+            return
+        before = now
+        time.sleep(0.2)
 
 
 # -- pictures -------------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -118,6 +119,17 @@ EVERY_COMMAND = [  # typed line, what has to be true of the session afterwards
 ]
 
 
+def holds(lab, true):
+    """Whether something is true of the session; what cannot be asked yet is not."""
+
+    def ask():
+        with suppress(LookupError, AttributeError):
+            return bool(true(lab.session))
+        return False
+
+    return lab.do(ask)
+
+
 def test_the_console_runs_each_command(window, lab, folder):
     (folder / "script.fsh").write_text("speed 4\n")
     lab.run("pause on")
@@ -126,7 +138,7 @@ def test_the_console_runs_each_command(window, lab, folder):
     for line, true in EVERY_COMMAND:
         window.type(line)
         if true is not None:
-            until(lambda true=true: lab.do(lambda: true(lab.session)), message=f"{line!r} did nothing: {lab.said[-3:]}")
+            until(lambda true=true: holds(lab, true), message=lambda line=line: f"{line!r} did nothing: {lab.said[-3:]}")
     for file in ("here.xml", "run.parquet", "here.png", "run.html"):
         until(lambda file=file: (folder / file).exists(), 60, f"there is no {file}: {lab.said[-5:]}")
     assert not [text for kind, text in lab.said if kind == "error"]
