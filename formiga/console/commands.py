@@ -113,7 +113,7 @@ def alias(call: Call) -> None:
 def unalias(call: Call) -> None:
     call.exactly(1)
     _known(call, call.args[0], call.console.aliases, "alias")
-    del call.console.aliases[call.args[0]]
+    call.console.aliases.drop(call.args[0], call.trusted)
 
 
 def bind(call: Call) -> None:
@@ -130,7 +130,7 @@ def bind(call: Call) -> None:
 
 def unbind(call: Call) -> None:
     call.exactly(1)
-    del call.console.binds[_bound(call)]
+    call.console.binds.drop(_bound(call), call.trusted)
 
 
 def var(call: Call) -> None:

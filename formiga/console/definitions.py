@@ -51,6 +51,16 @@ class Definitions(dict[str, Definition]):
         self[name] = replace(new, under=hidden)
         return old
 
+    def drop(self, name: str, trusted: bool) -> None:
+        """Forget one. A world's text may forget only its own, and what that hid comes back."""
+        definition = self[name]
+        if not trusted and definition.trusted:
+            raise ConsoleError(f"'{name}' is one of your {self.what}; a world's own text may not forget it.")
+        if not trusted and definition.under is not None:
+            self[name] = definition.under
+        else:
+            del self[name]
+
     def forget_untrusted(self) -> None:
         for name, definition in list(self.items()):
             if not definition.trusted:

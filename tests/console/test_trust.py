@@ -117,3 +117,14 @@ def test_a_file_command_runs_only_if_every_text_that_led_to_it_is_trusted(lines)
         time += 1
         console.advance()
     assert saved == []
+
+
+def test_a_worlds_text_may_forget_its_own_definitions_and_nobody_elses(desk):
+    desk.console.alias("mine", "echo mine")
+    desk.console.bind("w", "echo mine")
+    for text in ("unalias mine", "unbind w"):
+        assert "a world's own text may not forget it" in desk.console.run(text, "arena.xml", trusted=False).error
+    desk.console.run("alias mine 'echo theirs'; bind w 'echo theirs'; unalias mine; unbind w", "arena.xml", trusted=False)
+    assert desk.console.aliases["mine"].text == desk.console.binds["w"].text == "echo mine"
+    desk.console.run("unalias mine; unbind w")
+    assert "mine" not in desk.console.aliases and "w" not in desk.console.binds
