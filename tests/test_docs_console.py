@@ -75,6 +75,9 @@ class Eyes:
     def follow(self, robot, eyes, who):
         pass
 
+    def renumbered(self, now):
+        pass
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):

@@ -159,7 +159,7 @@ def exec_(call: Call) -> None:
 def stop(call: Call) -> None:
     call.most(0)
     for task in list(call.console.tasks):
-        if task is not call.task:
+        if task is not call.task and (call.trusted or not task.trusted):  # a world's text ends only its own
             task.stop()
 
 

@@ -69,6 +69,7 @@ class Console:
         self.tasks: list[Task] = []          # started and not done
         self._provided: dict[str, tuple[Callable[[], object], bool]] = {}
         self._held: dict[tuple[Hashable, str], Held] = {}
+        self._owed, self._charged = 0.0, time.monotonic()  # s on the clock that a world's own text has worked, see _charge
         self._running = 0                    # runs inside each other: a command may call `run`
         self._seen, self._lost = clock(), 0.0
         self.provide("time", clock)
@@ -117,6 +118,8 @@ class Console:
             raise ConsoleError(f"${name} is given by the laboratory and cannot be set.")
         if name not in self.variables and len(self.variables) >= limits.NAMES:
             raise ConsoleError(f"there are {limits.NAMES} variables already, the most that is allowed.")
+        if not trusted and name in self.variables and self.variables[name].trusted:
+            raise ConsoleError(f"${name} is yours; a world's own text may not change it.")
         self.variables[name] = Value(value, trusted)
 
     def value(self, name: str) -> Value:
@@ -211,7 +214,6 @@ class Console:
             self._running -= 1
 
     def _work(self, task: Task) -> None:
-        end = time.monotonic() + limits.SECONDS
         for _ in range(limits.BUDGET):
             found = task.next()
             if found is None:
@@ -219,20 +221,29 @@ class Console:
                 return
             command, frame = found
             task.where = command.where
+            began = time.monotonic()
             self._execute(task, frame, command)
+            if not frame.trusted:
+                self._charge(began)
             if task.done:  # somebody stopped it
                 return
             if task.waits is not None:
                 if sum(one.waits is not None for one in self.tasks) > limits.TASKS:
                     raise ConsoleError(f"{limits.TASKS} scripts are waiting, the most that is allowed. `stop` ends them.")
                 return
-            if not frame.trusted and time.monotonic() > end:
-                raise ConsoleError(f"a world's own text worked for {limits.SECONDS:g} s without a `wait`, the most that is "
-                                   "allowed.")
         if task.frames:
             raise ConsoleError(f"{limits.BUDGET} commands without a `wait`, the most that is allowed. Does something call "
                                "itself? Then put a `wait` of more than 0 s into it.")
         task.end()
+
+    def _charge(self, began: float) -> None:
+        """A world's own text has worked since `began`. All of it together owes time, which runs off while others work."""
+        now = time.monotonic()
+        self._owed = max(0.0, self._owed - limits.SHARE * (began - self._charged)) + now - began
+        self._charged = now
+        if self._owed > limits.SECONDS:
+            raise ConsoleError(f"a world's own text works too long: more than {limits.SECONDS:g} s, and more than "
+                               f"{100 * limits.SHARE:g} % of all time.")
 
     def _execute(self, task: Task, frame: Frame, command: Command) -> None:
         words, trusted = self._expand(command.words, frame)

@@ -42,6 +42,12 @@ def place(world: World, fixed: Fixed, keys: Any) -> tuple[Any, Any]:
     return position, heading
 
 
+def switched_on(world: World) -> Any:
+    """Which robots (N,) can drive: all but those whose <at> says otherwise."""
+    return np.array([getattr(group.place[number], "on", True) if len(group.place) == group.count else True
+                     for group in world.groups for number in range(group.count)], np.bool_)
+
+
 def _grid(rule: Grid, count: int) -> Any:
     columns = rule.columns or ceil(sqrt(count))
     index = np.arange(count)

@@ -90,6 +90,9 @@ def export(session: Session, path: Path, client: viser.ClientHandle | None) -> J
         raise FormigaError("a film needs a recording: `record`, `record off`, then `load` it.")
     if client is None:
         raise FormigaError("a film is taken in a window, and none is open.")
+    if session.replay.seconds / speed * FRAMES > MOST_FRAMES:
+        raise FormigaError(f"a film has at most {MOST_FRAMES} pictures, {MOST_FRAMES / FRAMES:g} s; this would have "
+                           f"{session.replay.seconds / speed:g} s. A higher `speed` makes it shorter.")
     reel = film_reel(path.suffix)
     return Job(session, lambda job: film(job, path, frames, speed, overlays, client, reel))
 
@@ -145,7 +148,7 @@ def film(job: Job, path: Path, frames: list[Frame], speed: float, overlays: set[
          reel: Reel) -> str:
     """Have a window render frame after frame, and write them as a video."""
     times = np.array([each.time for each in frames])
-    moments = np.arange(0.0, times[-1] + 1e-9, speed / FRAMES)[:MOST_FRAMES]
+    moments = np.arange(0.0, times[-1] + 1e-9, speed / FRAMES)
     shown = np.searchsorted(times, moments, side="right") - 1
     scene = Scene(client.scene)  # of the same names, so in this window it hides what the session shows
     scene.overlays = overlays

@@ -53,6 +53,7 @@ class Page:
         self._followed: dict[int, tuple[int, bool]] = {}       # window -> robot, whether with its eyes
         self._framed: dict[int, tuple[str, float]] = {}        # window -> the camera it was given, and for which width / height
         self._version = -1
+        self._excused = ""
         self._drawn: Frame | None = None
         self._held = ""                                        # what somebody drags, by name
         self._keys = sorted(session.console.binds)
@@ -111,8 +112,8 @@ class Page:
         last_status = 0.0
         while not self._stop.is_set():
             began = time.perf_counter()
-            if self._browser.get_clients():
-                frame = self.session.look()
+            try:
+                frame = self.session.look() if self._browser.get_clients() else None
                 if frame is not None and not self._stop.is_set():
                     self._show(frame)
                     if began - last_status >= STATUS:
@@ -120,8 +121,17 @@ class Page:
                         self.panels.show(frame)
                         self._tell_keys(sorted(frame.extra["binds"]))
                         self._send_all({"status": self._status(frame)})
+            except Exception as wrong:
+                self._excuse(wrong)
             rate = RATE if self.session.speed < inf else FLAT_OUT
             self._stop.wait(max(0.002, 1.0 / rate - (time.perf_counter() - began)))
+
+    def _excuse(self, wrong: Exception) -> None:
+        """A picture went wrong, which is a mistake of ours. Say so, once, and go on: the run is not to blame."""
+        text = f"a picture could not be drawn ({type(wrong).__name__}: {wrong})."
+        if text != self._excused and not self._stop.is_set():
+            self._excused = text
+            self.session.post(lambda: self.session.say(text, "error"))
 
     def _show(self, frame: Frame) -> None:
         if frame.version != self._version:
@@ -173,7 +183,7 @@ class Page:
 
     async def _serve_line(self, connection: Any, path: str) -> None:
         client, token = client_of(path)
-        if not secrets.compare_digest(token, self.token):
+        if not secrets.compare_digest(token.encode(), self.token.encode()):
             await connection.close(1008, "not from this page")
             return
         line = self.lines[client] = Line(connection, client)
@@ -274,6 +284,8 @@ class Page:
 
     def save_camera(self, name: str, who: int | None) -> None:
         """Keep where a window looks from, under a name."""
+        if name in ("overview", "top", *cameras.named(self.session.world)):
+            raise FormigaError(f"there is a camera '{name}' already; choose another name.")
         for client in self._windows(who)[:1]:
             camera = self._browser.get_clients()[client].camera
             x, y, z = camera.position.tolist(), camera.look_at.tolist(), camera.up_direction.tolist()
@@ -289,6 +301,10 @@ class Page:
                     self._give("overview", client)
             else:
                 self._followed[client] = (robot, eyes)
+
+    def renumbered(self, now: dict[int, int]) -> None:
+        """Robots came or went: who was followed has another number, or is gone."""
+        self._followed = {client: (now[robot], eyes) for client, (robot, eyes) in self._followed.items() if robot in now}
 
     def _give(self, name: str, client: int) -> None:
         """Look from a camera, and remember that, in case the window becomes wider or narrower."""

@@ -6,12 +6,13 @@ import threading
 from collections import deque
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import viser
 
 from formiga.console import quote
+from formiga.errors import FormigaError
 from formiga.page.inspector import COLOURS, Inspector
 from formiga.session import names
 from formiga.session.commands.looking import OVERLAYS
@@ -41,7 +42,9 @@ class Panels:
     def __init__(self, page: Page) -> None:
         self.page, self.session, self.gui = page, page.session, page.server.viser.gui
         self.inspector = Inspector()
-        self._edited: list[Any] = []                       # widgets of the object that is being edited
+        self._edited: dict[str, Any] = {}                  # label -> widget, of the object that is being edited
+        self._shape: tuple[Any, ...] = ()                  # which object, and which widgets
+        self._typing: set[str] = set()                     # labels of fields in which somebody types
         self._past: deque[tuple[float, ...]] = deque(maxlen=KEPT)
         self._names: list[str] = []
         self._lock = threading.RLock()                     # viser calls back from threads of its own
@@ -169,55 +172,52 @@ class Panels:
 
     # -- editing ------------------------------------------------------------------------------------------------------
     def _edit(self, name: str) -> None:
-        """Show the attributes of an object as fields."""
+        """Show the attributes of an object as fields. The same ones as before get new values, and are not made again."""
         with self._lock:
-            for widget in self._edited:
-                widget.remove()
-            self._edited = []
-            world = self.session.world
-            try:
-                target = names.find(world, name)
-                thing = names.element(world, target)
-            except Exception:  # the world has changed since; a new frame will say how
-                return
-            with self._fields:
-                if target.kind == "group":
-                    group = world.groups[target.index]
-                    tag = of(group.controller).tag if group.controller is not None else "none"
-                    choice = self.gui.add_dropdown("controller", [*registered("controller"), "none"], initial_value=tag)
-                    self._writes(choice, "controller", name)
-                    self._edited.append(choice)
-                    self._edited.append(self._field(f"{name}.count", "count", str(group.count), "how many robots"))
-                for attribute, kind in names.kinds(thing).items():
-                    value = getattr(thing, attribute)
-                    if kind.base == "flag":
-                        box = self.gui.add_checkbox(attribute, value, hint=kind.doc or None)
-                        self._writes(box, "set", f"{name}.{attribute}", switch=("true", "false"))
-                        self._edited.append(box)
-                    elif kind.base == "choice":
-                        words = self.gui.add_dropdown(attribute, list(kind.options), initial_value=value, hint=kind.doc or None)
-                        self._writes(words, "set", f"{name}.{attribute}")
-                        self._edited.append(words)
-                    else:
-                        text = "" if value is None else short(kind.format(value))
-                        self._edited.append(self._field(f"{name}.{attribute}", attribute, text, kind.doc))
+            facts = attributes(self.session.world, name)
+            shape = (name, *((label, fact.options) for label, fact in facts.items()))
+            if shape != self._shape:
+                for widget in self._edited.values():
+                    widget.remove()
+                self._shape = shape
+                with self._fields:
+                    self._edited = {label: self._made(label, fact) for label, fact in facts.items()}
+            for label, fact in facts.items():
+                if label not in self._typing:
+                    self._set(self._edited[label], "value", fact.value)
 
-    def _field(self, path: str, label: str, text: str, doc: str) -> Any:
-        form = self.gui.add_text(label, text, hint=doc or None)
+    def _made(self, label: str, fact: Fact) -> Any:
+        """A field for an attribute."""
+        if isinstance(fact.value, bool):
+            widget: Any = self.gui.add_checkbox(label, fact.value, hint=fact.doc or None)
+        elif fact.options:
+            widget = self.gui.add_dropdown(label, list(fact.options), initial_value=fact.value, hint=fact.doc or None)
+        else:
+            return self._typed(label, fact)
+        self._writes(widget, *fact.words, switch=("true", "false"))
+        return widget
+
+    def _typed(self, label: str, fact: Fact) -> Any:
+        """A field to type in. It is taken when nobody has typed for a moment: a half-typed number is a number too."""
+        field = self.gui.add_text(label, fact.value, hint=fact.doc or None)
         timer: list[threading.Timer] = []
 
+        def take(event: Any) -> None:
+            self._typing.discard(label)
+            self.run(quote([*fact.words, field.value]), event)
+
         def typed(event: Any) -> None:
-            """Wait until nobody has typed for a moment: a half-typed number is a number too."""
             if event.client is None:
                 return
             for each in timer:
                 each.cancel()
-            timer[:] = [threading.Timer(TYPING, lambda: self.run(quote(["set", path, form.value]), event))]
+            self._typing.add(label)
+            timer[:] = [threading.Timer(TYPING, take, [event])]
             timer[0].daemon = True
             timer[0].start()
 
-        form.on_update(typed)
-        return form
+        field.on_update(typed)
+        return field
 
     def _changed(self, event: Any) -> None:
         kind = self._kind.value
@@ -226,6 +226,35 @@ class Panels:
     def _acted(self, on_robot: bool, event: Any) -> None:
         name = "$selected" if on_robot else quote([self._object.value])
         self.run(f"{'remove' if event.target.value == 'remove' else 'toggle'} {name}", event)
+
+
+class Fact(NamedTuple):
+    """An attribute as a field shows it, and the words that change it."""
+
+    words: tuple[str, ...]
+    value: Any                         # a text, or True or False
+    options: tuple[str, ...] = ()
+    doc: str = ""
+
+
+def attributes(world: World, name: str) -> dict[str, Fact]:
+    """Label -> fact, of an object; nothing if the world has changed and has it no more."""
+    try:
+        target = names.find(world, name)
+    except FormigaError:
+        return {}
+    facts: dict[str, Fact] = {}
+    if target.kind == "group":
+        group = world.groups[target.index]
+        tag = of(group.controller).tag if group.controller is not None else "none"
+        facts["controller"] = Fact(("controller", name), tag, (*registered("controller"), "none"))
+        facts["count"] = Fact(("set", f"{name}.count"), str(group.count), doc="how many robots")
+    thing = names.element(world, target)
+    for attribute, kind in names.kinds(thing).items():
+        value = getattr(thing, attribute)
+        shown = value if kind.base in ("flag", "choice") else "" if value is None else short(kind.format(value))
+        facts[attribute] = Fact(("set", f"{name}.{attribute}"), shown, kind.options, kind.doc)
+    return facts
 
 
 def editable(world: World) -> list[str]:
@@ -242,4 +271,4 @@ def short(text: str) -> str:
         return text
 
 
-__all__ = ["Panels", "editable", "short"]
+__all__ = ["Panels", "attributes", "editable", "short"]

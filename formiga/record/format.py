@@ -117,7 +117,8 @@ def embed(world: World) -> tuple[World, dict[str, str]]:
 
     return replace(world, things=tuple(map(packed, world.things)), settings=tuple(map(packed, world.settings)),
                    fitness=tuple(map(packed, world.fitness)), groups=tuple(map(packed_group, world.groups)),
-                   search=None if world.search is None else packed(world.search), page=tuple(map(packed, world.page))), files
+                   search=None if world.search is None else packed(world.search),
+                   page=tuple(each for each in world.page if not any(named_files([each])))), files  # nobody runs its scripts
 
 
 def _contents(path: str) -> bytes:

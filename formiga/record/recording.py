@@ -22,6 +22,7 @@ from formiga.record.format import BYTES_PER_ROW, COLUMNS, DTYPES, measured
 from formiga.state import Floats
 from formiga.world.model import World
 
+LARGEST_NUMBER = 1e9          # in a column: metres, radians, metres a second
 LARGEST_IN_MEMORY = 8 << 30   # bytes, of a table that is asked for in one piece
 
 
@@ -92,6 +93,9 @@ class Recording:
             for name, values in arrays.items():
                 values.reshape(-1)[row:row + rows.num_rows] = rows[name].to_numpy()
             row += rows.num_rows
+        for name, values in arrays.items():
+            if values.dtype == np.float64 and not (np.abs(values) <= LARGEST_NUMBER).all():  # also what is no number
+                raise RecordingError(f"{self.path}: damaged; column '{name}' has values that no run gives.")
         return Poses(np.multiply(self.steps, self.world.dt, dtype=np.float64), **arrays)
 
     def blocks(self) -> Iterator[pa.Table]:

@@ -18,6 +18,7 @@ from formiga.state import Floats
 from formiga.world.elements import Element, of, registered
 from formiga.world.kinds import Kind
 from formiga.world.model import Arena, Group, Lamp, World
+from formiga.world.page import Script
 from formiga.world.placement import At
 
 FAR = 1e6               # m from the origin: nobody is put further away
@@ -200,15 +201,17 @@ def without_robots(world: World, position: Floats, heading: Floats, gone: Collec
 
 
 # -- the world as it stands -------------------------------------------------------------------------------------------
-def as_it_stands(world: World, position: Floats, heading: Floats) -> World:
-    """The world whose robots start where they are now."""
-    groups = tuple(replace(group, place=_standing(position[robots], heading[robots]))
+def as_it_stands(world: World, position: Floats, heading: Floats, alive: Any) -> World:
+    """The world whose robots start where they are now, and as they are; its scripts are in it, wherever it is saved."""
+    groups = tuple(replace(group, place=_standing(position[robots], heading[robots], alive[robots]))
                    for group, robots in zip(world.groups, world.slices, strict=True))
-    return replace(world, groups=groups)
+    page = tuple(Script(run=each.text) if isinstance(each, Script) else each for each in world.page)
+    return replace(world, groups=groups, page=page)
 
 
-def _standing(places: Floats, ahead: Floats) -> tuple[At, ...]:
-    return tuple(At(float(x), float(y), float(angle)) for (x, y), angle in zip(places, ahead, strict=True))
+def _standing(places: Floats, ahead: Floats, alive: Any = None) -> tuple[At, ...]:
+    on = np.ones(len(places), np.bool_) if alive is None else alive
+    return tuple(At(float(x), float(y), float(angle), bool(can)) for (x, y), angle, can in zip(places, ahead, on, strict=True))
 
 
 def _unused(name: str, taken: Collection[str]) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from math import pi
+
 import numpy as np
 
 from formiga.engine.fixed import Near, gap_to_fixed, inside_solid, near_table
@@ -11,6 +14,7 @@ from formiga.session.names import robot_name
 from formiga.state import Floats
 from formiga.world.model import World
 
+PATIENCE = 3.0          # s on the clock to look for places
 TRIES = 2000            # places to draw before there is no room
 WALL = "a wall or an obstacle"
 
@@ -47,7 +51,12 @@ class Ground:
                     draws: np.random.Generator) -> Floats:
         """Places (count, 2) in the arena where so many more discs fit, drawn one after another."""
         found, needs = np.empty((count, 2)), radius + clearance
+        region, end = self.region, time.monotonic() + PATIENCE
+        if count * pi * radius**2 > (region.x1 - region.x0) * (region.y1 - region.y0):
+            raise FormigaError(f"there is no room for {count} more of radius {radius:g} m.")
         for number in range(count):
+            if time.monotonic() > end:
+                raise FormigaError(f"in {PATIENCE:g} s only {number} of {count} places of radius {radius:g} m were found.")
             for _ in range(TRIES):
                 x, y = draws.uniform(self.region.x0, self.region.x1), draws.uniform(self.region.y0, self.region.y1)
                 crowd = np.hypot(found[:number, 0] - x, found[:number, 1] - y) < needs + radius
@@ -59,8 +68,14 @@ class Ground:
         return found
 
     def buried(self, position: Floats) -> set[int]:
-        """The robots whose bodies are in walls or obstacles; who only touches one is not."""
-        return {robot for robot, (x, y) in enumerate(position) if self.blocked(x, y, self.radius[robot] * (1.0 - 1e-9))}
+        """The robots whose bodies are in walls or obstacles, or outside of the arena; who only touches a wall is not."""
+        return {robot for robot, (x, y) in enumerate(position)
+                if self.outside(x, y) or self.blocked(x, y, self.radius[robot] * (1.0 - 1e-9))}
+
+    def outside(self, x: float, y: float) -> bool:
+        """Whether a place is beyond the wall of the arena."""
+        arena = self.world.arena
+        return arena is not None and arena.walls and (abs(x - arena.x) > arena.width / 2 or abs(y - arena.y) > arena.depth / 2)
 
 
 __all__ = ["Ground"]

@@ -53,7 +53,10 @@ class Inbox(Generic[T]):
                 complain(wrong)
         for asked in looks:
             if asked.set_running_or_notify_cancel():
-                asked.set_result(picture())
+                try:
+                    asked.set_result(picture())
+                except Exception as wrong:  # theirs, who wanted to see it: the run goes on
+                    asked.set_exception(wrong)
 
     def wait(self, seconds: float) -> None:
         """Until somebody wants something, or so long."""

@@ -276,6 +276,8 @@ class Session:
             self._undo.append((self.world, self.sim))
         now = {int(before): number for number, before in enumerate(change.kept) if before >= 0}
         alike = len(now) == len(change.kept) == self.world.robots and same_things(self.world, change.world)
+        if self.eyes is not None:
+            self.eyes.renumbered(now)
         self.drives = {now[robot]: shares for robot, shares in self.drives.items() if robot in now}
         selected = now.get(self.selected, -1)
         self._use(change.world, new)

@@ -196,7 +196,6 @@ class World:
 
     name: str = name("world")
     doc: str = text("", doc="one line, for `formiga list worlds`")
-    topic: str = text("", doc="the heading under which the laboratory's gallery shows it")
     dt: float = duration(0.1, above=0.0, doc="the control period")
     seconds: float = duration(60.0, above=0.0, doc="how long a run lasts if nobody says otherwise")
     engine: str = choice("planar", options=("planar", "spatial"), doc="2D, or 3D")
@@ -207,6 +206,7 @@ class World:
     fitness: tuple[Any, ...] = ()            # elements of role 'fitness'
     search: Any = None                       # an element of role 'search'
     page: tuple[Any, ...] = ()               # elements of role 'page'
+    topic: str = text("", doc="the heading under which the laboratory's gallery shows it")
 
     def __post_init__(self) -> None:
         check(self, "world", kinds_of(World))

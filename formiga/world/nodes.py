@@ -38,6 +38,8 @@ def load(file: str, prefix: str) -> bytes:
     try:
         if os.path.isdir(file):
             raise WorldError(f"{prefix}is a directory; a world is one XML file.")
+        if os.path.exists(file) and not os.path.isfile(file):
+            raise WorldError(f"{prefix}is not a file.")  # a pipe would keep us waiting for ever
         with open(file, "rb") as stream:
             data = stream.read(LARGEST_FILE + 1)
     except FileNotFoundError as wrong:

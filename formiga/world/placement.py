@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from formiga.units import CM
-from formiga.world.elements import angle, element, integer, length
+from formiga.world.elements import angle, element, flag, integer, length
 
 
 @element("at", role="placement")
@@ -16,6 +16,7 @@ class At:
     x: float = length()
     y: float = length()
     heading: float | None = angle(None, doc="drawn at random if absent")
+    on: bool = flag(True, doc="false: it stands still for good; the laboratory can switch it")
 
 
 @element("scatter", role="placement")

@@ -161,6 +161,8 @@ class _Reader:
                 raise node.wrong(f"<{node.tag}> {name}: {wrong}{source}.") from wrong
             if kinds[name].base == "file" and node.tag != "include":
                 values[name] = _existing(node, name, values[name])
+                if node.tag in self.known and self.known[node.tag].role == "page":
+                    _refuse_outside(node, name, values[name])
         return values
 
     def given(self, node: Node, element: Element) -> dict[str, Any]:
@@ -229,6 +231,13 @@ def _existing(node: Node, name: str, value: str) -> str:
     if not os.path.isfile(path):
         raise node.wrong(f"<{node.tag}> {name}: no file '{value}' beside {node.where.file}.")
     return path
+
+
+def _refuse_outside(node: Node, name: str, path: str) -> None:
+    """What a world brings along for people is text of its own: it may not make one's other files its text."""
+    folder = os.path.realpath(os.path.dirname(os.path.abspath(node.where.file)))
+    if not os.path.realpath(path).startswith(os.path.join(folder, "")):
+        raise node.wrong(f"<{node.tag}> {name}: the file must lie in the folder of {node.where.file}, or below it.")
 
 
 def _belongs(element: Element | None) -> str:

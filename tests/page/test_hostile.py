@@ -245,3 +245,47 @@ def test_a_worlds_own_text_may_not_end_the_laboratory(lab, tmp_path):
     lab.do(lambda: lab.session.open(str(file)))
     lab.heard("rude.xml:1: a world's own text may not end the laboratory", "error")
     alive(lab)
+
+
+def test_a_worlds_many_scripts_together_cannot_freeze_it(lab, tmp_path):
+    busy = '<alias name="busy" run="set lamp.intensity 0.5; set lamp.intensity 0.6; busy"/>' + 20 * '<script run="busy"/>'
+    file = tmp_path / "busy.xml"
+    file.write_text('<world name="busy"><arena width="1" depth="1"/><lamp x="0" y="0" name="lamp"/><sbot><scatter/></sbot>'
+                    f"{busy}</world>")
+    lab.do(lambda: lab.session.open(str(file)), timeout=40)
+    assert sum(kind == "error" for kind, _ in lab.said) == 20
+    alive(lab)
+
+
+def test_edits_leave_nothing_behind_in_the_page(lab):
+    """Every new window is sent all messages that wait: they may not grow with every switch of a lamp."""
+    lab.do(lambda: lab.session.open("lamps"))
+
+    def waiting():
+        return len(lab.page.server.viser._websock_server._broadcast_buffer.message_from_id)
+
+    counts = []
+    for _ in range(30):
+        lab.run("toggle west")
+        lab.page._show(lab.session.look())
+        counts.append(waiting())
+    assert max(counts[10:]) - min(counts[10:]) < 20
+
+
+def test_a_picture_that_goes_wrong_does_not_end_the_run(lab, monkeypatch):
+    monkeypatch.setattr("formiga.session.watch.summary", lambda session: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        lab.session.look()
+    monkeypatch.undo()
+    alive(lab)
+
+
+def test_who_is_followed_keeps_being_followed_when_others_go(lab):
+    lab.page._followed = {0: (5, False), 1: (2, True)}
+    lab.run("remove 2")
+    assert lab.page._followed == {0: (4, False)}
+
+
+def test_a_film_that_would_be_cut_is_refused(lab):
+    lab.run("load line; record long.parquet; step 1600; record off; load long.parquet; export long.gif")
+    lab.heard("a film has at most 3000 pictures, 150 s; this would have 160 s. A higher `speed` makes it shorter.", "error")

@@ -42,6 +42,16 @@ def test_the_smallest_change_of_one_number_is_found_where_it_is(recorded, tmp_pa
     assert str(found).startswith("step 13, world 2, robot 4: y was ")
 
 
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, 1e300])
+def test_places_that_no_run_gives_are_refused(recorded, tmp_path, value):
+    table = read_recording(recorded).table
+    x = table["x"].to_numpy().copy()
+    x[7] = value
+    changed = rewritten(recorded, tmp_path, table.set_column(4, COLUMNS.field("x"), pa.array(x)))
+    with pytest.raises(RecordingError, match="damaged; column 'x' has values that no run gives"):
+        changed.poses()
+
+
 def test_a_run_that_ends_earlier_than_its_recording_is_a_difference(tmp_path):
     """Recorded without a crash limit; the world in the file then gets one that ends it at once."""
     run = formiga.simulate(formiga.read_world("packed", robots=4), 3.0, out=tmp_path)

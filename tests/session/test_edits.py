@@ -388,3 +388,11 @@ def test_a_thing_without_a_place_goes_where_there_is_room(desk, line):
     for _ in range(5):
         desk.run(line)
     assert len(desk.session.world.things) == before + 5
+
+
+def test_the_arena_does_not_shrink_past_a_robot(desk):
+    assert "would stand in a wall or an obstacle" in desk.refused("set arena.width 0.2")
+
+
+def test_many_robots_that_cannot_fit_are_refused_at_once(desk):
+    assert "there is no room for" in desk.refused("set swarm.count 9999")

@@ -61,7 +61,8 @@ def test_what_a_world_brings_for_people_is_kept(world_file, tmp_path):
         <script run="echo 'hello'; wait 1"/><camera x="1" y="1" z="1" name="corner" fov="40deg"/>"""))
     desk.run("disable lamp; step 3")
     again = saved(desk, tmp_path)
-    assert again.session.world.page == desk.session.world.page and len(again.session.world.page) == 5
+    texts = [getattr(each, "text", each) for each in again.session.world.page]  # a script file is now in the world itself
+    assert texts == [getattr(each, "text", each) for each in desk.session.world.page] and len(texts) == 5
     assert not again.session.world.things[1].on
     assert ("out", "hello") in again.said
 
@@ -116,3 +117,11 @@ def test_a_screenshot_without_a_window_is_drawn_from_above(desk, folder):
     assert "saved desk-1.png, drawn from above: no window is open" in desk.run("screenshot")
     desk.run("screenshot here.svg")
     assert (folder / "desk-1.png").read_bytes()[:4] == b"\x89PNG" and (folder / "here.svg").exists()
+
+
+def test_a_robot_that_is_switched_off_stays_off(desk, tmp_path):
+    desk.run("disable swarm.2 car; step 5")
+    again = saved(desk, tmp_path)
+    assert again.session.sim.state.alive[0].tolist() == desk.session.sim.state.alive[0].tolist()
+    again.run("enable swarm.2; step 5")
+    assert again.session.sim.state.alive[0, 2]

@@ -37,15 +37,26 @@ def test_a_page_survives_writing_and_reading():
     assert 'run="echo $time; echo $${seed}"' in to_text(world)
 
 
-def test_a_script_file_is_read_with_the_world_and_travels_with_a_recording(tmp_path):
+def test_a_script_file_is_read_with_the_world_and_is_in_no_recording(tmp_path):
     (tmp_path / "phases.fsh").write_text("# two phases\nspeed max\nwait 3; pause\n")
     (tmp_path / "w.xml").write_text('<world><script file="phases.fsh"/><sbot><at x="0" y="0"/></sbot></world>')
     world = read(tmp_path / "w.xml")
     recorded = formiga.simulate(world, 0.2, out=tmp_path / "out").recording
-    (tmp_path / "phases.fsh").unlink()
-    again = read_recording(recorded).world.page[0]
-    assert world.page[0].text == again.text == "# two phases\nspeed max\nwait 3; pause\n"
-    assert world.page[0].file == str(tmp_path / "phases.fsh") != again.file
+    assert world.page[0].text == "# two phases\nspeed max\nwait 3; pause\n"
+    assert world.page[0].file == str(tmp_path / "phases.fsh")
+    assert read_recording(recorded).world.page == () and b"two phases" not in recorded.read_bytes()
+
+
+@pytest.mark.parametrize("way", ["absolute", "above", "link"])
+def test_a_worlds_script_lies_in_the_worlds_folder(tmp_path, way):
+    """Else a stranger's world could make one's private files its text."""
+    (tmp_path / "secret").write_text("echo secret\n")
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "link").symlink_to(tmp_path / "secret")
+    file = {"absolute": str(tmp_path / "secret"), "above": "../secret", "link": "link"}[way]
+    (tmp_path / "inside" / "w.xml").write_text(f'<world><script file="{file}"/></world>')
+    with pytest.raises(WorldError, match=r"w.xml:1: <script> file: the file must lie in the folder of"):
+        read(tmp_path / "inside" / "w.xml")
 
 
 @pytest.mark.parametrize("line, complaint", [

@@ -429,3 +429,11 @@ def test_an_element_whose_own_defaults_are_wrong_cannot_be_registered():
     with pytest.raises(WorldError, match="<param> cannot be the tag"):
         element("param", role="thing")
     assert "example_broken" not in registered()
+
+
+def test_a_pipe_is_no_world_and_does_not_keep_anybody_waiting(tmp_path):
+    os.mkfifo(tmp_path / "pipe.xml")
+    (tmp_path / "w.xml").write_text('<world><include file="pipe.xml"/></world>')
+    for file in ("pipe.xml", "w.xml"):
+        with pytest.raises(WorldError, match=r"is not a file\."):
+            read(tmp_path / file)

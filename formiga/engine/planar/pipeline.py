@@ -15,7 +15,7 @@ from formiga import kernels
 from formiga.engine.beams import Beams
 from formiga.engine.fixed import Fixed, Near, Region, near_table
 from formiga.engine.flatten import extent, flatten, lamps
-from formiga.engine.place import place
+from formiga.engine.place import place, switched_on
 from formiga.engine.planar import cells as cell_lists
 from formiga.engine.planar.beams import cast_all
 from formiga.engine.planar.contact import MINIMAL, NONE, PUBLISHED, STOP, Room, contact_all, room
@@ -140,8 +140,8 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
     lights = max((getattr(group.robot, "leds", 0) for group in model.world.groups), default=0)
     return State(position=position, heading=heading, wheels=np.zeros((W, N, 2)), wheel_angle=np.zeros((W, N, 2)),
                  leds=np.zeros((W, N, lights, 3), np.uint8), crashed=np.zeros((W, N), np.bool_),
-                 crashes=np.zeros((W, N), np.int64), alive=np.ones((W, N), np.bool_), done=np.zeros(W, np.bool_),
-                 step=np.zeros(W, np.int64), unresolved=np.zeros(W, np.int64), key=keys,
+                 crashes=np.zeros((W, N), np.int64), alive=np.tile(switched_on(model.world), (W, 1)),
+                 done=np.zeros(W, np.bool_), step=np.zeros(W, np.int64), unresolved=np.zeros(W, np.int64), key=keys,
                  scratch=Scratch(cell_lists.make(W, N, model.region, 2.0 * model.widest_safety), position.copy(),
                                  np.zeros((W, N), np.bool_), np.zeros(W, np.int64), room(N)))
 

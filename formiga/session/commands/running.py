@@ -66,7 +66,9 @@ def commands(session: Session) -> list[CommandSpec]:
 
     def bench(call: Call) -> None:
         call.most(1)
-        limit = call.number(0, "SECONDS", least=0.1, most=10.0 if call.trusted else 1.0, default=1.0)
+        if not call.trusted:
+            raise FormigaError("a world's own text may not hold up the laboratory with a bench.")
+        limit = call.number(0, "SECONDS", least=0.1, most=10.0, default=1.0)
         call.say(measure(session, limit))
         session.pace.restart(session.time)
 
