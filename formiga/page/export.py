@@ -82,19 +82,28 @@ def export(session: Session, path: Path, client: viser.ClientHandle | None) -> J
     """Export what the session shows: all of a recording, or the moment that is seen."""
     if path.suffix not in (".html", *FILMS):
         raise FormigaError(f"'{path}' must end in .html, {', '.join(FILMS)}.")
+    speed = session.speed if np.isfinite(session.speed) else 1.0
+    if path.suffix != ".html":
+        _refuse_film(session, speed, client)
     frames = list(recorded(session.replay)) if session.replay else [session.frame(exact=True)]
-    speed, overlays = (session.speed if np.isfinite(session.speed) else 1.0), session.overlays & STILL
+    overlays = session.overlays & STILL
     if path.suffix == ".html":
         return Job(session, lambda job: html(job, path, frames, speed, overlays))
-    if session.replay is None:
-        raise FormigaError("a film needs a recording: `record`, `record off`, then `load` it.")
-    if client is None:
-        raise FormigaError("a film is taken in a window, and none is open.")
-    if session.replay.seconds / speed * FRAMES > MOST_FRAMES:
-        raise FormigaError(f"a film has at most {MOST_FRAMES} pictures, {MOST_FRAMES / FRAMES:g} s; this would have "
-                           f"{session.replay.seconds / speed:g} s. A higher `speed` makes it shorter.")
+    assert client is not None
     reel = film_reel(path.suffix)
     return Job(session, lambda job: film(job, path, frames, speed, overlays, client, reel))
+
+
+def _refuse_film(session: Session, speed: float, client: viser.ClientHandle | None) -> None:
+    """Say why no film can be made."""
+    if session.replay is None:
+        raise FormigaError("a film needs a recording: `record`, `record off`, then `load` it.")
+    seconds = session.replay.seconds / speed
+    if seconds * FRAMES > MOST_FRAMES:
+        raise FormigaError(f"a film has at most {MOST_FRAMES} pictures, {MOST_FRAMES / FRAMES:g} s; this would have "
+                           f"{seconds:g} s. A higher `speed` makes it shorter.")
+    if client is None:
+        raise FormigaError("a film is taken in a window, and none is open.")
 
 
 def recorded(replay: Replay) -> Iterator[Frame]:
