@@ -25,7 +25,7 @@ def chromium() -> str | None:
     return next((found for name in names if name and (found := shutil.which(name))), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # playwright keeps a loop running, which other tests of this process could not bear
 def browser():
     if chromium() is None:
         if os.environ.get("CI"):
