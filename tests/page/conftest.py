@@ -140,9 +140,18 @@ class Window:
     def settle(self, name="top"):
         """Look from above, and wait until the window has arrived there."""
         self.lab.do(lambda: self.lab.page.camera(name, self.client))
-        known = self.lab.page.known_cameras(self.client)[name]
-        until(lambda: np.allclose(self.camera.position, known.position, atol=1e-3))
-        self.tab.wait_for_timeout(600)
+
+        def arrived():
+            """Twice in a row, and the scene as wide as the window has told us: the panel beside it may still be on its way."""
+            for _ in range(2):
+                box, known = self.tab.locator("canvas").first.bounding_box(), self.lab.page.known_cameras(self.client)[name]
+                wide = abs(box["width"] / box["height"] - self.camera.image_width / self.camera.image_height) < 0.01
+                if not wide or not np.allclose(self.camera.position, known.position, atol=1e-3):
+                    return False
+                self.tab.wait_for_timeout(500)
+            return True
+
+        until(arrived, 40)
 
     def type(self, text):
         """Type a line into the console and run it."""

@@ -204,8 +204,13 @@ def test_the_inspector_shows_the_numbers_of_the_state(open_window, lab, car):
     window = open_window()
     lab.run("move post 0.13 -0.4; step")
     window.settle("top")
-    window.tab.mouse.click(*window.at(0.0, -0.5, 0.1))
-    until(lambda: lab.session.selected == 0)
+
+    def clicked():
+        window.tab.mouse.click(*window.at(0.0, -0.5, 0.1))
+        window.tab.wait_for_timeout(1500)
+        return lab.session.selected == 0
+
+    until(clicked, 40)  # a window that has just opened may not listen yet
     shown = window.tab.locator(".formiga-inspector")
     until(lambda: shown.count() == 1)
     robot = lab.do(lambda: lab.session.frame(exact=True).extra["robot"])
