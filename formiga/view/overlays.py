@@ -22,7 +22,8 @@ OVERLAYS = {
 NEAR_TO_FAR = ("#d55e00", "#e69f00", "#56b4e9", "#0072b2")  # safe for the colour-blind [Okabe & Ito 2008]
 NOTHING = "#b8c4ce"         # a beam that met nothing
 MOST_NAMES = 60             # in a larger crowd only the selected robot has a name
-SHIFT_SCALE = 10.0          # shifts are millimetres
+SHIFT_SCALE = 10.0          # shifts are millimetres, so they are drawn larger ...
+SHIFT_LONGEST = 0.15        # m ... up to this length
 LIFT = 0.004                # m, of what lies on the floor
 
 
@@ -67,7 +68,9 @@ def shifts(frame: Frame, height: Any) -> Any:
     start = frame.place[moved].astype(np.float32)
     start[:, 2] += height[moved] + 0.02
     end = start.copy()
-    end[:, :2] += SHIFT_SCALE * frame.shifts[moved]
+    size = np.hypot(frame.shifts[moved, 0], frame.shifts[moved, 1])
+    drawn = np.maximum(size, np.minimum(SHIFT_SCALE * size, SHIFT_LONGEST))  # never shorter than it was
+    end[:, :2] += frame.shifts[moved] * (drawn / size)[:, None]
     return np.stack([start, end], axis=1)
 
 
