@@ -15,8 +15,8 @@ from formiga.console import quote
 from formiga.errors import FormigaError
 from formiga.page.inspector import COLOURS, Inspector
 from formiga.session import names
-from formiga.session.commands.looking import OVERLAYS
 from formiga.view.frame import Frame
+from formiga.view.overlays import OVERLAYS
 from formiga.world.elements import of, registered
 from formiga.world.model import World
 

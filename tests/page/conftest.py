@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import threading
 import time
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from formiga.benchmarks.browser import find
 from formiga.page.page import Page
 from formiga.session import Session
 
@@ -20,21 +20,16 @@ SIZE = {"width": 900, "height": 540}
 SLOW = 30_000  # ms; software rendering on a loaded machine
 
 
-def chromium() -> str | None:
-    names = (os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome", "chrome")
-    return next((found for name in names if name and (found := shutil.which(name))), None)
-
-
 @pytest.fixture(scope="module")  # playwright keeps a loop running, which other tests of this process could not bear
 def browser():
-    if chromium() is None:
+    if (program := find()) is None:
         if os.environ.get("CI"):
             pytest.fail("there is no Chromium; `make test` installs it, or type: sudo apt-get install chromium")
         pytest.skip("there is no Chromium; type: sudo apt-get install chromium")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        opened = playwright.chromium.launch(executable_path=program, args=FLAGS)
         yield opened
         opened.close()
 

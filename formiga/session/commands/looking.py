@@ -10,13 +10,13 @@ from formiga.console import Call, CommandSpec
 from formiga.session import names
 from formiga.session.commands import arguments
 from formiga.session.values import describe
+from formiga.view.overlays import OVERLAYS
 from formiga.world.elements import of, registered
 from formiga.world.model import Group
 
 if TYPE_CHECKING:
     from formiga.session.session import Session
 
-OVERLAYS = ("beams", "circles", "links", "names", "shifts", "trails")
 LISTS = ("robots", "things", "worlds", "sensors", "controllers", "kinds", "binds", "aliases", "cameras", "overlays")
 
 
