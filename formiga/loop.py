@@ -93,6 +93,10 @@ class Simulation:
         engine, first_world = self._asked
         new = Simulation(world, self.seed, 1, engine, first_world, start=([position], [heading]))
         new.state.go_on(self.state, stays)
+        where_before = {thing.name: (thing, number) for number, thing in enumerate(self.world.loose)}
+        for number, thing in enumerate(world.loose):
+            if thing.name in where_before and where_before[thing.name][0] == thing:
+                new.state.loose[:, number] = self.state.loose[:, where_before[thing.name][1]]
         before = {group.name: (group, robots) for group, robots in zip(self.world.groups, self.world.slices, strict=True)}
         for group, robots in zip(world.groups, world.slices, strict=True):
             if group.name not in before:

@@ -25,6 +25,10 @@ class State:
     alive: NDArray[np.bool_]       # (W, N) false: over the crash limit, stays where it is for good
     done: NDArray[np.bool_]        # (W,) this world has ended and stays still until it is reset
     step: NDArray[np.int64]        # (W,) steps taken
+    motion: Floats                 # (W, N, 3) m/s, m/s, rad/s: velocity and spin; with contact model `impulse`, else zero
+    loose: Floats                  # (W, M, 8) of each thing that can be pushed: x y heading, vx vy spin, and the velocity at
+                                   # which a ball's surface rolls
+    joints: Floats                 # (W, J, 8) welds and pins: kind, two bodies, the point in each one's frame, an angle
     unresolved: NDArray[np.int64]  # (W,) steps after which some robots were still too close: too crowded
     key: NDArray[np.uint64]        # (W,) what the world's noise is hashed from
     memory: dict[tuple[str, str], Any] = field(default_factory=dict)  # (owner, name) -> (W, n, ...)
@@ -73,7 +77,7 @@ class State:
         stayed = kept >= 0
         lights = min(self.leds.shape[2], before.leds.shape[2])
         self.leds[:, stayed, :lights] = before.leds[:, kept[stayed], :lights]
-        for name in ("wheels", "wheel_angle", "crashed", "crashes", "alive"):
+        for name in ("wheels", "wheel_angle", "motion", "crashed", "crashes", "alive"):
             getattr(self, name)[:, stayed] = getattr(before, name)[:, kept[stayed]]
         for name in ("done", "step", "unresolved", "key"):
             getattr(self, name)[...] = getattr(before, name)
@@ -95,8 +99,8 @@ class State:
             self.forgotten[key][:, stayed] = forgotten[:, kept[stayed]]
 
 
-ARRAYS = ("position", "heading", "wheels", "wheel_angle", "leds", "crashed", "crashes", "alive", "done", "step", "unresolved",
-          "key")
+ARRAYS = ("position", "heading", "wheels", "wheel_angle", "leds", "crashed", "crashes", "alive", "done", "step", "motion",
+          "loose", "joints", "unresolved", "key")
 
 
 def _for_each(worlds: NDArray[np.bool_], like: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -14,7 +14,7 @@ from formiga.engine.fixed import Fixed, Region, boxes, inside_solid, near_table
 from formiga.errors import WorldError
 from formiga.noise import channel, world_key
 from formiga.world.elements import where
-from formiga.world.model import Arena, Cylinder, Cylinders, Lamp, Polygon, Rectangle, Wall, World
+from formiga.world.model import Arena, Cylinder, Cylinders, Field, Lamp, Polygon, Rectangle, Wall, World
 
 Shape = tuple[float, float, float, float, float, float]  # x0 y0 x1 y1 radius height
 
@@ -43,6 +43,8 @@ def _capsules(things: Iterable[Any]) -> Fixed:
     for thing in things:
         if isinstance(thing, Arena) and thing.walls:
             shapes += _outline(_corners(thing.x, thing.y, thing.width, thing.depth, 0.0), thing.height)
+        elif isinstance(thing, Field):
+            shapes += _outline(thing.board, thing.height)
         elif isinstance(thing, Wall):
             points = _points(thing.points)
             shapes += [(*a, *b, 0.0, thing.height) for a, b in pairwise(points)]

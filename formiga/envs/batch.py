@@ -184,6 +184,7 @@ class _Ahead:
         self.number = np.zeros(state.worlds, np.int64)  # of the episode that comes next
         self.ready = np.zeros(state.worlds, np.bool_)
         self.position, self.heading, self.key = state.position.copy(), state.heading.copy(), state.key.copy()
+        self.loose, self.joints = state.loose.copy(), state.joints.copy()  # the same in every episode
 
     def begin(self, seed: int) -> None:
         """From now on, starts of this seed."""
@@ -200,6 +201,7 @@ class _Ahead:
         state.alive[chosen] = True
         state.position[chosen], state.heading[chosen] = self.position[chosen], self.heading[chosen]
         state.key[chosen] = self.key[chosen]
+        state.loose[chosen], state.joints[chosen] = self.loose[chosen], self.joints[chosen]
         state.forget(chosen)
         self.number[chosen] += 1
         self.ready[chosen] = False

@@ -52,6 +52,8 @@ def obstacle(world: World, group: Group, engine: str | None = None) -> str | Non
     """Why this world has no compiled rollout, or None if it has one."""
     if (engine or world.engine) != "planar":
         return f"engine {engine or world.engine}"
+    if world.contact.model == "impulse":
+        return "the contact model impulse"
     if world.groups != (group,):
         return "several groups"
     rings = [sensor for sensor in group.sensors if type(sensor) is Proximity]

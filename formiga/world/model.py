@@ -12,6 +12,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from formiga.errors import WorldError
+from formiga.units import MM
 from formiga.world.elements import (
     angle,
     check,
@@ -29,9 +30,12 @@ from formiga.world.elements import (
     numbers,
     of,
     origin,
+    speed,
     text,
     where,
 )
+from formiga.world.field import Field
+from formiga.world.loose import LOOSE, Ball, Block, Pin, Puck, Weld
 from formiga.world.page import Alias, Bind, Camera
 from formiga.world.placement import At
 
@@ -150,13 +154,17 @@ class Zone:
 @element("contact", role="setting")
 @dataclass(frozen=True)
 class Contact:
-    """What happens when robots touch something. [Vicentini & Tuci 2006, section 5]"""
+    """What happens when robots touch something. [Vicentini & Tuci 2006, section 5; Klancar et al. 2003, for impulse]"""
 
-    model: str = choice("reposition", options=("reposition", "stop", "none"),
-                        doc="move apart, stay where it happened, or pass through")
+    model: str = choice("reposition", options=("reposition", "stop", "impulse", "none"),
+                        doc="move apart, stay where it happened, hit and push as bodies with masses do, or pass through")
     mode: str = choice("minimal", options=("minimal", "published"), doc="how far `reposition` moves a robot")
     crash_limit: int = integer(0, least=0, doc="crash steps that a robot may have; 0: no limit")
     at_limit: str = choice("end", options=("end", "die"), doc="the world ends, or only that robot stops for good")
+    substep: float = duration(0.005, above=0.0, doc="`impulse` moves bodies by no more than this at once")
+    threshold: float = length(0.5 * MM, above=0.0, doc="`impulse`: bodies closer than this touch")
+    rest_speed: float = speed(0.02, least=0.0, doc="`impulse`: whoever meets slower than this does not bounce")
+    rounds: int = integer(20, least=1, most=1000, doc="`impulse`: how often the impacts of one moment are gone through")
 
 
 @dataclass(frozen=True)
@@ -219,6 +227,8 @@ class World:
                 raise WorldError(f"the groups of a world are Groups, not {group!r}.")
         _role("thing", self.things)
         only_one([thing for thing in self.things if isinstance(thing, Arena)])
+        only_one([thing for thing in self.things if isinstance(thing, Field)])
+        _unique("movable thing", self.loose)
         _role("setting", self.settings)
         _role("fitness", self.fitness)
         _role("search", () if self.search is None else (self.search,))
@@ -244,6 +254,16 @@ class World:
     def arena(self) -> Arena | None:
         """The arena, if the world has one."""
         return next((thing for thing in self.things if isinstance(thing, Arena)), None)
+
+    @cached_property
+    def loose(self) -> tuple[Any, ...]:
+        """The things that can be pushed, in the order of the state's array `loose`."""
+        return tuple(thing for thing in self.things if isinstance(thing, LOOSE))
+
+    @property
+    def pitch(self) -> Field | None:
+        """The field of robot soccer, if the world has one."""
+        return next((thing for thing in self.things if isinstance(thing, Field)), None)
 
     @cached_property
     def slices(self) -> tuple[slice, ...]:
@@ -317,5 +337,5 @@ def _at(first: Any, second: Any) -> str:
     return f" at line {here.line}" if here.file == there.file else f" at {here}"
 
 
-__all__ = ["Arena", "Contact", "Cylinder", "Cylinders", "Group", "Lamp", "Polygon", "Rectangle", "Wall", "World",
-           "Zone", "where"]
+__all__ = ["Arena", "Ball", "Block", "Contact", "Cylinder", "Cylinders", "Field", "Group", "Lamp", "Pin", "Polygon", "Puck",
+           "Rectangle", "Wall", "Weld", "World", "Zone", "where"]

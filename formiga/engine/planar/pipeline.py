@@ -1,6 +1,7 @@
-"""The planar engine: discs on two wheels, walls and cylinders, no masses; thousands of worlds at once.
+"""The planar engine: robots on two wheels, walls, obstacles; thousands of worlds at once.
 
-`build`, `init`, `step`, `cast` and `light` are the whole promise. `step` is the table of contents of the physics.
+`build`, `init`, `step`, `cast` and `light` are the whole promise. `step` is the table of contents of the physics: discs
+without masses, as S1 has them, or with contact model `impulse` bodies that hit and push each other, as S2 has them.
 """
 
 from __future__ import annotations
@@ -20,15 +21,18 @@ from formiga.engine.planar import cells as cell_lists
 from formiga.engine.planar.beams import cast_all
 from formiga.engine.planar.contact import MINIMAL, NONE, PUBLISHED, STOP, Room, contact_all, room
 from formiga.engine.planar.drive import drive_all
+from formiga.engine.planar.impulse import advance, bodies
 from formiga.engine.planar.light import light_all
 from formiga.engine.planar.sweep import sweep_all
 from formiga.errors import WorldError
 from formiga.noise import world_key
 from formiga.state import Floats, State
 from formiga.world.elements import of, where
+from formiga.world.loose import JOINTS, LOOSE
 from formiga.world.model import World
 
 WARM = "formiga.engine.planar.warm"
+TOUCHES = 64       # contacts of a world's last step that are kept, at least
 
 
 @dataclass
@@ -59,6 +63,7 @@ class Model:
     tallest: float                 # height of the tallest body
     lamps: Floats                  # (L, 4) x y z intensity of those that are on
     glow: Floats                   # (N,) m^2, the light that each robot gives; 0: none
+    impulse: Impulse | None = None # bodies with masses, if the contact model is `impulse`
     tables: dict[float, Near] = field(default_factory=dict)
 
     @cached_property
@@ -73,6 +78,15 @@ class Model:
         return self.tables[radius]
 
 
+@dataclass(frozen=True)
+class Impulse:
+    """What the contact model `impulse` needs of a world."""
+
+    bodies: bodies.Bodies
+    rules: advance.Rules
+    loose: Floats                  # (M, 8) at the start
+
+
 @dataclass
 class Scratch:
     """Working memory: the cell list, where everybody was before the step, and how hard the last contacts were."""
@@ -82,11 +96,25 @@ class Scratch:
     swept: Any                 # (W, N) stopped on its way in the last step
     rounds: Any                # (W,) rounds of re-positioning in the last step; contact.ROUNDS: not all resolved
     room: Room                 # for one world's contacts
+    bodies: bodies.Room | None = None
+    log: advance.Log | None = None
+
+    @property
+    def touches(self) -> Any:
+        """The last step's contacts (W, C, 7): x y, normal to A, impulse in N s, A and B. Bodies are robots, then loose things;
+        -1 stands still. Only with contact model `impulse`."""
+        return self.log.rows if self.log else np.zeros((len(self.rounds), 0, 7))
+
+    @property
+    def touching(self) -> Any:
+        """How many of them there are (W,)."""
+        return self.log.count if self.log else np.zeros(len(self.rounds), np.int64)
 
 
 def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
     """The constants of a batch: worlds numbered from `first_world`, all of them once, then all again, `copies` times."""
-    kernels.compile_beside(WARM)
+    if world.contact.model != "impulse":
+        kernels.compile_beside(WARM)
     for group in world.groups:
         for needed in ("radius", "clearance", "wheel_base", "wheel_radius", "top_speed", "motor_noise", "position_noise",
                        "heading_noise"):
@@ -108,12 +136,30 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
         world=world, worlds=worlds * copies, copies=copies, first_world=first_world, dt=world.dt, radius=radius, safety=safety,
         wheel_base=each("wheel_base"), wheel_radius=each("wheel_radius"), top_speed=top_speed,
         position_noise=position_noise, heading_noise=heading_noise, fixed=fixed, region=extent(world, fixed),
-        contact={"none": NONE, "stop": STOP, "reposition": reposition}[world.contact.model],
+        contact={"none": NONE, "impulse": NONE, "stop": STOP, "reposition": reposition}[world.contact.model],
         widest=float(radius.max(initial=0.0)), widest_safety=float(safety.max(initial=0.0)),
         longest=longest,
-        sweeps=world.contact.model != "none" and longest > min(float((safety - radius).min(initial=np.inf)), shortest),
+        sweeps=world.contact.model not in ("none", "impulse") and longest > min(float((safety - radius).min(initial=np.inf)), shortest),
         noisy=bool(position_noise.any() or heading_noise.any()),
-        height=height, tallest=float(height.max(initial=0.0)), lamps=lamps(world), glow=_glow(world))
+        height=height, tallest=float(height.max(initial=0.0)), lamps=lamps(world), glow=_glow(world), impulse=_impulse(world, longest))
+
+
+def _impulse(world: World, longest: float) -> Impulse | None:
+    """Bodies, rules and loose things, if the world asks for them; and a complaint if it has what only they can move."""
+    if world.contact.model != "impulse":
+        for thing in world.things:
+            if isinstance(thing, (*LOOSE, *JOINTS)):
+                raise WorldError(f"{where(thing)}<{of(thing).tag}> needs bodies with masses: <contact model=\"impulse\"/>.")
+        for group in world.groups:
+            if getattr(group.robot, "outline", None):
+                raise WorldError(f"{where(group)}<{group.name}> has corners; with <contact model=\"{world.contact.model}\"/> robots "
+                                 "are discs. Choose model=\"impulse\".")
+        return None
+    contact = world.contact
+    table = bodies.bodies(world)
+    margin = max(1.25 * longest, 0.1 * table.widest, 4.0 * contact.threshold)
+    return Impulse(table, advance.Rules(world.dt, min(contact.substep, world.dt), contact.threshold, contact.rest_speed,
+                                        contact.rounds, margin), bodies.loose_start(world))
 
 
 def _glow(world: World) -> Floats:
@@ -137,13 +183,21 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
         keys = np.concatenate([keys] * model.copies)
     if model.copies > 1 and start is None:
         position, heading = (np.concatenate([array] * model.copies) for array in (position, heading))
+    scratch = Scratch(cell_lists.make(W, N, model.region, 2.0 * model.widest_safety), position.copy(),
+                      np.zeros((W, N), np.bool_), np.zeros(W, np.int64), room(N))
+    loose, joints = np.zeros((W, 0, 8)), np.zeros((W, 0, 8))
+    if model.impulse:
+        table, rows = model.impulse.bodies, TOUCHES + 8 * len(model.impulse.bodies.kind)
+        loose = np.tile(model.impulse.loose, (W, 1, 1))
+        joints = np.stack([bodies.joints_start(model.world, position[w], heading[w], loose[w]) for w in range(W)])
+        scratch.bodies = bodies.make_room(table, model.fixed, model.region, rows)
+        scratch.log = advance.Log(np.zeros((W, rows, 7)), np.zeros(W, np.int64))
     lights = max((getattr(group.robot, "leds", 0) for group in model.world.groups), default=0)
     return State(position=position, heading=heading, wheels=np.zeros((W, N, 2)), wheel_angle=np.zeros((W, N, 2)),
                  leds=np.zeros((W, N, lights, 3), np.uint8), crashed=np.zeros((W, N), np.bool_),
                  crashes=np.zeros((W, N), np.int64), alive=np.tile(switched_on(model.world), (W, 1)),
-                 done=np.zeros(W, np.bool_), step=np.zeros(W, np.int64), unresolved=np.zeros(W, np.int64), key=keys,
-                 scratch=Scratch(cell_lists.make(W, N, model.region, 2.0 * model.widest_safety), position.copy(),
-                                 np.zeros((W, N), np.bool_), np.zeros(W, np.int64), room(N)))
+                 done=np.zeros(W, np.bool_), step=np.zeros(W, np.int64), motion=np.zeros((W, N, 3)), loose=loose, joints=joints,
+                 unresolved=np.zeros(W, np.int64), key=keys, scratch=scratch)
 
 
 def _given(start: tuple[Any, Any], worlds: int, robots: int) -> tuple[Floats, Floats]:
@@ -158,10 +212,21 @@ def _given(start: tuple[Any, Any], worlds: int, robots: int) -> tuple[Floats, Fl
 
 def step(model: Model, state: State, wheels: Floats) -> None:
     """Advance every world that has not ended by `model.dt`, with wheel speeds (W, N, 2) in m/s at the rim."""
+    if model.impulse:
+        _hit_and_push(model, model.impulse, state, wheels)
+        return
     _motors(model, state, wheels)
     _drive(model, state)
     _sweep(model, state)
     answer_contacts(model, state)
+
+
+def _hit_and_push(model: Model, impulse: Impulse, state: State, wheels: Floats) -> None:
+    contact, scratch = model.world.contact, state.scratch
+    advance.advance_all(impulse.rules, contact.crash_limit, contact.at_limit == "end", wheels, state.wheels, model.wheel_radius,
+                        state.wheel_angle, state.alive, state.crashed, state.crashes, state.done, state.step, state.unresolved,
+                        state.position, state.heading, state.motion, state.loose, state.joints, model.fixed.shapes,
+                        model.near(impulse.bodies.widest + impulse.rules.margin), impulse.bodies, scratch.bodies, scratch.log)
 
 
 def _motors(model: Model, state: State, wheels: Floats) -> None:

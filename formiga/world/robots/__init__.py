@@ -2,8 +2,9 @@
 
 from formiga.world.elements import discover
 from formiga.world.robots.disc import Disc
+from formiga.world.robots.mirosot import MiroSot
 from formiga.world.robots.sbot import SBot
 
 discover(__name__)
 
-__all__ = ["Disc", "SBot"]
+__all__ = ["Disc", "MiroSot", "SBot"]

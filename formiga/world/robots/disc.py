@@ -19,6 +19,7 @@ class Disc:
     clearance: float = length(0.0, least=0.0, doc="closer than this counts as a collision")
     wheel_radius: float = length(2.0 * CM, above=0.0, doc="turns rim speed into wheel angle, for encoders")
     height: float = length(10.0 * CM, above=0.0)
+    mass: float = number(0.5, unit="kg", above=0.0, doc="counts with <contact model='impulse'>")
     motor_noise: float = number(0.0, least=0.0, most=1.0, doc="wheel speed x (1 + U(-a, a))")
     position_noise: float = number(0.0, least=0.0, most=1.0, doc="position increment x (1 + U(-a, a))")
     heading_noise: float = number(0.0, least=0.0, most=1.0, doc="heading increment x (1 + U(-a, a))")

@@ -1,0 +1,120 @@
+"""What motors and the floor do to bodies between two impacts. Each leaves the speed at the end, and the way in between."""
+
+from __future__ import annotations
+
+from math import cos, exp, sin, sqrt
+
+from formiga.engine.planar.impulse.bodies import BALL, SLAB, SLIDING
+from formiga.geometry import TINY
+from formiga.kernels import kernel
+
+
+@kernel()
+def slowed(speed, dry, viscous, slow, h):
+    """Speed of a ball after h: dry friction, which below `slow` grows with the speed, and viscous friction.
+
+        dv/dt = -(F_c min(1, v/k) + f_v v)/(1.4 m)                     [Klancar et al. 2003, eq. 8-9]
+    It comes to rest and never turns round.
+    """
+    if speed > slow:
+        loss = dry + viscous * speed
+        later = speed - h * loss * (1.0 - 0.5 * viscous * h)
+        if later >= slow:
+            return later
+        h -= (speed - slow) / loss
+        speed = slow
+    return speed * exp(-(viscous + dry / slow) * max(h, 0.0))
+
+
+@kernel()
+def roll(b, h, floor, speed, rolling, shift):
+    """A ball: slides until it rolls, if it can slide at all; then it slows. Both keep its direction.
+
+        sliding: dv/dt = -mu g s/|s|, du/dt = 5/2 mu g s/|s|, s = v - u      (a solid ball; so it ends at 5/7 of v, from u = 0)
+    """
+    dry, viscous, slow, grip = floor[b, 0], floor[b, 1], floor[b, 2], floor[b, 4]
+    vx, vy = speed[b, 0], speed[b, 1]
+    wx = wy = 0.0                          # the way
+    if grip > 0.0:
+        sx, sy = vx - rolling[b, 0], vy - rolling[b, 1]
+        slip = sqrt(sx * sx + sy * sy)
+        if slip > 1e-9:
+            time = min(h, slip / (3.5 * grip))
+            dx, dy = -grip * time * sx / slip, -grip * time * sy / slip
+            wx, wy = (vx + 0.5 * dx) * time, (vy + 0.5 * dy) * time
+            vx, vy = vx + dx, vy + dy
+            rolling[b, 0] -= 2.5 * dx
+            rolling[b, 1] -= 2.5 * dy
+            h -= time
+    if h > 0.0:
+        if floor[b, 3] > 0.0:              # each axis by itself, as printed: a ball at 45 degrees slows too fast
+            fx, fy = slowed(abs(vx), dry, viscous, slow, h), slowed(abs(vy), dry, viscous, slow, h)
+            ex, ey = (fx if vx >= 0.0 else -fx), (fy if vy >= 0.0 else -fy)
+        else:
+            fast = sqrt(vx * vx + vy * vy)
+            share = slowed(fast, dry, viscous, slow, h) / fast if fast > 0.0 else 0.0
+            ex, ey = vx * share, vy * share
+        wx, wy = wx + 0.5 * (vx + ex) * h, wy + 0.5 * (vy + ey) * h
+        vx, vy = ex, ey
+        rolling[b, 0], rolling[b, 1] = vx, vy
+    speed[b, 0], speed[b, 1] = vx, vy
+    shift[b, 0], shift[b, 1], shift[b, 2] = wx, wy, speed[b, 2] * h
+
+
+@kernel()
+def drive(b, h, usual, left, right, bodies, pose, speed, shift):
+    """Two wheels with first-order motors. Forward speed and spin follow the wheels' orders:
+
+        d omega/dt = (u - omega)/T, so omega(h) = u + (omega - u) exp(-h/T)          [Klancar et al. 2003, eq. 2]
+    On sliding tyres what is left of a sideways speed is braked by mu g.
+    """
+    c, s = pose[b, 3], pose[b, 4]
+    lag, kept = bodies.lag[b], bodies.kept[b]
+    if h != usual and lag > 0.0:
+        kept = exp(-h / lag)
+    mean = (1.0 - kept) * lag / h
+    ahead, spin = speed[b, 0] * c + speed[b, 1] * s, speed[b, 2]
+    wanted, turn = 0.5 * (left + right), (right - left) / bodies.base[b]
+    way, angle = (wanted + (ahead - wanted) * mean) * h, (turn + (spin - turn) * mean) * h
+    ahead, spin = wanted + (ahead - wanted) * kept, turn + (spin - turn) * kept
+    half = 0.5 * angle
+    sh, ch = sin(half), cos(half)
+    way *= (sh + TINY) / (half + TINY)
+    dx, dy = c * ch - s * sh, s * ch + c * sh
+    shift[b, 0], shift[b, 1], shift[b, 2] = way * dx, way * dy, angle
+    if bodies.kind[b] == SLIDING:
+        aside = speed[b, 1] * c - speed[b, 0] * s
+        loss = bodies.floor[b, 0] * h
+        later = max(aside - loss, 0.0) if aside > 0.0 else min(aside + loss, 0.0)
+        shift[b, 0] -= s * 0.5 * (aside + later) * h
+        shift[b, 1] += c * 0.5 * (aside + later) * h
+        speed[b, 0], speed[b, 1], speed[b, 2] = ahead * c - later * s, ahead * s + later * c, spin
+    else:
+        speed[b, 0], speed[b, 1], speed[b, 2] = ahead * c, ahead * s, spin
+
+
+@kernel()
+def slide(b, h, floor, speed, shift):
+    """A slab on the floor: dry friction against its motion and its spin."""
+    vx, vy, spin = speed[b, 0], speed[b, 1], speed[b, 2]
+    fast = sqrt(vx * vx + vy * vy)
+    share = max(0.0, 1.0 - floor[b, 0] * h / fast) if fast > 0.0 else 0.0
+    loss = floor[b, 1] * h
+    later = max(spin - loss, 0.0) if spin > 0.0 else min(spin + loss, 0.0)
+    shift[b, 0], shift[b, 1], shift[b, 2] = 0.5 * (1.0 + share) * vx * h, 0.5 * (1.0 + share) * vy * h, 0.5 * (spin + later) * h
+    speed[b, 0], speed[b, 1], speed[b, 2] = vx * share, vy * share, later
+
+
+@kernel()
+def forces(h, usual, w, wheels, alive, bodies, room):
+    """Motors and floor, for every body of a world."""
+    for b in range(bodies.kind.shape[0]):
+        kind = bodies.kind[b]
+        if kind == BALL:
+            roll(b, h, bodies.floor, room.speed, room.roll, room.shift)
+        elif kind == SLAB:
+            slide(b, h, bodies.floor, room.speed, room.shift)
+        elif alive[w, b]:
+            drive(b, h, usual, wheels[w, b, 0], wheels[w, b, 1], bodies, room.pose, room.speed, room.shift)
+        else:
+            drive(b, h, usual, 0.0, 0.0, bodies, room.pose, room.speed, room.shift)
