@@ -7,10 +7,11 @@ without masses, as S1 has them, or with contact model `impulse` bodies that hit 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from numba import typeof
 
 from formiga import kernels
 from formiga.engine.beams import Beams
@@ -98,6 +99,9 @@ class Scratch:
     room: Room                 # for one world's contacts
     bodies: bodies.Room | None = None
     log: advance.Log | None = None
+    orders: Any = None         # (W, N, 2) what `push` drives the wheels with
+    push: Any = None           # the step of `impulse`, tied to these arrays
+    pushed: Any = ()
 
     @property
     def touches(self) -> Any:
@@ -157,7 +161,7 @@ def _impulse(world: World, longest: float) -> Impulse | None:
         return None
     contact = world.contact
     table = bodies.bodies(world)
-    margin = max(1.25 * longest, 0.1 * table.widest, 4.0 * contact.threshold)
+    margin = max(1.25 * longest, float(table.inner.max(initial=0.0)), 4.0 * contact.threshold)
     return Impulse(table, advance.Rules(world.dt, min(contact.substep, world.dt), contact.threshold, contact.rest_speed,
                                         contact.rounds, margin), bodies.loose_start(world))
 
@@ -222,11 +226,24 @@ def step(model: Model, state: State, wheels: Floats) -> None:
 
 
 def _hit_and_push(model: Model, impulse: Impulse, state: State, wheels: Floats) -> None:
-    contact, scratch = model.world.contact, state.scratch
-    advance.advance_all(impulse.rules, contact.crash_limit, contact.at_limit == "end", wheels, state.wheels, model.wheel_radius,
-                        state.wheel_angle, state.alive, state.crashed, state.crashes, state.done, state.step, state.unresolved,
-                        state.position, state.heading, state.motion, state.loose, state.joints, model.fixed.shapes,
-                        model.near(impulse.bodies.widest + impulse.rules.margin), impulse.bodies, scratch.bodies, scratch.log)
+    scratch = state.scratch
+    arrays = (state.wheels, state.wheel_angle, state.alive, state.crashed, state.crashes, state.done, state.step,
+              state.unresolved, state.position, state.heading, state.motion, state.loose, state.joints)
+    if scratch.push is None or any(one is not other for one, other in zip(scratch.pushed, arrays)):
+        _bind(model, impulse, scratch, arrays)
+    scratch.orders[...] = wheels
+    scratch.push()
+
+
+def _bind(model: Model, impulse: Impulse, scratch: Scratch, arrays: tuple[Any, ...]) -> None:
+    """Tie the kernel to its arrays, once: to look up all their types again would take longer than a small world's step."""
+    contact = model.world.contact
+    scratch.orders = np.empty_like(arrays[0])
+    given = (impulse.rules, contact.crash_limit, contact.at_limit == "end", scratch.orders, model.wheel_radius, *arrays,
+             model.fixed.shapes, model.near(impulse.bodies.widest + impulse.rules.margin), impulse.bodies, scratch.bodies,
+             scratch.log)
+    scratch.push = partial(advance.advance_all.compile(tuple(typeof(each) for each in given)), *given)
+    scratch.pushed = arrays
 
 
 def _motors(model: Model, state: State, wheels: Floats) -> None:

@@ -12,11 +12,11 @@ inside it, so nothing chatters, and time goes on as fast as ever. [Klancar et al
 
 from __future__ import annotations
 
-from math import cos, sin, sqrt
+from math import cos, sin
 from typing import Any, NamedTuple
 
 from formiga.engine.planar.impulse.bodies import WELD, WHEELS
-from formiga.engine.planar.impulse.forces import forces
+from formiga.engine.planar.impulse.forces import forces, leap
 from formiga.engine.planar.impulse.impact import impacts, lean, lever, note
 from formiga.engine.planar.impulse.pairs import near_ones
 from formiga.engine.planar.impulse.parts import meet
@@ -75,16 +75,24 @@ def load(w, position, heading, motion, loose, bodies, room):
     """From the state into the working memory."""
     N, pose, speed = bodies.robots, room.pose, room.speed
     for b in range(bodies.kind.shape[0]):
+        room.hit[b] = False
         if b < N:
-            x, y, angle = position[w, b, 0], position[w, b, 1], heading[w, b]
+            pose[b, 0], pose[b, 1], pose[b, 2] = position[w, b, 0], position[w, b, 1], heading[w, b]
             speed[b, 0], speed[b, 1], speed[b, 2] = motion[w, b, 0], motion[w, b, 1], motion[w, b, 2]
         else:
             row = loose[w, b - N]
-            x, y, angle = row[0], row[1], row[2]
+            pose[b, 0], pose[b, 1], pose[b, 2] = row[0], row[1], row[2]
             speed[b, 0], speed[b, 1], speed[b, 2] = row[3], row[4], row[5]
             room.roll[b, 0], room.roll[b, 1] = row[6], row[7]
-        pose[b, 0], pose[b, 1], pose[b, 2], pose[b, 3], pose[b, 4] = x, y, angle, cos(angle), sin(angle)
-        room.hit[b] = False
+
+
+@kernel()
+def stand_all(bodies, room):
+    """The active bodies where their poses say."""
+    pose = room.pose
+    for n in range(room.count[4]):
+        b = room.active[n]
+        pose[b, 3], pose[b, 4] = cos(pose[b, 2]), sin(pose[b, 2])
         stand(b, bodies, room)
 
 
@@ -96,7 +104,8 @@ def store(w, position, heading, motion, wheels, loose, bodies, room):
         if b < N:
             position[w, b, 0], position[w, b, 1], heading[w, b] = pose[b, 0], pose[b, 1], pose[b, 2]
             motion[w, b, 0], motion[w, b, 1], motion[w, b, 2] = speed[b, 0], speed[b, 1], speed[b, 2]
-            ahead, half = speed[b, 0] * pose[b, 3] + speed[b, 1] * pose[b, 4], 0.5 * speed[b, 2] * bodies.base[b]
+            ahead = speed[b, 0] * cos(pose[b, 2]) + speed[b, 1] * sin(pose[b, 2])
+            half = 0.5 * speed[b, 2] * bodies.base[b]
             wheels[w, b, 0], wheels[w, b, 1] = ahead - half, ahead + half
         else:
             row = loose[w, b - N]
@@ -110,8 +119,8 @@ def store(w, position, heading, motion, wheels, loose, bodies, room):
 def look(threshold, bodies, room):
     """Find all contacts: measure the pairs that may be within `threshold`. Returns the deepest overlap, as a gap."""
     pair, seen, body, travel = room.pair, room.seen, room.body, room.travel
-    for b in range(bodies.kind.shape[0]):
-        room.busy[b] = False
+    for n in range(room.count[4]):
+        room.busy[room.active[n]] = False
     C, deepest = 0, 0.0
     for q in range(room.count[0]):
         a, b = body[pair[q, 0]], body[pair[q, 1]]
@@ -183,7 +192,8 @@ def before_overlap(q, share, threshold, bodies, room):
 def move(bodies, room, h):
     """Every body along its way: exact if it is free, straight at its final speed if it touches something."""
     pose, speed, shift, was = room.pose, room.speed, room.shift, room.was
-    for b in range(bodies.kind.shape[0]):
+    for n in range(room.count[4]):
+        b = room.active[n]
         was[b, 0], was[b, 1], was[b, 2] = pose[b, 0], pose[b, 1], pose[b, 2]
         if room.busy[b]:
             shift[b, 0], shift[b, 1], shift[b, 2] = speed[b, 0] * h, speed[b, 1] * h, speed[b, 2] * h
@@ -216,7 +226,8 @@ def step_back(threshold, bodies, room):
 def rewind(share, bodies, room):
     """All bodies at a share of their way, with speeds in between."""
     was, shift, speed, began = room.was, room.shift, room.speed, room.began
-    for b in range(bodies.kind.shape[0]):
+    for n in range(room.count[4]):
+        b = room.active[n]
         put(b, was[b, 0] + share * shift[b, 0], was[b, 1] + share * shift[b, 1], was[b, 2] + share * shift[b, 2], bodies, room)
         for k in range(3):
             speed[b, k] = began[b, k] + share * (speed[b, k] - began[b, k])
@@ -224,7 +235,7 @@ def rewind(share, bodies, room):
 
 
 @kernel()
-def part(threshold, bodies, joints, w, room):
+def part(threshold, bodies, room):
     """Move overlapping bodies apart, in rounds, each of two by half. Returns the deepest overlap that is left, as a gap."""
     pair, body, pose = room.pair, room.body, room.pose
     for _ in range(PARTING):
@@ -278,51 +289,62 @@ def fit(joint, bodies, room):
 @kernel()
 def bounded(h, bodies, room):
     """The substep, shorter if a fast body could pass through something: nobody goes further than half of what it is thick."""
-    for b in range(bodies.kind.shape[0]):
-        fast = sqrt(room.speed[b, 0] ** 2 + room.speed[b, 1] ** 2) + bodies.reach[b] * abs(room.speed[b, 2])
+    for n in range(room.count[4]):
+        b = room.active[n]
+        fast = abs(room.speed[b, 0]) + abs(room.speed[b, 1]) + bodies.reach[b] * abs(room.speed[b, 2])
         if fast * h > 0.5 * bodies.inner[b]:
             h = 0.5 * bodies.inner[b] / fast
     return h
 
 
+@kernel()
+def about_to_leave(h, bodies, room):
+    """Whether anybody will have gone further than its margin after this substep."""
+    speed, shift = room.speed, room.shift
+    for n in range(room.count[4]):
+        b = room.active[n]
+        way = max(h * (abs(speed[b, 0]) + abs(speed[b, 1])), abs(shift[b, 0]) + abs(shift[b, 1]))
+        if room.strayed[b] + 0.7072 * way > room.margin[b]:
+            return True
+    return False
+
+
 # -- the step ---------------------------------------------------------------------------------------------------------
 @kernel()
 def advance_world(w, rules, orders, wheels, alive, position, heading, motion, loose, joints, shapes, near, bodies, room, log):
-    """One control period of world w, driven by orders (W, N, 2). Returns the deepest overlap that is left, as a gap."""
+    """One control period of world w, driven by orders (W, N, 2). Returns the deepest overlap that is left, as a gap.
+
+    Only active bodies, which could meet something, go in substeps; the others wait at time `base` and leap at the end.
+    """
     load(w, position, heading, motion, loose, bodies, room)
     log.count[w] = 0
-    margin = near_ones(w, rules.margin, shapes, near, joints, bodies, room)
+    time, base, events, substeps, deepest = 0.0, 0.0, 0, 0, 0.0
+    near_ones(w, 0.0, rules, orders, alive, shapes, near, joints, bodies, room)
     lost = room.count[2]
-    deepest = look(rules.threshold, bodies, room)
-    if deepest < -DEEP:
-        deepest = part(rules.threshold, bodies, joints, w, room)
-    time, events, substeps = 0.0, 0, 0
-    while time < rules.dt * (1.0 - 1e-9):
+    if room.count[4] > 0:
+        stand_all(bodies, room)
+        deepest = look(rules.threshold, bodies, room)
+        if deepest < -DEEP:
+            deepest = part(rules.threshold, bodies, room)
+    while room.count[4] > 0 and time < rules.dt * (1.0 - 1e-9):
         substeps += 1
         if room.count[1] > 0:
             impacts(rules.rest, rules.rounds, bodies, joints, w, room, log)
         h = bounded(min(rules.substep, rules.dt - time), bodies, room)
         if rules.dt - time - h < 1e-9:
             h = rules.dt - time
-        for b in range(bodies.kind.shape[0]):
-            room.began[b, 0], room.began[b, 1], room.began[b, 2] = room.speed[b, 0], room.speed[b, 1], room.speed[b, 2]
-        forces(h, rules.substep, w, orders, alive, bodies, room)
+        for n in range(room.count[4]):
+            begin(room.active[n], h, rules, w, orders, alive, bodies, room)
         if room.count[1] > 0 or joints.shape[1] > 0:
             for k in range(joints.shape[1]):
                 if joints[w, k, 0] != 0.0:
                     room.busy[int(joints[w, k, 1])] = room.busy[int(joints[w, k, 2])] = True
             lean(bodies, joints, w, rules.rounds, room)
+        if about_to_leave(h, bodies, room):
+            look_around(h, time, base, rules, w, orders, alive, shapes, near, joints, bodies, room)
+            base, lost = time, lost + room.count[2]
         for q in range(room.count[0]):
             room.before[q] = room.gap[q]
-        for b in range(bodies.kind.shape[0]):  # before anybody leaves the list of pairs behind, it is made anew
-            if room.strayed[b] + h * (abs(room.speed[b, 0]) + abs(room.speed[b, 1])) + abs(room.shift[b, 0]) + abs(
-                    room.shift[b, 1]) > margin:
-                margin = near_ones(w, rules.margin, shapes, near, joints, bodies, room)
-                lost += room.count[2]
-                look(rules.threshold, bodies, room)
-                for q in range(room.count[0]):
-                    room.before[q] = room.gap[q]
-                break
         move(bodies, room, h)
         for k in range(joints.shape[1]):
             fit(joints[w, k], bodies, room)
@@ -339,8 +361,11 @@ def advance_world(w, rules, orders, wheels, alive, position, heading, motion, lo
                 fit(joints[w, k], bodies, room)
             deepest = look(rules.threshold, bodies, room)
             if deepest < -DEEP:
-                deepest = part(rules.threshold, bodies, joints, w, room)
+                deepest = part(rules.threshold, bodies, room)
         time += h
+    for b in range(bodies.kind.shape[0]):
+        if not room.paired[b]:
+            leap(b, rules.dt - base, rules, w, orders, alive, bodies, room)
     for k in range(room.count[1]):
         if room.acc[k, 0] + room.acc[k, 1] > 0.0:
             note(w, room.point[k, 2], room.point[k, 3], room.point[k, 0], room.point[k, 1], room.acc[k, 0] + room.acc[k, 1],
@@ -351,7 +376,41 @@ def advance_world(w, rules, orders, wheels, alive, position, heading, motion, lo
 
 
 @kernel()
-def advance_all(rules, limit, end_at_limit, orders, wheels, wheel_radius, wheel_angle, alive, crashed, crashes, done, step,
+def begin(b, h, rules, w, orders, alive, bodies, room):
+    """Remember a body's speed, then let forces change it."""
+    for k in range(3):
+        room.began[b, k] = room.speed[b, k]
+    forces(b, h, rules.substep, w, orders, alive, bodies, room)
+
+
+@kernel()
+def look_around(h, time, base, rules, w, orders, alive, shapes, near, joints, bodies, room):
+    """List the pairs anew in the middle of a control period, before anybody leaves its margin.
+
+    Whoever waited comes to this moment; whoever is active stays so, because forces have begun to act on it.
+    """
+    B = bodies.kind.shape[0]
+    for b in range(B):
+        room.stays[b] = room.paired[b]
+        if not room.paired[b]:
+            leap(b, time - base, rules, w, orders, alive, bodies, room)
+    near_ones(w, time, rules, orders, alive, shapes, near, joints, bodies, room)
+    n = 0
+    for b in range(B):
+        if room.paired[b] and not room.stays[b]:
+            room.pose[b, 3], room.pose[b, 4] = cos(room.pose[b, 2]), sin(room.pose[b, 2])
+            stand(b, bodies, room)
+            begin(b, h, rules, w, orders, alive, bodies, room)
+        room.paired[b] = room.paired[b] or room.stays[b]
+        if room.paired[b]:
+            room.active[n] = b
+            n += 1
+    room.count[4] = n
+    look(rules.threshold, bodies, room)
+
+
+@kernel()
+def advance_all(rules, limit, end_at_limit, orders, wheel_radius, wheels, wheel_angle, alive, crashed, crashes, done, step,
                 unresolved, position, heading, motion, loose, joints, shapes, near, bodies, room, log):
     """`advance_world` for every world that has not ended; then clocks and crashes as with the other models."""
     N = bodies.robots

@@ -18,6 +18,7 @@ from formiga.world.model import World
 
 WHEELS, SLIDING, BALL, SLAB = 0, 1, 2, 3   # how a body stands on the floor
 PIN, WELD = 1.0, 2.0
+NODES = (0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5)  # of Gauss and Legendre's rule with three points, in [0, 1]
 ROLLS = 1.4                                # (m + J/R^2)/m of a solid ball, J = 2/5 m R^2 [Klancar et al. 2003, eq. 5]
 
 
@@ -35,7 +36,7 @@ class Bodies(NamedTuple):
     felt: Any              # (B,) whether others feel its impacts
     base: Any              # (B,) m between the wheels
     lag: Any               # (B,) s, of the motors
-    kept: Any              # (B,) exp(-substep / lag)
+    kept: Any              # (B, 5) exp(-t / lag) for t = substep, dt, and the times in dt at which `leap` looks
     floor: Any             # (B, 5) see `floor_of`
     first_part: Any        # (B + 1,)
     first: Any             # (P + 1,) first corner of each part
@@ -47,7 +48,11 @@ class Bodies(NamedTuple):
 class Room(NamedTuple):
     """Working memory for one world at a time."""
 
-    pose: Any              # (B, 5) x y heading cos sin
+    active: Any            # (B,) numbers of the bodies that may meet something, count[4] of them
+    paired: Any            # (B,) whether it is one of them
+    stays: Any             # (B,) whether it was one of them before the pairs were listed anew
+    margin: Any            # (B,) m that its centre may go before the pairs are listed anew
+    pose: Any              # (B, 5) x y heading cos sin; the last two only of active bodies
     was: Any               # (B, 3) x y heading before the move
     speed: Any             # (B, 3) vx vy spin
     began: Any             # (B, 3) the same at the beginning of the substep
@@ -68,7 +73,7 @@ class Room(NamedTuple):
     contact: Any           # (C, 4) a, b, number of points (1, 2), the pair
     point: Any             # (C, 9) nx ny, middle x y, first x y, second x y, restitution
     acc: Any               # (C, 2) N s, impulses of the resting contact
-    count: Any             # (4,) pairs, contacts, overflow of pairs, substeps
+    count: Any             # (5,) pairs, contacts, pairs that found no place, substeps, active bodies
 
 
 class Joint(NamedTuple):
@@ -92,7 +97,7 @@ def bodies(world: World) -> Bodies:
     rows, parts, first_part, built = [], [], [0], {}
     for thing, place, name in things:
         if id(thing) not in built:
-            built[id(thing)] = _body(thing, f"{place}'{name}': ", world.contact.substep)
+            built[id(thing)] = _body(thing, f"{place}'{name}': ", min(world.contact.substep, world.dt), world.dt)
         row, own = built[id(thing)]
         rows.append(row)
         parts += own
@@ -106,12 +111,12 @@ def bodies(world: World) -> Bodies:
     reach = column("reach")
     return Bodies(world.robots, column("kind", np.int64), column("inverse_mass"), column("inverse_inertia"), reach,
                   column("inner"), column("restitution"), column("wall_restitution"), column("felt", np.bool_), column("base"),
-                  column("lag"), column("kept"), np.array([row["floor"] for row in rows]).reshape(-1, 5),
+                  column("lag"), column("kept").reshape(-1, 5), np.array([row["floor"] for row in rows]).reshape(-1, 5),
                   np.array(first_part), first, np.array([radius for _, radius in parts], np.float64), corner,
                   float(reach.max(initial=0.0)))
 
 
-def _body(thing: Any, place: str, substep: float) -> tuple[dict[str, Any], list[tuple[list[Corner], float]]]:
+def _body(thing: Any, place: str, substep: float, dt: float) -> tuple[dict[str, Any], list[tuple[list[Corner], float]]]:
     """One row, and its parts (corners, radius)."""
     if not hasattr(thing, "mass"):
         raise WorldError(f"{place}<{of(thing).tag}> has no 'mass', so nothing can push it; "
@@ -132,7 +137,7 @@ def _body(thing: Any, place: str, substep: float) -> tuple[dict[str, Any], list[
         "kind": _kind(thing), "inverse_mass": 1.0 / thing.mass, "inverse_inertia": 1.0 / moment, "reach": reach, "inner": inner,
         "restitution": getattr(thing, "restitution", 0.0), "wall_restitution": getattr(thing, "wall_restitution", 0.0),
         "felt": getattr(thing, "felt", True), "base": getattr(thing, "wheel_base", 1.0), "lag": lag,
-        "kept": exp(-substep / lag) if lag > 0.0 else 0.0, "floor": floor_of(thing, moment)}
+        "kept": [exp(-t / lag) if lag > 0.0 else 0.0 for t in (substep, dt, *(node * dt for node in NODES))], "floor": floor_of(thing, moment)}
     return row, parts
 
 
@@ -223,10 +228,10 @@ def make_room(table: Bodies, fixed: Fixed, region: Any, touches: int) -> Room:
     corners = Corners(first, np.concatenate([table.radius, radii]), x, y, nx, ny)
     body = np.concatenate([np.repeat(np.arange(B), np.diff(table.first_part)), np.full(len(walls), -1)]).astype(np.int64)
     Q = 32 * max(P, 1) + 64
-    return Room(np.zeros((B, 5)), np.zeros((B, 3)), np.zeros((B, 3)), np.zeros((B, 3)), np.zeros((B, 2)), np.zeros((B, 3)),
+    return Room(np.zeros(B, np.int64), np.zeros(B, np.bool_), np.zeros(B, np.bool_), np.zeros(B), np.zeros((B, 5)), np.zeros((B, 3)), np.zeros((B, 3)), np.zeros((B, 3)), np.zeros((B, 2)), np.zeros((B, 3)),
                 np.zeros(B), np.zeros(B), np.zeros(B, np.bool_), np.zeros(B, np.bool_), corners, body, np.zeros((1, B, 2)),
                 make(1, B, region, 2.0 * table.widest), np.zeros((Q, 2), np.int64), np.zeros(Q), np.zeros(Q), np.zeros(Q),
-                np.zeros((touches, 4), np.int64), np.zeros((touches, 9)), np.zeros((touches, 2)), np.zeros(4, np.int64))
+                np.zeros((touches, 4), np.int64), np.zeros((touches, 9)), np.zeros((touches, 2)), np.zeros(5, np.int64))
 
 
 def near_bodies(table: Bodies, fixed: Fixed, margin: float) -> Near:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from math import cos, exp, sin, sqrt
 
-from formiga.engine.planar.impulse.bodies import BALL, SLAB, SLIDING
+from formiga.engine.planar.impulse.bodies import BALL, NODES, SLAB, SLIDING, WHEELS
 from formiga.geometry import TINY
 from formiga.kernels import kernel
+
+WEIGHTS = (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)  # of the NODES
 
 
 @kernel()
@@ -69,7 +71,7 @@ def drive(b, h, usual, left, right, bodies, pose, speed, shift):
     On sliding tyres what is left of a sideways speed is braked by mu g.
     """
     c, s = pose[b, 3], pose[b, 4]
-    lag, kept = bodies.lag[b], bodies.kept[b]
+    lag, kept = bodies.lag[b], bodies.kept[b, 0]
     if h != usual and lag > 0.0:
         kept = exp(-h / lag)
     mean = (1.0 - kept) * lag / h
@@ -84,37 +86,90 @@ def drive(b, h, usual, left, right, bodies, pose, speed, shift):
     shift[b, 0], shift[b, 1], shift[b, 2] = way * dx, way * dy, angle
     if bodies.kind[b] == SLIDING:
         aside = speed[b, 1] * c - speed[b, 0] * s
-        loss = bodies.floor[b, 0] * h
-        later = max(aside - loss, 0.0) if aside > 0.0 else min(aside + loss, 0.0)
-        shift[b, 0] -= s * 0.5 * (aside + later) * h
-        shift[b, 1] += c * 0.5 * (aside + later) * h
+        later, way = braked(aside, bodies.floor[b, 0], h)
+        shift[b, 0] -= s * way
+        shift[b, 1] += c * way
         speed[b, 0], speed[b, 1], speed[b, 2] = ahead * c - later * s, ahead * s + later * c, spin
     else:
         speed[b, 0], speed[b, 1], speed[b, 2] = ahead * c, ahead * s, spin
 
 
 @kernel()
-def slide(b, h, floor, speed, shift):
-    """A slab on the floor: dry friction against its motion and its spin."""
-    vx, vy, spin = speed[b, 0], speed[b, 1], speed[b, 2]
-    fast = sqrt(vx * vx + vy * vy)
-    share = max(0.0, 1.0 - floor[b, 0] * h / fast) if fast > 0.0 else 0.0
-    loss = floor[b, 1] * h
-    later = max(spin - loss, 0.0) if spin > 0.0 else min(spin + loss, 0.0)
-    shift[b, 0], shift[b, 1], shift[b, 2] = 0.5 * (1.0 + share) * vx * h, 0.5 * (1.0 + share) * vy * h, 0.5 * (spin + later) * h
-    speed[b, 0], speed[b, 1], speed[b, 2] = vx * share, vy * share, later
+def braked(speed, grip, h):
+    """Speed after h of dry friction, and the way until then; it stops and stays."""
+    fast = abs(speed)
+    if grip * h < fast:
+        later = fast - grip * h
+        way = 0.5 * (fast + later) * h
+    else:
+        later, way = 0.0, (0.5 * fast * fast / grip if fast > 0.0 else 0.0)
+    return (later, way) if speed >= 0.0 else (-later, -way)
 
 
 @kernel()
-def forces(h, usual, w, wheels, alive, bodies, room):
-    """Motors and floor, for every body of a world."""
-    for b in range(bodies.kind.shape[0]):
-        kind = bodies.kind[b]
-        if kind == BALL:
-            roll(b, h, bodies.floor, room.speed, room.roll, room.shift)
-        elif kind == SLAB:
-            slide(b, h, bodies.floor, room.speed, room.shift)
-        elif alive[w, b]:
-            drive(b, h, usual, wheels[w, b, 0], wheels[w, b, 1], bodies, room.pose, room.speed, room.shift)
-        else:
-            drive(b, h, usual, 0.0, 0.0, bodies, room.pose, room.speed, room.shift)
+def slide(b, h, floor, speed, shift):
+    """A slab on the floor: dry friction against its motion and its spin."""
+    vx, vy = speed[b, 0], speed[b, 1]
+    fast = sqrt(vx * vx + vy * vy)
+    later, way = braked(fast, floor[b, 0], h)
+    ux, uy = (vx / fast, vy / fast) if fast > 0.0 else (0.0, 0.0)
+    shift[b, 0], shift[b, 1], speed[b, 0], speed[b, 1] = way * ux, way * uy, later * ux, later * uy
+    speed[b, 2], shift[b, 2] = braked(speed[b, 2], floor[b, 1], h)
+
+
+@kernel()
+def forces(b, h, usual, w, orders, alive, bodies, room):
+    """Motors and floor, for one body: its speed after h, and its way until then, if it meets nothing."""
+    kind = bodies.kind[b]
+    if kind == BALL:
+        roll(b, h, bodies.floor, room.speed, room.roll, room.shift)
+    elif kind == SLAB:
+        slide(b, h, bodies.floor, room.speed, room.shift)
+    elif alive[w, b]:
+        drive(b, h, usual, orders[w, b, 0], orders[w, b, 1], bodies, room.pose, room.speed, room.shift)
+    else:
+        drive(b, h, usual, 0.0, 0.0, bodies, room.pose, room.speed, room.shift)
+
+
+@kernel()
+def leap(b, h, rules, w, orders, alive, bodies, room):
+    """A body that meets nothing, all the way at once: on wheels by the integral of its speed along its heading,
+
+        x += int v(t) cos phi(t) dt,  phi(t) = phi + u t + (omega - u) T (1 - exp(-t/T)),
+    with Gauss and Legendre's three points. The rest as in a substep.
+    """
+    pose, speed, shift = room.pose, room.speed, room.shift
+    if h <= 0.0:
+        return
+    if bodies.kind[b] == SLIDING:
+        while h > 1e-12:
+            part = min(h, rules.substep)
+            pose[b, 3], pose[b, 4] = cos(pose[b, 2]), sin(pose[b, 2])
+            forces(b, part, rules.substep, w, orders, alive, bodies, room)
+            for k in range(3):
+                pose[b, k] += shift[b, k]
+            h -= part
+        return
+    if bodies.kind[b] != WHEELS:
+        forces(b, h, rules.substep, w, orders, alive, bodies, room)
+        for k in range(3):
+            pose[b, k] += shift[b, k]
+        return
+    left, right = (orders[w, b, 0], orders[w, b, 1]) if alive[w, b] else (0.0, 0.0)
+    lag, kept, heading, spin = bodies.lag[b], bodies.kept, pose[b, 2], speed[b, 2]
+    c, s = cos(heading), sin(heading)
+    ahead = speed[b, 0] * c + speed[b, 1] * s
+    wanted, turn = 0.5 * (left + right), (right - left) / bodies.base[b]
+    whole = h == rules.dt
+    x = y = 0.0
+    for k in range(3):
+        t = NODES[k] * h
+        left_over = kept[b, 2 + k] if whole else exp(-t / lag) if lag > 0.0 else 0.0
+        angle = heading + turn * t + (spin - turn) * lag * (1.0 - left_over)
+        way = WEIGHTS[k] * h * (wanted + (ahead - wanted) * left_over)
+        x, y = x + way * cos(angle), y + way * sin(angle)
+    left_over = kept[b, 1] if whole else exp(-h / lag) if lag > 0.0 else 0.0
+    heading += turn * h + (spin - turn) * lag * (1.0 - left_over)
+    ahead, spin = wanted + (ahead - wanted) * left_over, turn + (spin - turn) * left_over
+    pose[b, 0], pose[b, 1], pose[b, 2] = pose[b, 0] + x, pose[b, 1] + y, heading
+    speed[b, 0], speed[b, 1], speed[b, 2] = ahead * cos(heading), ahead * sin(heading), spin
