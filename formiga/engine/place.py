@@ -60,12 +60,21 @@ def _grid(rule: Grid, count: int) -> Any:
 def _refuse_robots_in_walls(world: World, fixed: Fixed, group: Group, places: Any) -> None:
     if world.contact.model == "none":
         return
-    near, least = near_table(fixed, group.robot.radius), group.robot.radius * (1.0 - 1e-9)  # who touches a wall may stay
+    robot = group.robot
+    body = min(_half_widths(robot.outline)) if getattr(robot, "outline", None) else robot.radius
+    near, least = near_table(fixed, robot.radius), body * (1.0 - 1e-9)  # who touches a wall may stay
     for number, (x, y) in enumerate(places):
         if gap_to_fixed(x, y, fixed.shapes, near) < least or inside_solid(x, y, fixed.outlines):
             at = group.place[number] if isinstance(group.place[0], At) else group.place[0]
             raise WorldError(f"{where(at)}robot {number} of '{group.name}' at ({x:g}, {y:g}) stands in a wall or an obstacle; "
-                             f"its radius is {group.robot.radius:g} m.")
+                             f"its radius is {robot.radius:g} m.")
+
+
+def _half_widths(outline: Any) -> list[float]:
+    """Distances of the sides of an outline from its origin. A robot with corners may stand so near to a wall, if it fits."""
+    corners = np.array(outline)
+    along = np.roll(corners, -1, axis=0) - corners
+    return list(np.abs(corners[:, 0] * along[:, 1] - corners[:, 1] * along[:, 0]) / np.hypot(*along.T))
 
 
 def _throw_group(world: World, fixed: Fixed, group: Group, robots: slice, rule: Scatter | Connected, keys: Any,

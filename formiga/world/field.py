@@ -28,7 +28,7 @@ class Field:
     circle: float = metres(20.0 * CM, least=0.0, doc="radius of the centre circle")
     area_width: float = metres(70.0 * CM, least=0.0, doc="of the goal area, along y")
     area_depth: float = metres(15.0 * CM, least=0.0, doc="of the goal area, along x")
-    penalty_spot: float = metres(37.5 * CM, least=0.0, doc="of the penalty mark and the free-ball crosses, from the centre line")
+    penalty_spot: float = metres(37.5 * CM, least=0.0, doc="of penalty mark and free-ball crosses, from the centre line")
     height: float = metres(5.0 * CM, above=0.0, doc="of the board")
     line_colour: str = colour("#e8ece6")
     colour: str = colour("#1f2a24", doc="of the floor")

@@ -243,7 +243,7 @@ def test_rules_over_several_elements_name_the_line(text, message):
     ("<defaults x='1'/>", "a.xml:2: <defaults> has no attribute 'x'. It has none."),
     ("<defaults><sbot raduis='1'/></defaults>", "a.xml:2: <sbot> has no attribute 'raduis'. Did you mean 'radius'?"),
     ("<contact crsh_limit='3'/>", "a.xml:2: <contact> has no attribute 'crsh_limit'. Did you mean 'crash_limit'? "
-                                  "It accepts: model, mode, crash_limit, at_limit."),
+                                  "It accepts: model, mode, crash_limit, at_limit, substep, threshold, rest_speed, rounds."),
     ("<cylinder x='0' y='0'/>", "a.xml:2: <cylinder> needs 'radius' (a length; above 0 m)."),
     ("<arena/>", "a.xml:2: <arena> needs 'width' (a length; above 0 m; along x) and 'depth' (a len"),
     ("<lamp x='20kg' y='0'/>", "a.xml:2: <lamp> x: '20kg' is not a length; it takes a number, or one with a unit (m"),
@@ -257,7 +257,7 @@ def test_rules_over_several_elements_name_the_line(text, message):
     ("<lamp x='0' y='0' colour='red'/>", "a.xml:2: <lamp> colour: 'red' is not a colour such as #ff8800."),
     ("<lamp x='0' y='0' name='1'/>", "a.xml:2: <lamp> name: '1' is not a name"),
     ("<contact model='repositon'/>", "a.xml:2: <contact> model: 'repositon' is not allowed. Did you mean 'reposition'? "
-                                     "It takes: reposition, stop, none."),
+                                     "It takes: reposition, stop, impulse, none."),
     ("<contact crash_limit='1.5'/>", "a.xml:2: <contact> crash_limit: '1.5' is not a whole number, at least 0."),
     ("<contact crash_limit='" + "9" * 5000 + "'/>", "a.xml:2: <contact> crash_limit: 9223372036854775808 is out of ra"),
     ("<wall points='0 0 1'/>", "a.xml:2: <wall> points: 3 numbers given; it takes 4 or more."),

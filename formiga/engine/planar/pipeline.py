@@ -23,6 +23,7 @@ from formiga.engine.planar.beams import cast_all
 from formiga.engine.planar.contact import MINIMAL, NONE, PUBLISHED, STOP, Room, contact_all, room
 from formiga.engine.planar.drive import drive_all
 from formiga.engine.planar.impulse import advance, bodies
+from formiga.engine.planar.impulse.beams import cast_bodies
 from formiga.engine.planar.light import light_all
 from formiga.engine.planar.sweep import sweep_all
 from formiga.errors import WorldError
@@ -143,23 +144,25 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
         contact={"none": NONE, "impulse": NONE, "stop": STOP, "reposition": reposition}[world.contact.model],
         widest=float(radius.max(initial=0.0)), widest_safety=float(safety.max(initial=0.0)),
         longest=longest,
-        sweeps=world.contact.model not in ("none", "impulse") and longest > min(float((safety - radius).min(initial=np.inf)), shortest),
+        sweeps=world.contact.model not in ("none", "impulse")
+        and longest > min(float((safety - radius).min(initial=np.inf)), shortest),
         noisy=bool(position_noise.any() or heading_noise.any()),
-        height=height, tallest=float(height.max(initial=0.0)), lamps=lamps(world), glow=_glow(world), impulse=_impulse(world, longest))
+        height=height, tallest=float(height.max(initial=0.0)), lamps=lamps(world), glow=_glow(world),
+        impulse=_impulse(world, longest))
 
 
 def _impulse(world: World, longest: float) -> Impulse | None:
     """Bodies, rules and loose things, if the world asks for them; and a complaint if it has what only they can move."""
-    if world.contact.model != "impulse":
+    contact = world.contact
+    if contact.model != "impulse":
         for thing in world.things:
             if isinstance(thing, (*LOOSE, *JOINTS)):
                 raise WorldError(f"{where(thing)}<{of(thing).tag}> needs bodies with masses: <contact model=\"impulse\"/>.")
         for group in world.groups:
             if getattr(group.robot, "outline", None):
-                raise WorldError(f"{where(group)}<{group.name}> has corners; with <contact model=\"{world.contact.model}\"/> robots "
+                raise WorldError(f"{where(group)}'{group.name}' has corners, and with <contact model=\"{contact.model}\"/> robots "
                                  "are discs. Choose model=\"impulse\".")
         return None
-    contact = world.contact
     table = bodies.bodies(world)
     margin = max(1.25 * longest, float(table.inner.max(initial=0.0)), 4.0 * contact.threshold)
     return Impulse(table, advance.Rules(world.dt, min(contact.substep, world.dt), contact.threshold, contact.rest_speed,
@@ -277,6 +280,10 @@ def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) 
     """Distances (W, n, B) from the sensors of some robots along their beams; infinity where nothing is within reach."""
     out = np.empty((model.worlds, robots.stop - robots.start, len(beams.origin)))
     far = beams.furthest + reach
+    if model.impulse:
+        cast_bodies(state.position, state.heading, state.motion, state.loose, robots.start, robots.stop, model.near(far),
+                    *beams.columns, far, reach, model.impulse.bodies, state.scratch.bodies, out)
+        return out
     cast_all(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
              model.near(far), state.scratch.cells, *beams.columns, far, reach, np.empty(len(beams.origin)), out)
     return out

@@ -25,7 +25,7 @@ class SBot:
     wheel_radius: float = length(2.0 * CM, above=0.0)
     top_wheel_speed: float = number(4.0, unit="rad/s", above=0.0, doc="so 8 cm/s over the ground")
     height: float = length(10.0 * CM, above=0.0)
-    mass: float = number(0.7, unit="kg", above=0.0, doc="counts with <contact model='impulse'>; general knowledge, not the report")
+    mass: float = number(0.7, unit="kg", above=0.0, doc="counts with <contact model='impulse'>; not from the report")
     motor_noise: float = number(0.0, least=0.0, most=1.0, doc="wheel speed x (1 + U(-a, a))")
     position_noise: float = number(0.0, least=0.0, most=1.0, doc="position increment x (1 + U(-a, a))")
     heading_noise: float = number(0.0, least=0.0, most=1.0, doc="heading increment x (1 + U(-a, a))")

@@ -6,5 +6,6 @@
     impact.py    contact -> impulse: impacts, resting contacts, welds and pins
     forces.py    motors, rolling, sliding
     pairs.py     who is near whom
+    beams.py     what range sensors see of it
     advance.py   the step: impacts, forces, rest, move, step back, part
 """

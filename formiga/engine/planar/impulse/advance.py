@@ -132,7 +132,7 @@ def look(threshold, bodies, room):
         gap = m.near if m.points > 0 else max(m.gap, 2.0 * threshold)  # past each other's ends: not in touch
         room.gap[q], seen[q] = gap, m.gap + gone
         deepest = min(deepest, gap)
-        if gap > threshold or C == room.contact.shape[0]:
+        if gap > threshold or room.contact.shape[0] == C:
             continue
         points = 2 if m.points == 2 and m.far <= threshold else 1
         contact, point = room.contact[C], room.point[C]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from formiga.engine.fixed import Fixed, Near, near_table
+from formiga.engine.fixed import Fixed
 from formiga.engine.planar.cells import Cells, make
 from formiga.engine.planar.impulse.outline import Corner, convex_parts, inertia, tidy
 from formiga.engine.planar.impulse.parts import Corners
@@ -137,7 +137,8 @@ def _body(thing: Any, place: str, substep: float, dt: float) -> tuple[dict[str, 
         "kind": _kind(thing), "inverse_mass": 1.0 / thing.mass, "inverse_inertia": 1.0 / moment, "reach": reach, "inner": inner,
         "restitution": getattr(thing, "restitution", 0.0), "wall_restitution": getattr(thing, "wall_restitution", 0.0),
         "felt": getattr(thing, "felt", True), "base": getattr(thing, "wheel_base", 1.0), "lag": lag,
-        "kept": [exp(-t / lag) if lag > 0.0 else 0.0 for t in (substep, dt, *(node * dt for node in NODES))], "floor": floor_of(thing, moment)}
+        "kept": [exp(-t / lag) if lag > 0.0 else 0.0 for t in (substep, dt, *(node * dt for node in NODES))],
+        "floor": floor_of(thing, moment)}
     return row, parts
 
 
@@ -183,8 +184,8 @@ def _distances(corners: list[Corner]) -> list[float]:
 
 def loose_start(world: World) -> Any:
     """The rows of State.loose at the start (M, 8)."""
-    return np.array([(thing.x, thing.y, getattr(thing, "heading", 0.0), getattr(thing, "vx", 0.0), getattr(thing, "vy", 0.0), 0.0,
-                      0.0, 0.0) for thing in world.loose]).reshape(-1, 8)
+    return np.array([(thing.x, thing.y, getattr(thing, "heading", 0.0), getattr(thing, "vx", 0.0), getattr(thing, "vy", 0.0),
+                      0.0, 0.0, 0.0) for thing in world.loose]).reshape(-1, 8)
 
 
 def joints_start(world: World, position: Any, heading: Any, loose: Any) -> Any:
@@ -219,24 +220,28 @@ def fixed_parts(fixed: Fixed) -> tuple[list[list[Corner]], list[float]]:
 
 def make_room(table: Bodies, fixed: Fixed, region: Any, touches: int) -> Room:
     """Working memory; what is fixed is filled in for good."""
-    B, P = len(table.kind), len(table.radius)
+    B, Q = len(table.kind), 32 * max(len(table.radius), 1) + 64
     walls, radii = fixed_parts(fixed)
-    first = np.concatenate([table.first, table.first[-1] + np.cumsum([len(wall) for wall in walls], dtype=np.int64)]).astype(np.int64)
-    moving = np.zeros((table.first[-1], 4))
+    first = np.concatenate([table.first, table.first[-1] + np.cumsum([len(wall) for wall in walls], dtype=np.int64)])
     still = np.array([row for wall in walls for row in with_normals(wall)]).reshape(-1, 4)
-    x, y, nx, ny = np.ascontiguousarray(np.concatenate([moving, still]).T)
-    corners = Corners(first, np.concatenate([table.radius, radii]), x, y, nx, ny)
-    body = np.concatenate([np.repeat(np.arange(B), np.diff(table.first_part)), np.full(len(walls), -1)]).astype(np.int64)
-    Q = 32 * max(P, 1) + 64
-    return Room(np.zeros(B, np.int64), np.zeros(B, np.bool_), np.zeros(B, np.bool_), np.zeros(B), np.zeros((B, 5)), np.zeros((B, 3)), np.zeros((B, 3)), np.zeros((B, 3)), np.zeros((B, 2)), np.zeros((B, 3)),
-                np.zeros(B), np.zeros(B), np.zeros(B, np.bool_), np.zeros(B, np.bool_), corners, body, np.zeros((1, B, 2)),
-                make(1, B, region, 2.0 * table.widest), np.zeros((Q, 2), np.int64), np.zeros(Q), np.zeros(Q), np.zeros(Q),
-                np.zeros((touches, 4), np.int64), np.zeros((touches, 9)), np.zeros((touches, 2)), np.zeros(5, np.int64))
+    x, y, nx, ny = np.ascontiguousarray(np.concatenate([np.zeros((table.first[-1], 4)), still]).T)
+    body = np.concatenate([np.repeat(np.arange(B), np.diff(table.first_part)), np.full(len(walls), -1)])
 
+    def numbers(*shape: int) -> Any:
+        return np.zeros(shape)
 
-def near_bodies(table: Bodies, fixed: Fixed, margin: float) -> Near:
-    """The table of fixed things near any body."""
-    return near_table(fixed, table.widest + margin)
+    def flags() -> Any:
+        return np.zeros(B, np.bool_)
+
+    return Room(
+        active=np.zeros(B, np.int64), paired=flags(), stays=flags(), margin=numbers(B), pose=numbers(B, 5), was=numbers(B, 3),
+        speed=numbers(B, 3), began=numbers(B, 3), roll=numbers(B, 2), shift=numbers(B, 3), travel=numbers(B),
+        strayed=numbers(B), busy=flags(), hit=flags(),
+        corners=Corners(first.astype(np.int64), np.concatenate([table.radius, radii]), x, y, nx, ny),
+        body=body.astype(np.int64), place=numbers(1, B, 2), cells=make(1, B, region, 2.0 * table.widest),
+        pair=np.zeros((Q, 2), np.int64), seen=numbers(Q), gap=numbers(Q), before=numbers(Q),
+        contact=np.zeros((touches, 4), np.int64), point=numbers(touches, 9), acc=numbers(touches, 2),
+        count=np.zeros(5, np.int64))
 
 
 __all__ = ["Bodies", "Joint", "Room", "bodies", "joints_start", "loose_start", "make_room"]

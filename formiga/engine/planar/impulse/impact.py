@@ -16,7 +16,7 @@ STILL = 1e-9       # m/s that counts as no approach
 
 @kernel()
 def impulse(approach, restitution, yielding):
-    """j = -(1 + eps) v_rel/K, with K the sum of 1/M + (r x n)^2/I of both bodies; 0 if they part. [Klancar et al. 2003, eq. 21]"""
+    """j = -(1 + eps) v_rel/K, with K the sum of 1/M + (r x n)^2/I of both; 0 if they part. [Klancar et al. 2003, eq. 21]"""
     return -(1.0 + restitution) * approach / yielding if approach < 0.0 and yielding > 0.0 else 0.0
 
 
@@ -92,9 +92,8 @@ def collide(a, b, nx, ny, px, py, restitution, bodies, pose, speed):
 
 @kernel()
 def impacts(rest, rounds, bodies, joints, w, room, log):
-    """Go through all contacts until nobody approaches faster than `rest`, at most `rounds` times. Returns the largest impulse."""
+    """Go through all contacts until nobody approaches faster than `rest`, at most `rounds` times."""
     contact, point, pose, speed = room.contact, room.point, room.pose, room.speed
-    hardest = 0.0
     for _ in range(rounds):
         again = False
         for k in range(room.count[1]):
@@ -102,14 +101,12 @@ def impacts(rest, rounds, bodies, joints, w, room, log):
             nx, ny, px, py = point[k, 0], point[k, 1], point[k, 2], point[k, 3]
             if approach(a, b, nx, ny, px, py, pose, speed) < -rest:
                 j = collide(a, b, nx, ny, px, py, point[k, 8], bodies, pose, speed)
-                hardest = max(hardest, j)
                 note(w, px, py, nx, ny, j, a, b, log)
                 again = True
         if not again:
             break
         for k in range(joints.shape[1]):
             hold(joints[w, k], bodies, pose, speed)
-    return hardest
 
 
 @kernel()

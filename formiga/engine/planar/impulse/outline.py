@@ -53,15 +53,21 @@ def tidy(outline: tuple[Corner, ...]) -> list[Corner]:
     """Counter-clockwise, each corner once, none in the middle of a straight side. A crossing outline is refused."""
     corners = [corner for corner, following in zip(outline, [*outline[1:], outline[0]], strict=True) if corner != following]
     size = abs(area(corners)) if len(corners) > 2 else 0.0
-    if area(corners) < 0.0 if size else False:
-        corners.reverse()
-    corners = [b for a, b, c in zip([corners[-1], *corners[:-1]], corners, [*corners[1:], corners[0]], strict=True)
-               if abs(turn(a, b, c)) > 1e-9 * size] if size else []
-    if len(corners) < 3 or size < 1e-12:
+    if size < 1e-12:
         raise WorldError("the outline has no area.")
-    if any(_cross(corners, i, j) for i in range(len(corners)) for j in range(i + 2, len(corners)) if (i, j) != (0, len(corners) - 1)):
+    if area(corners) < 0.0:
+        corners.reverse()
+    corners = _bends(corners, 1e-9 * size)
+    last = len(corners) - 1
+    if any(_cross(corners, i, j) for i in range(last) for j in range(i + 2, last + 1) if (i, j) != (0, last)):
         raise WorldError("the outline crosses itself.")
     return corners
+
+
+def _bends(corners: list[Corner], least: float) -> list[Corner]:
+    """The corners at which the outline really turns."""
+    around = zip([corners[-1], *corners[:-1]], corners, [*corners[1:], corners[0]], strict=True)
+    return [corner for before, corner, after in around if abs(turn(before, corner, after)) > least]
 
 
 def is_convex(corners: list[Corner]) -> bool:
@@ -95,6 +101,6 @@ def _union(one: list[Corner], other: list[Corner]) -> list[Corner] | None:
             if (a, b) == (d, c):
                 both = one[i + 1:] + one[:i + 1]       # from b round to a ...
                 both += (other[j + 1:] + other[:j + 1])[1:-1]  # ... and on, from a round to b
-                corners = [q for p, q, r in zip([both[-1], *both[:-1]], both, [*both[1:], both[0]], strict=True) if turn(p, q, r) != 0.0]
+                corners = _bends(both, 1e-9 * area(both))
                 return corners if is_convex(corners) else None
     return None
