@@ -30,7 +30,7 @@ LAYERS: list[set[str]] = [
     {"loop"},
     {"rollout"},
     {"record", "view"},
-    {"locate", "plan", "swarm", "evolve"},
+    {"locate", "plan", "swarm", "evolve", "soccer"},
     {"lab", "", "envs"},                          # lab.py is the public Python face; "" is formiga itself, __init__.py
     {"session"},
     {"page"},

@@ -18,7 +18,7 @@ import click
 
 from formiga.errors import FormigaError
 
-COMMANDS = ("run", "view", "evolve", "check", "list", "schema", "bench", "study")  # in the order of the help
+COMMANDS = ("run", "view", "match", "tournament", "evolve", "check", "list", "schema", "bench", "study")  # as in the help
 INTERRUPTED, BROKEN_PIPE = 130, 141                              # as shells count them: 128 + the signal
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)      # not our mistake: there is no room for the output
 

@@ -72,7 +72,7 @@ class SwarmParallelEnv(ParallelEnv):  # type: ignore[misc, unused-ignore]
         if self.render_mode is None:
             return None
         state = self.batch.lab.state
-        return top_view(self.batch.world, state.position[0], state.heading[0])
+        return top_view(self.batch.world, state)
 
     def _see(self) -> Any:
         return self.batch.inputs[0].astype(np.float32)

@@ -42,7 +42,7 @@ class SwarmEnv(gymnasium.Env[Any, Any]):
         if self.render_mode is None:
             return None
         state = self.batch.lab.state
-        return top_view(self.batch.world, state.position[0], state.heading[0])
+        return top_view(self.batch.world, state)
 
     def _see(self) -> Any:
         return self.batch.inputs.reshape(-1).astype(np.float32)

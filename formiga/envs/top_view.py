@@ -8,7 +8,8 @@ import numpy as np
 
 from formiga.engine.flatten import extent, flatten
 from formiga.errors import FormigaError
-from formiga.view.picture import draw_robots, draw_world
+from formiga.state import State
+from formiga.view.picture import draw_loose, draw_robots, draw_world
 from formiga.world.model import World
 
 RENDER_MODES = ["rgb_array"]
@@ -22,8 +23,8 @@ def check_render_mode(given: str | None) -> str | None:
     return given
 
 
-def top_view(world: World, position: Any, heading: Any) -> Any:
-    """Pixels (height, width, 3) of a world with robots at position (N, 2), heading (N,)."""
+def top_view(world: World, state: State, number: int = 0) -> Any:
+    """Pixels (height, width, 3) of a world, as it is in a state with that number among its worlds."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -34,7 +35,9 @@ def top_view(world: World, position: Any, heading: Any) -> Any:
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_axis_off()
     draw_world(axes, world)
-    draw_robots(axes, world, position, heading, position[None])
+    position, loose = state.position[number], state.loose[number]
+    draw_robots(axes, world, position, state.heading[number], position[None])
+    draw_loose(axes, world, loose[:, :2], loose[:, 2], loose[None, :, :2])
     if not world.things:
         axes.autoscale_view()
     axes.set_aspect("equal")

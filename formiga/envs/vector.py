@@ -59,7 +59,7 @@ class SwarmVectorEnv(VectorEnv[Any, Any, Any]):
         if self.render_mode is None:
             return None
         state = self.batch.lab.state
-        return tuple(top_view(self.batch.world, state.position[w], state.heading[w]) for w in range(self.num_envs))
+        return tuple(top_view(self.batch.world, state, w) for w in range(self.num_envs))
 
     def close_extras(self, **kwargs: Any) -> None:
         """Let the threads go."""

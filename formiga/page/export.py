@@ -23,7 +23,7 @@ from formiga.page.server import Server
 from formiga.session import Session
 from formiga.session.replay import Replay
 from formiga.view import cameras
-from formiga.view.frame import Frame, frame
+from formiga.view.frame import Frame, frame, loose_poses
 from formiga.view.scene import Scene
 
 FRAMES = 20.0                    # a second of film
@@ -118,7 +118,7 @@ def recorded(replay: Replay) -> Iterator[Frame]:
         turn[:, 0], turn[:, 3] = np.cos(0.5 * poses.heading[index, 0]), np.sin(0.5 * poses.heading[index, 0])
         yield Frame(world, 0, int(replay.steps[index]), float(poses.time[index]), place, turn,
                     np.stack([poses.left[index, 0], poses.right[index, 0]], -1), now.leds, poses.crashed[index, 0],
-                    poses.alive[index, 0], now.crashes)
+                    poses.alive[index, 0], now.crashes, **loose_poses(world, poses.loose[index, 0]))
 
 
 # -- one file that opens by itself --------------------------------------------------------------------------------------

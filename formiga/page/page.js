@@ -41,6 +41,11 @@ root.innerHTML = `<style>${SETTINGS.css}</style>
   <button id="shell" title="console (\`)">${ICONS.shell}</button>
 </nav>
 <div id="name"></div>
+<section id="board" hidden aria-label="scoreboard">
+  <div id="teams"><span class="team" id="blue"></span><b class="score" id="blue-score"></b><i>:</i><b class="score" id="yellow-score"></b><span class="team" id="yellow"></span></div>
+  <div id="when"><span id="half"></span><span id="match-clock"></span></div>
+  <div id="call" role="status"></div>
+</section>
 <dialog id="gallery" aria-label="worlds"><header><h1>formiga</h1><p>Choose a world.</p><button id="close" title="close">✕</button></header>
   <div id="cards"></div></dialog>`;
 const $ = (id) => root.getElementById(id);
@@ -84,6 +89,31 @@ function show(now) {
   if (root.activeElement !== $("speed")) choose(now.speed);
   $("name").textContent = `${now.world}${now.recordingFile ? " (recording)" : ""} · ${now.robots} robots · seed ${now.seed}`;
   document.title = `${now.world} · formiga`;
+  host.dataset.dark = now.dark;
+  score(now.board);
+}
+// -- the scoreboard: what the referee called stays for a few seconds, longer if it is still called -------------------------
+let called = "", fading = 0;
+function score(board) {
+  $("board").hidden = !board;
+  host.dataset.match = Boolean(board);
+  if (!board) return;
+  for (const [number, team] of ["blue", "yellow"].entries()) {
+    const goals = String(board.score[number]), shown = $(`${team}-score`);
+    $(team).textContent = $(team).title = board[team];
+    $(team).style.setProperty("--team", board.colours[number]);
+    if (shown.textContent !== goals) {
+      if (shown.textContent !== "") shown.animate([{ transform: "scale(1.5)" }, { transform: "scale(1)" }], { duration: 900, easing: "ease-out" });
+      shown.textContent = goals;
+    }
+  }
+  $("half").textContent = board.half;
+  $("match-clock").textContent = board.clock;
+  if (board.note === called) return;
+  called = board.note;
+  clearTimeout(fading);
+  if (called) { $("call").textContent = called; $("call").classList.add("on"); }
+  else fading = setTimeout(() => $("call").classList.remove("on"), 2500);
 }
 function choose(speed) {
   const select = $("speed");
@@ -234,6 +264,7 @@ function middle() {
   host.style.setProperty("--middle", `${scene.left + scene.width / 2}px`);
   host.style.setProperty("--width", `${scene.width}px`);
   $("bar").classList.toggle("narrow", scene.width < 620);
+  $("name").classList.toggle("narrow", scene.width < 860);
 }
 const watcher = new ResizeObserver(middle);
 const scene = document.querySelector("canvas");

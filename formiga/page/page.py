@@ -41,6 +41,7 @@ from formiga.view.scene import Scene, Target
 RATE, FLAT_OUT = 30.0, 10.0  # pictures a second, at most; and of a run as fast as it goes, whose motion nobody can follow
 HAND_OVER = 0.0002     # s after which a thread that draws gives way to the steps; Python's own 5 ms cost a tenth of the speed
 STATUS = 0.2           # s between two messages about time and speed, and two looks at the panels
+TEAMS = {"blue": "#1f6feb", "yellow": "#f2c200"}  # colours of teams whose robots have none
 
 
 class Page:
@@ -171,7 +172,7 @@ class Page:
                 "speed": "max" if session.speed == inf else f"{session.speed:g}",
                 "recording": session.recorder is not None,
                 "length": session.replay.seconds if session.replay else None,
-                "recordingFile": session.replay is not None}
+                "recordingFile": session.replay is not None, "dark": self.scene.dark, "board": board(frame)}
 
     # -- windows ------------------------------------------------------------------------------------------------------
     async def _opened(self, client: viser.ClientHandle) -> None:
@@ -373,6 +374,14 @@ class Page:
         windows = self._windows(who)
         client = self._browser.get_clients()[windows[0]] if windows else None
         self._job = export.export(self.session, path, client)
+
+
+def board(frame: Frame) -> dict[str, Any] | None:
+    """The scoreboard for a window, with the colours of the teams."""
+    if frame.scoreboard is None:
+        return None
+    own = {group.name: getattr(group.robot, "colour", "") for group in frame.world.groups}
+    return {**frame.scoreboard._asdict(), "colours": [own.get(team) or TEAMS[team] for team in TEAMS]}
 
 
 def _text(name: str) -> str:

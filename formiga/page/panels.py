@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 
 FIGURES = {"speed": "mean speed (cm/s)", "crashed": "touching (%)", "spread": "spread (m)"}  # of the whole group, over time
 SCALES = {"speed": 100.0, "crashed": 100.0, "spread": 1.0}
-WORDS = {"beams": "beams, by distance", "circles": "collision circles", "links": "who reaches whom", "names": "names",
-         "shifts": "re-positioning", "trails": "trails"}
+WORDS = {"beams": "beams, by distance", "circles": "collision circles", "contacts": "contacts and impulses",
+         "links": "who reaches whom", "names": "names", "shifts": "re-positioning", "trails": "trails"}
 KEPT = 240             # points of a plot
 WIDTH = 330            # of the panel, pixels
 TEMPLATES = {          # what can be added by a click, and what a new one is like
     "sbot": "", "disc": "radius=8.5cm wheel_base=14cm top_speed=10cm/s", "lamp": "z=30cm", "cylinder": "radius=8cm",
     "rectangle": "width=30cm depth=10cm", "zone": "radius=15cm", "wall": "'points=-0.2 0 0.2 0'",
 }
+PUSHED = {"ball": "", "puck": "radius=5cm", "block": "width=10cm depth=10cm"}  # the same, where there is something to push them
 TYPING = 0.8           # s without a key, after which a field is taken to be complete
 
 
@@ -154,7 +155,8 @@ class Panels:
                 chosen = self._object.value if self._object.value in objects else objects[0]
                 self._object.options = tuple(objects)
                 self._set(self._object, "value", chosen)
-            self._kind.options = tuple(dict.fromkeys([*(group.name for group in world.groups), *TEMPLATES]))
+            kinds = [*TEMPLATES, *(PUSHED if world.contact.model == "impulse" else ())]
+            self._kind.options = tuple(dict.fromkeys([*(group.name for group in world.groups), *kinds]))
             self._edit(self._object.value)
 
     def choose(self, thing: int) -> None:
@@ -220,8 +222,8 @@ class Panels:
         return field
 
     def _changed(self, event: Any) -> None:
-        kind = self._kind.value
-        self.run("undo" if event.target.value == "undo" else f"spawn {quote([kind])} {TEMPLATES.get(kind, '')}", event)
+        kind, made = self._kind.value, TEMPLATES | PUSHED
+        self.run("undo" if event.target.value == "undo" else f"spawn {quote([kind])} {made.get(kind, '')}", event)
 
     def _acted(self, on_robot: bool, event: Any) -> None:
         name = "$selected" if on_robot else quote([self._object.value])

@@ -2,6 +2,9 @@
 
 The text is in the file's key-value metadata, under `formiga`. It has all that is needed to run the same again: the
 world as XML, the contents of files that the world names, the seed, the engine, the versions that computed it. No code.
+
+A world with things that can be pushed is recorded in format 2: they follow the robots of their world as if they were more of
+them, in the order of `world.loose`, and everybody has a velocity and a spin. A match has its scoreboards among the words.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from formiga.world.model import Group, World
 from formiga.world.nodes import LARGEST_FILE
 from formiga.world.writer import to_text
 
-FORMAT = 1
+FORMAT, WITH_LOOSE = 1, 2
 KEY = b"formiga"
 ENDINGS = ("complete", "interrupted", "failed")
 EMBEDDED = re.compile(r"[0-9]{1,6}/[^/\\\0]{1,255}")  # names of files inside a recording: '0/table.csv'
@@ -36,16 +39,40 @@ MEASURED = {  # x, y in m, heading in rad; left, right are speeds of the wheels'
     "x": pa.float64(), "y": pa.float64(), "heading": pa.float64(), "left": pa.float64(), "right": pa.float64(),
     "crashed": pa.bool_(), "alive": pa.bool_(),
 }
+MOVING = {"vx": pa.float64(), "vy": pa.float64(), "spin": pa.float64()}  # m/s, m/s, rad/s; only in format 2
 COLUMNS = pa.schema([pa.field(name, kind, nullable=False) for name, kind in (INDICES | MEASURED).items()])
+MORE_COLUMNS = pa.schema([*COLUMNS, *(pa.field(name, kind, nullable=False) for name, kind in MOVING.items())])
 DTYPES = {name: np.dtype(kind.to_pandas_dtype()) for name, kind in MEASURED.items()}
-BYTES_PER_ROW = 62  # in memory
+MORE_DTYPES = DTYPES | {name: np.dtype(kind.to_pandas_dtype()) for name, kind in MOVING.items()}
+BYTES_PER_ROW = 62  # in memory; 24 more in format 2
 ROWS = 1 << 17      # of a row group, at most: about 8 MB in memory
+
+BOARD: dict[str, Any] = {"blue": str, "yellow": str, "score": list, "clock": str, "half": str, "note": str}  # of a match
+MOST_NOTES = 20_000     # one a second for five hours
+LONGEST_WORD = 80       # characters
+
+
+def columns_of(world: World) -> tuple[pa.Schema, dict[str, Any]]:
+    """The columns of a recording of this world, and the types of those that are measured."""
+    return (MORE_COLUMNS, MORE_DTYPES) if world.loose else (COLUMNS, DTYPES)
+
+
+def bodies_of(world: World) -> int:
+    """How many rows a world has in each step: its robots, then the things that can be pushed."""
+    return world.robots + len(world.loose)
 
 
 def measured(state: Any) -> dict[str, Any]:
-    """The columns of a state, each (worlds, robots)."""
-    return {"x": state.position[..., 0], "y": state.position[..., 1], "heading": state.heading,
-            "left": state.wheels[..., 0], "right": state.wheels[..., 1], "crashed": state.crashed, "alive": state.alive}
+    """The columns of a state, each (worlds, bodies); what can be pushed has no wheels, and nothing happens to it."""
+    robots = {"x": state.position[..., 0], "y": state.position[..., 1], "heading": state.heading,
+              "left": state.wheels[..., 0], "right": state.wheels[..., 1], "crashed": state.crashed, "alive": state.alive}
+    if state.loose.shape[1] == 0:
+        return robots
+    robots |= {"vx": state.motion[..., 0], "vy": state.motion[..., 1], "spin": state.motion[..., 2]}
+    things = dict(zip(("x", "y", "heading", "vx", "vy", "spin"), np.moveaxis(state.loose[..., :6], -1, 0), strict=True))
+    nothing = np.zeros(state.loose.shape[:2])
+    things |= {"left": nothing, "right": nothing, "crashed": nothing > 0.0, "alive": nothing == 0.0}
+    return {name: np.concatenate([values, things[name]], axis=1) for name, values in robots.items()}
 
 
 def steps_recorded(last: int, every: int) -> NDArray[np.int64]:
@@ -60,8 +87,8 @@ def describe(world: World, seed: int, worlds: int, engine: str, every: int) -> d
     if len(text.encode()) > LARGEST_FILE:
         raise RecordingError(f"the world is larger than {LARGEST_FILE >> 20} MB as XML; it could not be read back.")
     return {
-        "format": FORMAT, "world": text, "files": files, "seed": seed, "worlds": worlds, "engine": engine,
-        "dt": world.dt, "every": every, "versions": versions(), "platform": platform.platform(),
+        "format": WITH_LOOSE if world.loose else FORMAT, "world": text, "files": files, "seed": seed, "worlds": worlds,
+        "engine": engine, "dt": world.dt, "every": every, "versions": versions(), "platform": platform.platform(),
         "groups": [{"name": group.name, "robot": of(group.robot).tag, "count": group.count,
                     "radius": getattr(group.robot, "radius", None)} for group in world.groups],
     }

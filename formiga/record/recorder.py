@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from formiga.errors import RecordingError
 from formiga.loop import Simulation
-from formiga.record.format import COLUMNS, DTYPES, KEY, ROWS, describe, measured
+from formiga.record.format import BOARD, KEY, LONGEST_WORD, MOST_NOTES, ROWS, bodies_of, columns_of, describe, measured
 from formiga.world.model import World
 
 LAST_STEP = 2**31 - 1  # that the column can hold
@@ -47,12 +47,15 @@ class Recorder:
         self.touched = False               # may be set, too: the run was changed by hand, so it cannot be run again
         self._meta = describe(world, seed, worlds, engine_name or world.engine, every)
         self._every, self._dt = every, world.dt
-        self._shape = (worlds, world.robots)
+        self._shape = (worlds, bodies_of(world))
+        self._robots = world.robots
+        self._columns, dtypes = columns_of(world)
+        self._notes: list[tuple[int, dict[str, Any]]] = []  # step, scoreboard
         self._step = -1                    # of the last call
         self._shards: Sequence[Simulation] = ()
-        room = max(1, ROWS // max(1, worlds * world.robots))
+        room = max(1, ROWS // max(1, worlds * bodies_of(world)))
         self._steps: list[int] = []        # waiting in these arrays
-        self._waiting = {name: np.empty((room, *self._shape), dtype) for name, dtype in DTYPES.items()}
+        self._waiting = {name: np.empty((room, *self._shape), dtype) for name, dtype in dtypes.items()}
         self._recorded = -1                # last step that is recorded
         self._busy = False                 # writing: a signal has to wait
         self._late: int | None = None      # the signal that waits
@@ -65,9 +68,9 @@ class Recorder:
                 raise RecordingError(f"{self.path}: is a folder; a recording is one file.")
             self._file = open(self._beside, "wb")
             self._writer = pq.ParquetWriter(
-                self._file, COLUMNS, compression="zstd", write_page_checksum=True,
+                self._file, self._columns, compression="zstd", write_page_checksum=True,
                 write_statistics=["step", "time", "world"], use_dictionary=["step", "time", "world", "robot"],
-                use_byte_stream_split=[name for name, dtype in DTYPES.items() if dtype == np.float64])
+                use_byte_stream_split=[name for name, values in self._waiting.items() if values.dtype == np.float64])
         except (OSError, ValueError) as wrong:
             self._abandon()
             raise self._error(wrong) from wrong
@@ -86,11 +89,28 @@ class Recorder:
         if late is not None:
             _stop(late)
 
+    def note(self, board: Any) -> None:
+        """Keep how a match stands, as a named tuple of BOARD, at the step that was taken last.
+
+        Only what is new is kept; of too many, always the last. A match is played by somebody else: the run cannot be run again.
+        """
+        self.touched = True
+        new = {name: list(map(int, getattr(board, name))) if kind is list else str(getattr(board, name))[:LONGEST_WORD]
+               for name, kind in BOARD.items()}
+        if self._notes and self._notes[-1][1] == new:
+            return
+        if len(self._notes) == MOST_NOTES:
+            self._notes.pop()
+        self._notes.append((max(0, self._step), new))
+
     def _refuse_others(self, shards: Sequence[Simulation]) -> None:
-        shape = (sum(shard.state.worlds for shard in shards), shards[0].world.robots if shards else 0)
-        if shape != self._shape:
-            raise RecordingError(f"{self.path}: a recording of {self._shape[0]} worlds with {self._shape[1]} robots cannot "
-                                 f"take {shape[0]} worlds with {shape[1]}. End it, and begin another.")
+        worlds, robots = sum(shard.state.worlds for shard in shards), shards[0].world.robots if shards else 0
+        if (worlds, robots) != (self._shape[0], self._robots):
+            raise RecordingError(f"{self.path}: a recording of {self._shape[0]} worlds with {self._robots} robots cannot "
+                                 f"take {worlds} worlds with {robots}. End it, and begin another.")
+        if shards and robots + len(shards[0].world.loose) != self._shape[1]:
+            raise RecordingError(f"{self.path}: a recording with {self._shape[1] - robots} things that can be pushed cannot "
+                                 f"take {len(shards[0].world.loose)}. End it, and begin another.")
 
     def _take(self) -> None:
         if self._step > LAST_STEP:
@@ -117,7 +137,7 @@ class Recorder:
             **{name: values[:len(steps)].reshape(-1) for name, values in self._waiting.items()},
         }
         try:
-            self._writer.write_table(pa.table(columns, schema=COLUMNS), row_group_size=ROWS)
+            self._writer.write_table(pa.table(columns, schema=self._columns), row_group_size=ROWS)
         except OSError as wrong:
             self._abandon()
             raise self._error(wrong) from wrong
@@ -157,8 +177,10 @@ class Recorder:
         if self._recorded < 0:
             self._abandon()
             return
-        self._writer.add_key_value_metadata({
-            KEY: json.dumps({**self._meta, "last_step": self._recorded, "ending": self.ending, "touched": bool(self.touched)})})
+        meta = {**self._meta, "last_step": self._recorded, "ending": self.ending, "touched": bool(self.touched)}
+        if self._notes:
+            meta["notes"] = [(min(step, self._recorded), board) for step, board in self._notes]
+        self._writer.add_key_value_metadata({KEY: json.dumps(meta)})
         self._writer.close()
         self._file.flush()
         os.fsync(self._file.fileno())

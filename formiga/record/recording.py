@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from formiga import loop
 from formiga.errors import RecordingError
 from formiga.record import trust
-from formiga.record.format import BYTES_PER_ROW, COLUMNS, DTYPES, measured
+from formiga.record.format import BYTES_PER_ROW, bodies_of, columns_of, measured
 from formiga.state import Floats
 from formiga.world.model import World
 
@@ -26,8 +26,12 @@ LARGEST_NUMBER = 1e9          # in a column: metres, radians, metres a second
 LARGEST_IN_MEMORY = 8 << 30   # bytes, of a table that is asked for in one piece
 
 
+MOVING = ("vx", "vy", "spin")
+LOOSE = ("x", "y", "heading", *MOVING)
+
+
 class Poses(NamedTuple):
-    """A recording as arrays: S recorded steps, W worlds, N robots."""
+    """A recording as arrays: S recorded steps, W worlds, N robots, M things that can be pushed."""
 
     time: Floats          # (S,) s
     x: Floats             # (S, W, N) m
@@ -37,6 +41,8 @@ class Poses(NamedTuple):
     right: Floats         # (S, W, N) m/s
     crashed: Any          # (S, W, N)
     alive: Any            # (S, W, N)
+    motion: Floats        # (S, W, N, 3) m/s, m/s, rad/s: velocity and spin; zero if nothing can be pushed
+    loose: Floats         # (S, W, M, 6) x y heading, velocity and spin
 
 
 @dataclass(frozen=True)
@@ -75,18 +81,23 @@ class Recording:
         return self.meta["touched"]
 
     @property
+    def notes(self) -> list[tuple[int, dict[str, Any]]]:
+        """How a match stood, if it was one: (step, scoreboard), in the order in which that changed."""
+        return [(step, dict(board)) for step, board in self.meta["notes"]]
+
+    @property
     def table(self) -> pa.Table:
         """All rows."""
         self._refuse_large(self._file.metadata.num_rows)
-        return pa.concat_tables([COLUMNS.empty_table(), *self.blocks()])
+        return pa.concat_tables([columns_of(self.world)[0].empty_table(), *self.blocks()])
 
     def poses(self, world: int | None = None) -> Poses:
         """All rows as arrays (steps, worlds, robots); or those of one world (steps, 1, robots), and no others in memory."""
         if world is not None and not 0 <= world < self.worlds:
             raise RecordingError(f"{self.path}: there is no world {world}; they are numbered from 0 to {self.worlds - 1}.")
-        shape = (len(self.steps), self.worlds if world is None else 1, self.world.robots)
+        shape, robots = (len(self.steps), self.worlds if world is None else 1, bodies_of(self.world)), self.world.robots
         self._refuse_large(prod(shape))
-        arrays = {name: np.empty(shape, dtype) for name, dtype in DTYPES.items()}
+        arrays: dict[str, Any] = {name: np.empty(shape, dtype) for name, dtype in columns_of(self.world)[1].items()}
         row = 0
         for block in self.blocks():
             rows = block if world is None else block.filter(pc.equal(block["world"], world))
@@ -96,7 +107,13 @@ class Recording:
         for name, values in arrays.items():
             if values.dtype == np.float64 and not (np.abs(values) <= LARGEST_NUMBER).all():  # also what is no number
                 raise RecordingError(f"{self.path}: damaged; column '{name}' has values that no run gives.")
-        return Poses(np.multiply(self.steps, self.world.dt, dtype=np.float64), **arrays)
+        time = np.multiply(self.steps, self.world.dt, dtype=np.float64)
+        if not self.world.loose:
+            nothing = np.broadcast_to(0.0, (*shape, 3))
+            return Poses(time, **arrays, motion=nothing, loose=np.empty((*shape[:2], 0, 6)))
+        loose = np.stack([arrays[name][..., robots:] for name in LOOSE], axis=-1)
+        motion = np.stack([arrays.pop(name)[..., :robots] for name in MOVING], axis=-1)
+        return Poses(time, **{name: values[..., :robots] for name, values in arrays.items()}, motion=motion, loose=loose)
 
     def blocks(self) -> Iterator[pa.Table]:
         """The rows in order, some at a time, whatever the size of the file."""
@@ -112,7 +129,7 @@ class Recording:
 
     def frames(self) -> Iterator[pa.Table]:
         """The rows of one recorded step at a time."""
-        size, rest = self.worlds * self.world.robots, COLUMNS.empty_table()
+        size, rest = self.worlds * bodies_of(self.world), columns_of(self.world)[0].empty_table()
         for block in self.blocks():
             rest = pa.concat_tables([rest, block])
             while rest.num_rows >= size > 0:
@@ -131,16 +148,16 @@ class Recording:
         return again.found or again.missing()
 
     def _check_order(self, block: pa.Table, row: int) -> None:
-        robots = max(1, self.world.robots)
+        bodies = max(1, bodies_of(self.world))
         index = np.arange(row, row + block.num_rows)
-        expected = {"robot": index % robots, "world": index // robots % self.worlds,
-                    "step": self.steps[index // (robots * self.worlds)]}
+        expected = {"robot": index % bodies, "world": index // bodies % self.worlds,
+                    "step": self.steps[index // (bodies * self.worlds)]}
         for name, values in expected.items():
             if not np.array_equal(block[name].to_numpy(), values):
                 raise RecordingError(f"{self.path}: column '{name}' is out of order after row {row}; it was changed.")
 
     def _refuse_large(self, rows: int) -> None:
-        size = rows * BYTES_PER_ROW
+        size = rows * (BYTES_PER_ROW + 24 * bool(self.world.loose))
         if size > LARGEST_IN_MEMORY:
             raise RecordingError(f"{self.path}: {size / 2**30:.1f} GB are too many at once; use blocks() or frames().")
 
@@ -162,7 +179,7 @@ class _Comparison:
         self.due = next(self.steps, None)
         now = [measured(shard.state) for shard in shards]
         worlds = sum(shard.state.worlds for shard in shards)
-        for name in DTYPES:
+        for name in now[0]:
             new, old = np.concatenate([columns[name] for columns in now]), frame[name].to_numpy().reshape(worlds, -1)
             if len(different := np.argwhere(_bits(new) != _bits(old))):
                 at = tuple(different[0].tolist())
@@ -186,5 +203,5 @@ def read_recording(path: str | os.PathLike[str]) -> Recording:
     parquet = trust.open_parquet(file)
     meta = trust.read_meta(file, parquet)
     world = trust.read_world(file, meta)
-    steps = trust.read_steps(file, meta, parquet.metadata.num_rows, world.robots)
+    steps = trust.read_steps(file, meta, parquet.metadata.num_rows, world)
     return Recording(file, meta, world, meta["seed"], meta["worlds"], meta["engine"], steps, meta["ending"], parquet)

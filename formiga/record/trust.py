@@ -19,13 +19,19 @@ from numpy.typing import NDArray
 
 from formiga.errors import RecordingError, WorldError
 from formiga.record.format import (
+    BOARD,
     BYTES_PER_ROW,
     COLUMNS,
     EMBEDDED,
     ENDINGS,
     FORMAT,
     KEY,
+    LONGEST_WORD,
+    MORE_COLUMNS,
+    MOST_NOTES,
     ROWS,
+    WITH_LOOSE,
+    bodies_of,
     elements_of,
     named_files,
     steps_recorded,
@@ -59,7 +65,7 @@ def open_parquet(file: Path) -> pq.ParquetFile:
         raise RecordingError(f"{file}: a Parquet file, but not a recording of formiga.")
     if missing := [name for name in COLUMNS.names if name not in columns.names]:
         raise RecordingError(f"{file}: not a whole recording; it has no column '{missing[0]}'.")
-    if not columns.equals(COLUMNS):
+    if not columns.equals(COLUMNS) and not columns.equals(MORE_COLUMNS):
         raise RecordingError(f"{file}: its columns are not those of a recording: {', '.join(COLUMNS.names)}.")
     if sum(group.num_rows for group in groups) != parquet.metadata.num_rows:
         raise RecordingError(f"{file}: damaged; its row groups do not have the rows that it claims.")
@@ -73,9 +79,11 @@ def read_meta(file: Path, parquet: pq.ParquetFile) -> dict[str, Any]:
     meta = parse_meta(parquet.metadata.metadata[KEY])
     if meta is None:
         raise RecordingError(f"{file}: what it says about the run cannot be read; it is damaged.")
-    if meta.get("format") != FORMAT:
+    if meta.get("format") not in (FORMAT, WITH_LOOSE):
         raise RecordingError(f"{file}: a recording of format {str(meta.get('format'))[:20]}, written by formiga "
-                             f"{_written_by(meta)}; this one reads format {FORMAT}.")
+                             f"{_written_by(meta)}; this one reads formats {FORMAT} and {WITH_LOOSE}.")
+    if not parquet.schema_arrow.equals(MORE_COLUMNS if meta["format"] == WITH_LOOSE else COLUMNS):
+        raise RecordingError(f"{file}: damaged; a recording of format {meta['format']} has other columns.")
     rules: dict[str, Any] = {
         "world": lambda value: isinstance(value, str), "engine": lambda value: isinstance(value, str),
         "files": lambda value: isinstance(value, dict), "seed": whole_number(0, 2**63 - 1),
@@ -87,7 +95,28 @@ def read_meta(file: Path, parquet: pq.ParquetFile) -> dict[str, Any]:
             raise RecordingError(f"{file}: damaged; it does not say '{name}' of the run.")
     if type(meta.setdefault("touched", False)) is not bool:  # older recordings do not have it
         raise RecordingError(f"{file}: damaged; it does not say whether the run was 'touched'.")
+    if not _are_notes(meta.setdefault("notes", []), meta["last_step"]):
+        raise RecordingError(f"{file}: damaged; what it says about a match makes no sense.")
     return meta
+
+
+def _are_notes(notes: Any, last: int) -> bool:
+    """Whether a value is a list of [step, scoreboard], in order."""
+    if not isinstance(notes, list) or len(notes) > MOST_NOTES:
+        return False
+    before: Any = 0
+    step_fits, goals_fit = whole_number(0, last), whole_number(0, 2**31 - 1)
+    for each in notes:
+        if not (isinstance(each, list) and len(each) == 2 and step_fits(each[0]) and each[0] >= before):
+            return False
+        before, board = each
+        if not isinstance(board, dict) or board.keys() != BOARD.keys():
+            return False
+        if any(not isinstance(value, BOARD[name]) or len(value) > LONGEST_WORD for name, value in board.items()):
+            return False
+        if len(board["score"]) != 2 or not all(map(goals_fit, board["score"])):
+            return False
+    return True
 
 
 def parse_meta(text: bytes) -> dict[str, Any] | None:
@@ -120,18 +149,22 @@ def read_world(file: Path, meta: dict[str, Any]) -> World:
         named = [path for _, _, path in named_files(elements_of(world))]
     except WorldError as wrong:
         raise RecordingError(f"{file}: its world cannot be read: {str(wrong).replace(f'{beside}:', 'line ')}") from wrong
+    if bool(world.loose) != (meta["format"] == WITH_LOOSE):
+        raise RecordingError(f"{file}: damaged; in a recording of format {meta['format']} there is "
+                             f"{'something' if meta['format'] == WITH_LOOSE else 'nothing'} that can be pushed.")
     if strangers := [path for path in named if not folder or not path.startswith(folder + os.sep)]:
         raise RecordingError(f"{file}: its world names {strangers[0]!r}, which is not in the recording.")
     return world
 
 
-def read_steps(file: Path, meta: dict[str, Any], rows: int, robots: int) -> NDArray[np.int64]:
+def read_steps(file: Path, meta: dict[str, Any], rows: int, world: World) -> NDArray[np.int64]:
     """The steps that are recorded, if there are as many rows as they need."""
     last, every, worlds = meta["last_step"], meta["every"], meta["worlds"]
     count = last // every + 1 + (last % every > 0)
-    if rows != count * worlds * robots or count > max(rows, MOST_STEPS_WITHOUT_ROWS):
-        raise RecordingError(f"{file}: damaged; {rows} rows do not make {count} steps of {worlds} worlds with {robots} "
-                             "robots.")
+    if rows != count * worlds * bodies_of(world) or count > max(rows, MOST_STEPS_WITHOUT_ROWS):
+        others = f" and {len(world.loose)} things that can be pushed" if world.loose else ""
+        raise RecordingError(f"{file}: damaged; {rows} rows do not make {count} steps of {worlds} worlds with {world.robots} "
+                             f"robots{others}.")
     return steps_recorded(last, every)
 
 

@@ -23,4 +23,12 @@ def wheels(world: World, drives: dict[int, tuple[float, float]]) -> dict[str, An
     return told or None
 
 
-__all__ = ["wheels"]
+def merged(told: dict[str, Any] | None, by_hand: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Speeds of a guest, and over them those of robots that somebody drives by hand."""
+    both = dict(told or {})
+    for name, speeds in (by_hand or {}).items():
+        both[name] = np.where(np.isnan(speeds), both[name], speeds) if name in both else speeds
+    return both or None
+
+
+__all__ = ["merged", "wheels"]

@@ -26,18 +26,30 @@ FAR = 1e6               # m from the origin: nobody is put further away
 
 @dataclass(frozen=True)
 class Change:
-    """A world after an edit, and where its robots are. kept: the number that each robot had before, -1 for a newcomer."""
+    """A world after an edit, and where its robots are. kept: the number that each robot had before, -1 for a newcomer.
+
+    Things that can be pushed stay where they are, unless an edit says something else about them.
+    """
 
     world: World
     position: Floats       # (N, 2)
     heading: Floats        # (N,)
     kept: Any              # (N,)
     alive: Any = None      # (N,) who may drive; None: as before
+    loose: Any = None      # (M, 8) as in the state; None: as before
 
 
 def same_robots(world: World, position: Floats, heading: Floats, alive: Any = None) -> Change:
     """An edit after which there are the same robots as before."""
     return Change(world, position, heading, np.arange(len(position)), alive)
+
+
+def pushed(world: World, position: Floats, heading: Floats, loose: Floats, number: int, x: float, y: float,
+           ahead: float | None = None) -> Change:
+    """Put a thing that can be pushed somewhere else: it lies still there. Where it begins stays as it is."""
+    new = loose.copy()
+    new[number] = (x, y, new[number, 2] if ahead is None else ahead, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return Change(world, position, heading, np.arange(len(position)), loose=new)
 
 
 # -- attributes -------------------------------------------------------------------------------------------------------
@@ -131,7 +143,7 @@ def moved(world: World, index: int, x: float, y: float) -> World:
     thing = world.things[index]
     if isinstance(thing, Arena):
         raise FormigaError("the arena cannot be moved; everything stands in it.")
-    if hasattr(thing, "points"):
+    if getattr(thing, "points", None) and not hasattr(thing, "x"):
         points = np.array(thing.points).reshape(-1, 2)
         points += np.array([x, y]) - points.mean(axis=0)
         return replace(world, things=_with(world.things, index, replace(thing, points=tuple(points.ravel()))))
@@ -201,12 +213,22 @@ def without_robots(world: World, position: Floats, heading: Floats, gone: Collec
 
 
 # -- the world as it stands -------------------------------------------------------------------------------------------
-def as_it_stands(world: World, position: Floats, heading: Floats, alive: Any) -> World:
-    """The world whose robots start where they are now, and as they are; its scripts are in it, wherever it is saved."""
+def as_it_stands(world: World, position: Floats, heading: Floats, alive: Any, loose: Floats) -> World:
+    """The world whose robots start where they are now, and as they are, and so does what they push; its scripts are in it,
+    wherever it is saved.
+    """
     groups = tuple(replace(group, place=_standing(position[robots], heading[robots], alive[robots]))
                    for group, robots in zip(world.groups, world.slices, strict=True))
     page = tuple(Script(run=each.text) if isinstance(each, Script) else each for each in world.page)
-    return replace(world, groups=groups, page=page)
+    lying = {thing.name: _lying(thing, pose) for thing, pose in zip(world.loose, loose.tolist(), strict=True)}
+    things = tuple(lying[thing.name] if thing in world.loose else thing for thing in world.things)
+    return replace(world, groups=groups, things=things, page=page)
+
+
+def _lying(thing: Any, pose: list[float]) -> Any:
+    """A thing that can be pushed as it is now, as far as its description can say so."""
+    now = dict(zip(("x", "y", "heading", "vx", "vy"), pose))
+    return replace(thing, **{name: value for name, value in now.items() if name in of(thing).kinds})
 
 
 def _standing(places: Floats, ahead: Floats, alive: Any = None) -> tuple[At, ...]:
@@ -227,5 +249,6 @@ def _with(things: tuple[Any, ...], index: int, new: Any) -> tuple[Any, ...]:
     return (*things[:index], new, *things[index + 1:])
 
 
-__all__ = ["Change", "FAR", "as_it_stands", "kind_of", "make", "moved", "same_robots", "same_things", "with_attribute",
-           "with_controller", "with_element", "with_group", "with_robots", "with_thing", "without_robots", "without_things"]
+__all__ = ["Change", "FAR", "as_it_stands", "kind_of", "make", "moved", "pushed", "same_robots", "same_things",
+           "with_attribute", "with_controller", "with_element", "with_group", "with_robots", "with_thing", "without_robots",
+           "without_things"]

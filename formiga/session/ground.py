@@ -12,6 +12,7 @@ from formiga.engine.flatten import extent, flatten
 from formiga.errors import FormigaError
 from formiga.session.names import robot_name
 from formiga.state import Floats
+from formiga.view.overlays import around
 from formiga.world.model import World
 
 PATIENCE = 3.0          # s on the clock to look for places
@@ -20,12 +21,17 @@ WALL = "a wall or an obstacle"
 
 
 class Ground:
-    """What stands still in a world, for questions about places. Robots (N, 2) are where the caller says."""
+    """What stands still in a world, for questions about places. Robots (N, 2) are where the caller says.
+
+    loose (M, 2) is where things that can be pushed are: at the start, until somebody says otherwise.
+    """
 
     def __init__(self, world: World) -> None:
         self.world, self.fixed = world, flatten(world)
         self.region = extent(world, self.fixed)
         self.radius = np.concatenate([np.empty(0), *(np.full(group.count, group.robot.radius) for group in world.groups)])
+        self.loose: Floats = np.array([(thing.x, thing.y) for thing in world.loose]).reshape(-1, 2)
+        self.size = np.array([around(thing) for thing in world.loose])
         self._near: dict[float, Near] = {}
 
     def blocked(self, x: float, y: float, radius: float) -> bool:
@@ -35,17 +41,22 @@ class Ground:
         gap = gap_to_fixed(x, y, self.fixed.shapes, self._near[radius])
         return bool(gap < radius or inside_solid(x, y, self.fixed.outlines))
 
-    def in_the_way(self, position: Floats, x: float, y: float, radius: float, but: int = -1) -> str:
-        """What stands where a disc would be put: 'a wall or an obstacle', 'swarm.3', or '' for nothing.
+    def in_the_way(self, position: Floats, x: float, y: float, radius: float, but: int = -1, thing: int = -1) -> str:
+        """What stands where a disc would be put: 'a wall or an obstacle', 'swarm.3', 'ball', or '' for nothing.
 
-        but: a robot that does not count, because it is the one to be put there.
+        but, thing: a robot or a loose thing that does not count, because it is the one to be put there.
         """
         if self.blocked(x, y, radius):
             return WALL
         touching = np.hypot(position[:, 0] - x, position[:, 1] - y) < radius + self.radius
+        pushing = np.hypot(self.loose[:, 0] - x, self.loose[:, 1] - y) < radius + self.size
         if but >= 0:
             touching[but] = False
-        return robot_name(self.world, int(touching.argmax())) if touching.any() else ""
+        if thing >= 0:
+            pushing[thing] = False
+        if touching.any():
+            return robot_name(self.world, int(touching.argmax()))
+        return str(self.world.loose[int(pushing.argmax())].name) if pushing.any() else ""
 
     def free_places(self, position: Floats, radius: float, clearance: float, count: int,
                     draws: np.random.Generator) -> Floats:

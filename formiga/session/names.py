@@ -44,6 +44,12 @@ def thing_names(world: World) -> list[str]:
     return names
 
 
+def loose_number(world: World, index: int) -> int:
+    """The number in `world.loose` of the thing at an index of `world.things`; -1 if nobody can push it, or it is not there."""
+    thing = world.things[index] if 0 <= index < len(world.things) else None
+    return next((number for number, each in enumerate(world.loose) if each is thing), -1)
+
+
 def robot_name(world: World, robot: int) -> str:
     """'swarm.3' of a robot's number over all groups."""
     for group, robots in zip(world.groups, world.slices, strict=True):
@@ -151,4 +157,5 @@ def kinds(thing: Any) -> dict[str, Kind]:
     return kinds_of(World) if isinstance(thing, World) else of(thing).kinds
 
 
-__all__ = ["Target", "all_names", "element", "find", "group_of", "kinds", "part_names", "robot", "robot_name", "thing_names"]
+__all__ = ["Target", "all_names", "element", "find", "group_of", "kinds", "loose_number", "part_names", "robot", "robot_name",
+           "thing_names"]

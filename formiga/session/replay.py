@@ -10,6 +10,7 @@ import numpy as np
 from formiga.errors import FormigaError
 from formiga.loop import Simulation
 from formiga.record.recording import Recording
+from formiga.view.frame import Scoreboard
 
 
 class Replay:
@@ -22,6 +23,7 @@ class Replay:
         self.steps = recording.steps
         self.sim = Simulation(recording.world, recording.seed, 1, recording.engine, self.number)
         self._crashes = np.cumsum(self.poses.crashed[:, 0], axis=0)  # (S, N)
+        self._boards = [(step, Scoreboard(**{**board, "score": tuple(board["score"])})) for step, board in recording.notes]
         self.show(0)
 
     @property
@@ -39,6 +41,12 @@ class Replay:
         """When the next recorded moment is; at the end, when that was."""
         return float(self.poses.time[min(self.index + 1, self.last)])
 
+    @property
+    def scoreboard(self) -> Scoreboard | None:
+        """How the match stood at this moment, if it was one."""
+        after = bisect_right(self._boards, int(self.steps[self.index]), key=lambda noted: noted[0])
+        return self._boards[after - 1][1] if after else None
+
     def forward(self) -> bool:
         """Be at the next recorded moment; False if there is none."""
         if self.index == self.last:
@@ -55,6 +63,8 @@ class Replay:
         state.wheels[0, :, 0], state.wheels[0, :, 1] = poses.left[at, 0], poses.right[at, 0]
         state.crashed[0], state.alive[0] = poses.crashed[at, 0], poses.alive[at, 0]
         state.crashes[0] = self._crashes[at]
+        state.motion[0] = poses.motion[at, 0]
+        state.loose[0, :, :6], state.loose[0, :, 6:] = poses.loose[at, 0], poses.loose[at, 0, :, 3:5]  # a ball that rolls
         state.step[0] = self.steps[at]
         self.sim.look_again()
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import partial
 from math import inf, isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from formiga import lab
 from formiga.console import Console
@@ -23,20 +23,20 @@ from formiga.record.recorder import Recorder
 from formiga.record.recording import Recording
 from formiga.session import settings
 from formiga.session.commands import commands
-from formiga.session.drives import wheels
-from formiga.session.edit import FAR, Change, moved, same_robots, same_things
+from formiga.session.drives import merged, wheels
+from formiga.session.edit import FAR, Change, moved, pushed, same_robots, same_things
 from formiga.session.ground import Ground
 from formiga.session.inbox import Inbox
 from formiga.session.mistakes import own_mistakes
-from formiga.session.names import group_of, robot_name
+from formiga.session.names import group_of, loose_number, robot_name
 from formiga.session.own_text import begin
 from formiga.session.pace import BLOCK, IDLE, Pace
 from formiga.session.replay import Replay
 from formiga.session.tape import Tape
 from formiga.session.values import VARIABLES, get
-from formiga.session.watch import watch
+from formiga.session.watch import Before, watch
 from formiga.state import Floats
-from formiga.view.frame import Frame
+from formiga.view.frame import Frame, Scoreboard
 from formiga.world.model import World
 
 UNDO = 20               # edits that can be taken back
@@ -46,11 +46,36 @@ Given = str | World | Recording           # a shipped world's name, a file of ei
 Hearer = Callable[[str, str, Any], None]  # kind ("out", "error", "note"), text, who it is for (None: everybody)
 
 
+class Guest(Protocol):
+    """Somebody who plays in a session: a match, whose teams drive the robots and whose referee moves them."""
+
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing left to play."""
+
+    def drive(self, sim: Simulation) -> dict[str, Any] | None:
+        """Before each step: wheel speeds for it, as `Simulation.step` takes them."""
+
+    def watch(self, sim: Simulation) -> None:
+        """After each step; may change the state by hand."""
+
+    def scoreboard(self) -> Scoreboard | None:
+        """How it stands, for people."""
+
+    def close(self) -> None:
+        """Go home."""
+
+
 class Session:
-    """What somebody works on. `hear` is told everything that it says; `own_settings`: whether the user's file is run first."""
+    """What somebody works on. `hear` is told everything that it says; `own_settings`: whether the user's file is run first.
+
+    guest: a match that is played in the world. It follows the session's pace, also through a pause. Meanwhile robots can be
+    driven and everything that moves can be put somewhere else, but the world stays as it is and time does not begin again;
+    `load` sends the guest home, and so does the end of `run`.
+    """
 
     def __init__(self, given: Given, *, seed: int = 0, parameters: dict[str, str] | None = None,
-                 hear: Hearer | None = None, own_settings: bool = True) -> None:
+                 hear: Hearer | None = None, own_settings: bool = True, guest: Guest | None = None) -> None:
         self.hearers: list[Hearer] = [hear] if hear else []
         self.past: deque[tuple[str, str]] = deque(maxlen=PAST)  # what was said lately, for who comes later
         self.playing = False
@@ -62,6 +87,7 @@ class Session:
         self.version = 0                               # of the world: another one has to be drawn again
         self.eyes: Any = None                          # whoever has cameras: the page, if there is one
         self.replay: Replay | None = None
+        self.guest: Guest | None = None                # who plays
         self.drives: dict[int, tuple[float, float]] = {}  # robot -> wheel speeds as shares of the top speed
         self.inbox: Inbox[Frame] = Inbox()
         self.pace = Pace()
@@ -70,9 +96,10 @@ class Session:
         self._undo: deque[tuple[World, Simulation]] = deque(maxlen=UNDO)
         self._drag_begins = True                       # whether the next place that something is dragged to can be undone
         self._ground: Ground | None = None
-        self._before: tuple[Floats, Floats] | None = None  # poses one step ago
+        self._before: Before | None = None             # poses one step ago
         self._stepped = 0.0                            # when that was, on the clock
         self._open(given, seed, parameters)
+        self.guest, self.touched = guest, guest is not None
         self.console = Console(say=self.say, clock=lambda: self.time, complain=lambda text: self.say(text, "error"))
         self.console.add(commands(self))
         for name in VARIABLES:
@@ -105,6 +132,7 @@ class Session:
                 decide_all(source, sim.state, sim.readings)  # says what its sensors and controllers miss
                 sim = Simulation(source, seed)
         self.tape.close("another world was opened")
+        self._send_home()
         self.replay, self.world, self.sim = replay, sim.world, sim
         self.drives.clear()
         self._undo.clear()
@@ -113,6 +141,15 @@ class Session:
     def _run_own_text(self) -> None:
         if self.replay is None:
             begin(self.world, self.console)
+
+    def _send_home(self) -> None:
+        guest, self.guest = self.guest, None
+        if guest is not None:
+            guest.close()
+
+    def _refuse_while_played(self, what: str) -> None:
+        if self.guest is not None:
+            raise FormigaError(f"a match is being played, so {what}. `load` another world ends it.")
 
     @property
     def time(self) -> float:
@@ -138,11 +175,18 @@ class Session:
         """What stands in the world, for questions about places."""
         if self._ground is None or self._ground.world is not self.world:
             self._ground = Ground(self.world)
+        self._ground.loose = self.sim.state.loose[0, :, :2].copy()
         return self._ground
 
     def poses(self) -> tuple[Floats, Floats]:
         """Where everybody is (N, 2) and looks (N,); copies."""
         return self.sim.state.position[0].copy(), self.sim.state.heading[0].copy()
+
+    def scoreboard(self) -> Scoreboard | None:
+        """How a match stands, if one is played or was recorded."""
+        if self.replay:
+            return self.replay.scoreboard
+        return self.guest.scoreboard() if self.guest is not None else None
 
     def say(self, text: str, kind: str = "out", who: Any = None) -> None:
         """Tell whoever listens."""
@@ -170,7 +214,10 @@ class Session:
         except BaseException as wrong:
             self.tape.close(ending="failed" if isinstance(wrong, Exception) else "interrupted")
             raise
-        self.tape.close()
+        else:
+            self.tape.close()
+        finally:
+            self._send_home()
 
     def answer(self) -> None:
         """Do what was posted."""
@@ -223,7 +270,8 @@ class Session:
     def step(self) -> None:
         """One step, or one recorded moment. What goes wrong pauses it, and is said."""
         self.failed = False
-        before = self.poses() if self.speed < inf or "shifts" in self.overlays else None
+        wanted = self.speed < inf or "shifts" in self.overlays
+        before = (*self.poses(), self.sim.state.loose[0, :, :3].copy()) if wanted else None
         try:
             with own_mistakes():
                 self._step()
@@ -242,10 +290,27 @@ class Session:
         elif self.sim.state.done[0]:
             self.failed = True
             self.say(f"the world ended at {self.time:g} s: somebody is over the crash limit. `reset` starts again.", "note")
+        elif self.guest is not None:
+            self._play(self.guest)
         else:
             self.sim.step(wheels(self.world, self.drives))
-            self.robot_steps += self.world.robots
-            self.tape.take(self.sim)
+            self._stepped_on()
+
+    def _play(self, guest: Guest) -> None:
+        """One step of a match; who is driven by hand does not listen to his team."""
+        if not guest.over:
+            self.sim.step(merged(guest.drive(self.sim), wheels(self.world, self.drives)))
+            guest.watch(self.sim)
+            self._stepped_on()
+        if guest.over:
+            self.playing = False
+            board = guest.scoreboard()
+            result = f": {board.blue} {board.score[0]}, {board.yellow} {board.score[1]}" if board is not None else ""
+            self.say(f"the match is over{result}.", "note")
+
+    def _stepped_on(self) -> None:
+        self.robot_steps += self.world.robots
+        self.tape.take(self.sim, self.scoreboard())
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     def frame(self, exact: bool = False) -> Frame:
@@ -266,12 +331,15 @@ class Session:
             raise FormigaError("a recording cannot be changed. `load` a world, or `save` this moment as one.")
         with own_mistakes():
             if change.world is not self.world:
+                self._refuse_while_played("its world stays as it is")
                 self._refuse_to_bury(change)
             if try_out:
                 self.sim.edited(change.world, change.position, change.heading, change.kept).step()
             new = self.sim.edited(change.world, change.position, change.heading, change.kept)
         if change.alive is not None:
             new.state.alive[0] = change.alive
+        if change.loose is not None:
+            new.state.loose[0] = change.loose
         if undo:
             self._undo.append((self.world, self.sim))
         now = {int(before): number for number, before in enumerate(change.kept) if before >= 0}
@@ -306,7 +374,11 @@ class Session:
             return
         position, heading = self.poses()
         with suppress(FormigaError):
-            if kind == "thing" and index < len(self.world.things):
+            if kind == "thing" and (number := loose_number(self.world, index)) >= 0:
+                if self.ground.in_the_way(position, x, y, self.ground.size[number], thing=number):
+                    return
+                change = pushed(self.world, position, heading, self.sim.state.loose[0], number, x, y)
+            elif kind == "thing" and index < len(self.world.things):
                 change = same_robots(moved(self.world, index, x, y), position, heading)
             elif kind == "robot" and index < self.world.robots and not self.ground.in_the_way(
                     position, x, y, group_of(self.world, index).robot.radius, index):
@@ -321,6 +393,7 @@ class Session:
         """Go back to before the last edit, in time too."""
         if not self._undo:
             raise FormigaError("there is nothing to undo.")
+        self._refuse_while_played("time does not go back")
         self.tape.close("an edit was undone")
         self.drives.clear()
         self._use(*self._undo.pop())
@@ -343,6 +416,7 @@ class Session:
         if self.replay:
             self.replay.show(0)
         else:
+            self._refuse_while_played("it cannot begin again")
             with own_mistakes():
                 sim = Simulation(self.world, self.seed if seed is None else seed)
             self.tape.close("the world was reset")
@@ -378,7 +452,7 @@ class Session:
         """Record from now on, into a file that is there, whole, when it is stopped."""
         if self.replay:
             raise FormigaError("this is a recording already.")
-        self.tape.begin(path, self.sim, self.touched or bool(self.sim.state.step[0]))
+        self.tape.begin(path, self.sim, self.touched or bool(self.sim.state.step[0]), self.scoreboard())
 
 
-__all__ = ["Session"]
+__all__ = ["Guest", "Session"]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from formiga.session.session import Session
 
 ROBOT = ("x", "y", "heading", "left", "right", "crashes", "crashed", "alive", "driven", "controller")
+LOOSE = ("x", "y", "heading", "vx", "vy", "spin")  # of a thing that can be pushed
 VARIABLES = ("seed", "speed", "step", "robots", "playing", "selected", "factor")  # $seed ...; $time is the console's own
 
 
@@ -44,6 +45,8 @@ def get(session: Session, path: str) -> str:
         return written(known[attribute])
     if target.kind == "group" and attribute == "count":
         return str(session.world.groups[target.index].count)
+    if attribute in (own := _loose(session, target)):
+        return written(own[attribute])
     thing = names.element(session.world, target)
     return _written(kind_of(thing, attribute, f"'{name}'"), getattr(thing, attribute))
 
@@ -60,12 +63,20 @@ def describe(session: Session, name: str | None) -> str:
         robot = inspect(session, target.index)
         found: dict[str, Any] = {each: robot[each] for each in ROBOT} | robot["readings"] | robot["memory"]
         return "\n".join(f"{name}.{each}  {written(value)}" for each, value in found.items())
-    thing = names.element(session.world, target)
+    thing, own = names.element(session.world, target), _loose(session, target)
     lines = [f"{name}.count  {session.world.groups[target.index].count}"] if target.kind == "group" else []
+    lines += [f"{name}.{each}  {written(value)}" for each, value in own.items()]
     for attribute, kind in names.kinds(thing).items():
-        doc = f"   ({kind.doc})" if kind.doc else ""
-        lines.append(f"{name}.{attribute}  {_written(kind, getattr(thing, attribute))}{doc}")
+        if attribute not in own:
+            doc = f"   ({kind.doc})" if kind.doc else ""
+            lines.append(f"{name}.{attribute}  {_written(kind, getattr(thing, attribute))}{doc}")
     return "\n".join(lines)
+
+
+def _loose(session: Session, target: names.Target) -> dict[str, float]:
+    """Where a thing that can be pushed is now, and how it moves; nothing of anything else."""
+    number = names.loose_number(session.world, target.index) if target.kind == "thing" else -1
+    return dict(zip(LOOSE, session.sim.state.loose[0, number].tolist())) if number >= 0 else {}
 
 
 def written(value: Any) -> str:

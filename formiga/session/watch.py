@@ -13,23 +13,28 @@ from formiga.errors import FormigaError
 from formiga.geometry import arc
 from formiga.session.names import robot_name
 from formiga.state import Floats
-from formiga.view.frame import Frame, Rays, frame
+from formiga.view.frame import Frame, Rays, frame, upright
 from formiga.world.elements import of
 
 if TYPE_CHECKING:
     from formiga.session.session import Session
 
 MOST_RAYS, MOST_LINKS = 6000, 4000
+Before = tuple[Floats, Floats, Floats]  # places (N, 2) and headings (N,) of the robots, x y heading (M, 3) of loose things
 
 
-def watch(session: Session, before: tuple[Floats, Floats] | None, share: float) -> Frame:
+def watch(session: Session, before: Before | None, share: float) -> Frame:
     """The frame of now; with `share` < 1 its poses are that far on the way from those `before`."""
     world, sim = session.world, session.sim
-    shown: dict[str, Any] = {"selected": session.selected}
+    if before is not None and (len(before[0]), len(before[2])) != (world.robots, len(world.loose)):
+        before = None
+    shown: dict[str, Any] = {"selected": session.selected, "scoreboard": session.scoreboard()}
     if "beams" in session.overlays:
         shown["rays"] = rays(session)
-    if "shifts" in session.overlays and before is not None and len(before[0]) == world.robots:
-        shown["shifts"] = shifts(session, *before)
+    if "shifts" in session.overlays and before is not None:
+        shown["shifts"] = shifts(session, *before[:2])
+    if "contacts" in session.overlays and session.replay is None:
+        shown["touches"] = touches(session)
     if "links" in session.overlays:
         shown["links"] = links(session)
     binds = {key: bind.text for key, bind in session.console.binds.items()}
@@ -37,11 +42,12 @@ def watch(session: Session, before: tuple[Floats, Floats] | None, share: float) 
     if session.selected >= 0:
         extra["robot"] = inspect(session, session.selected)
     now = frame(world, sim.state, session.version, extra=extra, **shown)
-    if share < 1.0 and before is not None and len(before[0]) == world.robots:
-        position, heading = before
+    if share < 1.0 and before is not None:
+        position, heading, loose = before
         now.place[:, :2] = position + share * (now.place[:, :2] - position)
-        middle = heading + share * (sim.state.heading[0] - heading)
-        now.turn[:, 0], now.turn[:, 3] = np.cos(0.5 * middle), np.sin(0.5 * middle)
+        now.turn[:] = upright(heading + share * (sim.state.heading[0] - heading))
+        now.loose[:, :2] = loose[:, :2] + share * (now.loose[:, :2] - loose[:, :2])
+        now.loose_turn[:] = upright(loose[:, 2] + share * (sim.state.loose[0, :, 2] - loose[:, 2]))
     return now
 
 
@@ -106,6 +112,13 @@ def shifts(session: Session, position: Floats, heading: Floats) -> Floats:
     return moved
 
 
+def touches(session: Session) -> Floats | None:
+    """The contacts of the last step (K, 7), if the engine has kept them: see Frame."""
+    scratch = session.sim.state.scratch
+    rows, count = getattr(scratch, "touches", None), getattr(scratch, "touching", None)
+    return None if rows is None or count is None else np.array(rows[0, :int(count[0])])
+
+
 def links(session: Session) -> Any:
     """Pairs of robots (P, 2) of which at least one has a sensor that reaches the other, rim to rim."""
     from scipy.spatial import cKDTree
@@ -165,4 +178,4 @@ def _remembers(session: Session, owner: str) -> bool:
     return any(key[0] == owner for key in session.sim.state.memory)
 
 
-__all__ = ["inspect", "links", "rays", "shifts", "summary", "watch"]
+__all__ = ["Before", "inspect", "links", "rays", "shifts", "summary", "touches", "watch"]

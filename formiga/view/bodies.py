@@ -1,4 +1,4 @@
-"""Bodies as triangles: robots, obstacles, lamps, painted floors.
+"""Bodies as triangles: robots, obstacles, things that can be pushed, lamps, painted floors.
 
 Everything is made of two solids, the lathe and the prism. Corners are not shared between faces that meet at an edge, so
 shading stays smooth around a drum and sharp at its rim. x is ahead, z is up, the origin is the middle of the foot.
@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, product
 from math import cos, pi, sin, tau
 from typing import Any
 
@@ -20,6 +20,8 @@ Points = Sequence[tuple[float, float]] | np.ndarray
 
 # Dark parts are not black, so that their edges stay visible in the shade.
 RUBBER, CHASSIS, SHELL, METAL, LENS, MARK = "#3b3d42", "#4c5058", "#565b65", "#c3c8cf", "#8a9099", "#ffffff"
+# By which robots of a team are told apart: neither a team's blue or yellow nor the ball's orange.
+SPOTS = ("#e0457b", "#35b779", "#a35bd6", "#3fc8d8", "#f4f4f4")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,7 @@ class Look:
     paint: Mesh                # in the colour of the group, or of what happened to the robot
     lights: np.ndarray         # (L, 3) m
     light_size: float          # m, across
+    spot: Mesh | None = None   # in another colour for each robot of a group: SPOTS
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
@@ -84,18 +87,28 @@ def lathe(profile: Points, sides: int, colour: str = "#ffffff") -> Mesh:
 
 def prism(outline: Points, z0: float, z1: float, colour: str = "#ffffff") -> Mesh:
     """An outline raised from z0 to z1."""
-    corners = np.asarray(outline, float)
-    if _area(corners) < 0.0:
-        corners = corners[::-1]
-    count = len(corners)
-    low, high = (np.column_stack([corners, np.full(count, z)]) for z in (z0, z1))
-    caps = triangles(corners)
-    vertices = [low, high]
-    faces = [(a, c, b) for a, b, c in caps] + [(a + count, b + count, c + count) for a, b, c in caps]
-    for a in range(count):
-        b, first = (a + 1) % count, 2 * count + 4 * a
-        vertices.append(np.array([low[a], low[b], high[b], high[a]]))
-        faces += [(first, first + 1, first + 2), (first, first + 2, first + 3)]
+    corners = _counter_clockwise(outline)
+    return _stack([corners, corners], [z0, z1], colour)
+
+
+def block(outline: Points, z0: float, z1: float, bevel: float, colour: str = "#ffffff") -> Mesh:
+    """An outline raised from z0 to z1, its corners and its upper rim cut off by `bevel`."""
+    foot = chamfered(_counter_clockwise(outline), bevel)
+    return _stack([foot, foot, offset(foot, -bevel)], [z0, z1 - bevel, z1], colour)
+
+
+def _stack(outlines: list[np.ndarray], heights: list[float], colour: str) -> Mesh:
+    """Counter-clockwise outlines (K, 2) one above another, with walls between them, a floor and a roof."""
+    count = len(outlines[0])
+    levels = [np.column_stack([corners, np.full(count, z)]) for corners, z in zip(outlines, heights, strict=True)]
+    vertices = [levels[0], levels[-1]]
+    faces = [(a, c, b) for a, b, c in triangles(outlines[0])]
+    faces += [(a + count, b + count, c + count) for a, b, c in triangles(outlines[-1])]
+    for low, high in pairwise(levels):
+        for a in range(count):
+            b, first = (a + 1) % count, sum(map(len, vertices))
+            vertices.append(np.array([low[a], low[b], high[b], high[a]]))
+            faces += [(first, first + 1, first + 2), (first, first + 2, first + 3)]
     return _mesh(np.concatenate(vertices), faces, colour)
 
 
@@ -103,6 +116,26 @@ def drum(radius: float, z0: float, z1: float, sides: int = 24, bevel: float = 0.
     """An upright cylinder, its upper rim cut off by `bevel`."""
     rim = [(radius, z1)] if bevel == 0.0 else [(radius, z1 - bevel), (radius - bevel, z1)]
     return lathe([(0.0, z0), (radius, z0), *rim, (0.0, z1)], sides, colour)
+
+
+def chamfered(corners: np.ndarray, size: float) -> np.ndarray:
+    """A counter-clockwise outline (K, 2) with each of its outer corners cut off: two corners instead, `size` away from it."""
+    cut: list[np.ndarray] = []
+    for k, here in enumerate(corners):
+        before, after = corners[k - 1] - here, corners[(k + 1) % len(corners)] - here
+        if _cross(corners[k - 1], here, corners[(k + 1) % len(corners)]) <= 0.0:
+            cut.append(here)
+        else:
+            cut += [here + min(size / np.hypot(*way), 0.3) * way for way in (before, after)]
+    return np.array(cut)
+
+
+def offset(corners: np.ndarray, by: float) -> np.ndarray:
+    """A counter-clockwise outline (K, 2) with its edges moved outwards by so much; a sharp corner goes twice as far at most."""
+    edge = np.roll(corners, -1, axis=0) - corners
+    normal = np.column_stack([edge[:, 1], -edge[:, 0]]) / np.maximum(np.hypot(*edge.T), 1e-12)[:, None]
+    middle = normal + np.roll(normal, 1, axis=0)          # of the two edges that meet at a corner
+    return corners + by * middle / np.maximum(0.5 * (middle**2).sum(axis=1), 0.5)[:, None]
 
 
 def box(x0: float, x1: float, y0: float, y1: float, z0: float, z1: float, colour: str = "#ffffff") -> Mesh:
@@ -117,9 +150,7 @@ def annulus(inner: float, outer: float, sides: int = 48, thick: float = 0.002) -
 
 def plate(outline: Points, z: float = 0.0) -> Mesh:
     """A flat outline, seen from above only."""
-    corners = np.asarray(outline, float)
-    if _area(corners) < 0.0:
-        corners = corners[::-1]
+    corners = _counter_clockwise(outline)
     return _mesh(np.column_stack([corners, np.full(len(corners), z)]), triangles(corners), "#ffffff")
 
 
@@ -171,6 +202,11 @@ def _cross(a: np.ndarray, b: np.ndarray, p: np.ndarray) -> Any:
     return (b[0] - a[0]) * (p[..., 1] - a[1]) - (b[1] - a[1]) * (p[..., 0] - a[0])
 
 
+def _counter_clockwise(outline: Points) -> np.ndarray:
+    corners = np.asarray(outline, float)
+    return corners if _area(corners) >= 0.0 else corners[::-1]
+
+
 def _area(corners: np.ndarray) -> float:
     """Twice the area inside; negative if clockwise."""
     x, y = corners.T
@@ -190,7 +226,7 @@ def look(robot: Any) -> Look:
     """How this robot looks. An own kind of robot may have a method `look` that returns a Look."""
     if hasattr(robot, "look"):
         return robot.look()
-    return _sbot(robot) if type(robot).__name__ == "SBot" else _disc(robot)
+    return {"SBot": _sbot, "MiroSot": _mirosot}.get(type(robot).__name__, _disc)(robot)
 
 
 def _sbot(robot: Any) -> Look:
@@ -245,6 +281,64 @@ def _disc(robot: Any) -> Look:
     return Look(body, drum(r, floor, h, 28, 0.10 * r), lights, 0.12 * r)
 
 
+def _mirosot(robot: Any) -> Look:
+    """A cube with bevelled edges, a wheel in each side; on top a patch in the colour of the team, a spot that tells the
+    robots of a team apart, and a white stroke at the front.
+    """
+    outline, h = _counter_clockwise(robot.outline or circle(robot.side / 2, 32)), robot.height
+    size = 0.5 * min(np.ptp(outline, axis=0))               # half of what a square has as its side
+    wide = _reach(outline)                                  # to the left and to the right of the middle
+    wheel, tread = min(robot.wheel_radius, 0.42 * h), 0.2 * size
+    deck, bevel = 2.0 * wheel + 0.03 * h, 0.07 * size
+    rolling = together(drum(wheel, 0.0, tread, 20, 0.1 * wheel, RUBBER), drum(0.55 * wheel, tread - 0.001, 1.04 * tread, 20,
+                                                                               colour=METAL)).on_its_side()
+    wheels = [rolling.moved(y=wide - 1.1 * tread, z=wheel), rolling.moved(y=wide - 1.1 * tread, z=wheel).moved(turn=pi)]
+    under = _between(outline, wheel + 0.1 * size, wide - 1.3 * tread)
+    front, patch = _front(outline), offset(outline, -0.16 * size)
+    spot = circle(0.30 * size, 24) - (0.36 * size, 0.0)
+    stroke = rectangle(0.16 * size, 0.8 * size) + (front - 0.34 * size, 0.0)
+    lights = _ring(robot, robot.radius, 0.8 * h)
+    body = together(*wheels, *(prism(part, 0.06 * h, deck + 0.001, CHASSIS) for part in under),
+                    block(outline, deck, h, bevel, SHELL), prism(stroke, h, 1.028 * h, MARK), *_lenses(lights, 0.1 * size))
+    return Look(body, prism(patch, h - 0.001, 1.015 * h), lights, 0.12 * size, prism(spot, h, 1.03 * h))
+
+
+def _reach(outline: np.ndarray) -> float:
+    """How far an outline goes to both sides of its middle, at x = 0."""
+    sides = []
+    for (x0, y0), (x1, y1) in zip(outline, np.roll(outline, -1, axis=0), strict=True):
+        if (x0 <= 0.0) != (x1 <= 0.0):
+            sides.append(abs(y0 + (y1 - y0) * x0 / (x0 - x1)))
+    return min(sides, default=float(np.abs(outline[:, 1]).max()))
+
+
+def _front(outline: np.ndarray) -> float:
+    """Where an outline ends, straight ahead of its middle."""
+    turned = np.column_stack([-outline[:, 1], outline[:, 0]])
+    ends = [y0 + (y1 - y0) * x0 / (x0 - x1) for (x0, y0), (x1, y1) in zip(turned, np.roll(turned, -1, axis=0), strict=True)
+            if (x0 <= 0.0) != (x1 <= 0.0)]
+    return max(ends, default=float(outline[:, 0].max()))
+
+
+def _between(outline: np.ndarray, half: float, side: float) -> list[np.ndarray]:
+    """What is left of an outline where two wheels stand beside its middle: ahead of them, behind them, and between them."""
+    ahead = _cut(outline, half)
+    behind = -_cut(-outline, half)
+    middle = np.array([(half, -side), (half, side), (-half, side), (-half, -side)]) if side > 0.0 else np.empty((0, 2))
+    return [part for part in (ahead, behind, middle) if len(part) > 2]
+
+
+def _cut(outline: np.ndarray, x: float) -> np.ndarray:
+    """The part of an outline ahead of a line across it. [Sutherland & Hodgman 1974]"""
+    kept: list[Any] = []
+    for here, there in zip(outline, np.roll(outline, -1, axis=0), strict=True):
+        if here[0] >= x:
+            kept.append(here)
+        if (here[0] >= x) != (there[0] >= x):
+            kept.append(here + (there - here) * (x - here[0]) / (there[0] - here[0]))
+    return np.array(kept).reshape(-1, 2)
+
+
 def _ring(robot: Any, radius: float, z: float) -> np.ndarray:
     """Places of the robot's lights: evenly around, the first one half a step to the left of straight ahead."""
     count = getattr(robot, "leds", 0)
@@ -257,6 +351,34 @@ def _lenses(lights: np.ndarray, size: float) -> list[Mesh]:
     pyramid = lathe([(0.0, 0.0), (0.5 * size, 0.0), (0.0, 0.3 * size)], 4, LENS)
     upright = Mesh(pyramid.vertices[:, [2, 0, 1]], pyramid.faces, pyramid.colours)  # z -> x, x -> y, y -> z
     return [upright.moved(x, y, z, np.arctan2(y, x)) for x, y, z in lights]
+
+
+# -- what can be pushed -----------------------------------------------------------------------------------------------
+@lru_cache(maxsize=256)
+def loose(kind: str, size: tuple[float, ...], height: float, colour: str) -> Mesh:
+    """A ball of a radius, around its middle; a puck of a radius or a block with an outline, on the floor."""
+    if kind == "ball":
+        return _ball(size[0], colour)
+    if kind == "puck":
+        return drum(size[0], 0.0, height, 40, min(0.12 * size[0], 0.3 * height), colour)
+    outline = np.reshape(size, (-1, 2))
+    return block(outline, 0.0, height, min(0.06 * float(np.ptp(outline, axis=0).min()), 0.3 * height), colour)
+
+
+def _ball(radius: float, colour: str, cuts: int = 6) -> Mesh:
+    """Eight parts, light and dark in turn, so that one sees it roll."""
+    grid = [(i, j, cuts - i - j) for i in range(cuts + 1) for j in range(cuts + 1 - i)]
+    number = {(i, j): k for k, (i, j, _) in enumerate(grid)}
+    faces = [(number[i, j], number[i + 1, j], number[i, j + 1]) for i, j, k in grid if k > 0]
+    faces += [(number[i + 1, j], number[i + 1, j + 1], number[i, j + 1]) for i, j, k in grid if k > 1]
+    part = np.array(grid, float)
+    part *= radius / np.linalg.norm(part, axis=1, keepdims=True)
+    light = "#" + "".join(f"{round(value + 0.3 * (255 - value)):02x}" for value in rgb(colour))
+    parts = []
+    for signs in product((1.0, -1.0), repeat=3):
+        outside = faces if np.prod(signs) > 0.0 else [(a, c, b) for a, b, c in faces]
+        parts.append(_mesh(part * signs, outside, colour if np.prod(signs) > 0.0 else light))
+    return together(*parts)
 
 
 # -- lamps ----------------------------------------------------------------------------------------------------------
@@ -332,5 +454,5 @@ def glb(mesh: Mesh, glow: bool = False, opacity: float = 1.0) -> bytes:
     return b"glTF" + (2).to_bytes(4, "little") + (12 + len(rest)).to_bytes(4, "little") + rest
 
 
-__all__ = ["Look", "Mesh", "annulus", "box", "bulb", "circle", "drum", "glb", "lathe", "linear", "look", "normals", "plate",
-           "post", "prism", "rectangle", "rgb", "together", "triangles"]
+__all__ = ["Look", "Mesh", "SPOTS", "annulus", "block", "box", "bulb", "chamfered", "circle", "drum", "glb", "lathe", "linear",
+           "look", "loose", "normals", "offset", "plate", "post", "prism", "rectangle", "rgb", "together", "triangles"]

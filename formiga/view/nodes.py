@@ -121,11 +121,11 @@ class Nodes:
 
     # -- kinds of nodes -------------------------------------------------------------------------------------------------
     def body(self, name: str, key: Hashable, mesh: Mesh, colour: str, place: Any, heading: float = 0.0, thing: int = -1,
-             opacity: float | None = None, flat: bool = False) -> None:
+             opacity: float | None = None, flat: bool = False, grip: bool = True) -> None:
         """One body. A flat one lies on the floor: it has no shadow, and others' shadows fall on it."""
         handle = self.keep(name, (key, colour, opacity), lambda path: self.api.add_mesh_simple(
             path, mesh.vertices, mesh.faces, color=rgb(colour), opacity=opacity, cast_shadow=not flat, receive_shadow=flat),
-            Whose("thing", [thing], mesh) if thing >= 0 else None)
+            Whose("thing", [thing], mesh, grip) if thing >= 0 else None)
         handle.position, handle.wxyz = place, about_z(heading)
 
     def painted(self, name: str, key: Hashable, mesh: Mesh, place: Any, thing: int = -1, glow: bool = False,
@@ -167,10 +167,10 @@ class Nodes:
         if handle:
             handle.points, handle.colors = points, light
 
-    def arrows(self, name: str, points: Any, colour: str) -> None:
+    def arrows(self, name: str, points: Any, colour: str, stout: float = 1.0) -> None:
         """Arrows (K, 2, 3)."""
         handle = self.over(name, len(points), lambda path: self.api.add_arrows(
-            path, points, rgb(colour), shaft_radius=0.004, head_radius=0.012, head_length=0.026))
+            path, points, rgb(colour), shaft_radius=0.004 * stout, head_radius=0.012 * stout, head_length=0.026 * stout))
         if handle:
             handle.points = points
 

@@ -1,4 +1,4 @@
-"""What can be drawn over a scene, as plain arrays: beams, collision circles, shifts, trails, names, links."""
+"""What can be drawn over a scene, as plain arrays: beams, collision circles, contacts, shifts, trails, names, links."""
 
 from __future__ import annotations
 
@@ -14,16 +14,19 @@ from formiga.world.model import World
 OVERLAYS = {
     "beams": "what the sensors' beams meet: orange near, blue far",
     "circles": "collision circles: body and clearance",
+    "contacts": "where bodies with masses hit in the last step, which way and how hard they pushed each other",
     "links": "which robots are within each other's reach",
     "names": "numbers of the robots",
     "shifts": "where contacts moved the robots in the last step, drawn ten times as long",
-    "trails": "where the robots came from",
+    "trails": "where the robots came from, and what they push",
 }
 NEAR_TO_FAR = ("#d55e00", "#e69f00", "#56b4e9", "#0072b2")  # safe for the colour-blind [Okabe & Ito 2008]
 NOTHING = "#b8c4ce"         # a beam that met nothing
 MOST_NAMES = 60             # in a larger crowd only the selected robot has a name
 SHIFT_SCALE = 10.0          # shifts are millimetres, so they are drawn larger ...
 SHIFT_LONGEST = 0.15        # m ... up to this length
+PUSH = 0.035, 0.4, 0.15     # m, m/(N s), m: of an arrow that shows an impulse, the shortest, how it grows, the longest
+MOST_CONTACTS = 1000
 LIFT = 0.004                # m, of what lies on the floor
 
 
@@ -74,6 +77,20 @@ def shifts(frame: Frame, height: Any) -> Any:
     return np.stack([start, end], axis=1)
 
 
+def contacts(frame: Frame) -> Any:
+    """Arrows (K, 2, 3) above where bodies touched, into each one that can move: along the normal, longer if pushed harder."""
+    if frame.touches is None or len(frame.touches) == 0:
+        return NONE.points
+    x, y, nx, ny, impulse, one, other = frame.touches[:MOST_CONTACTS].T
+    high = np.concatenate([each(frame.world, "height", 0.1), [tall(thing) for thing in frame.world.loose], [0.0]])  # -1: fixed
+    shortest, grows, longest = PUSH
+    long = np.minimum(shortest + grows * np.abs(impulse), longest)
+    start = np.column_stack([x, y, np.maximum(high[one.astype(int)], high[other.astype(int)]) + 0.015])
+    way = long[:, None] * np.column_stack([nx, ny, np.zeros(len(x))])
+    arrows = [np.stack([start, start + sign * way], axis=1)[body >= 0.0] for body, sign in ((one, 1.0), (other, -1.0))]
+    return np.concatenate(arrows).astype(np.float32)
+
+
 def lights(frame: Frame) -> tuple[Any, Any, float]:
     """The robots' lights that are on: places (K, 3), colours (K, 3), and how large to draw them."""
     colour = np.asarray(frame.leds)
@@ -104,6 +121,21 @@ def each(world: World, attribute: str, default: float = 0.0) -> Any:
                      [group.count for group in world.groups])
 
 
+def tall(thing: Any) -> float:
+    """How high a thing that can be pushed is, m."""
+    return float(thing.height if hasattr(thing, "height") else 2.0 * thing.radius)
+
+
+def around(thing: Any) -> float:
+    """The radius of the circle around a thing that can be pushed, m."""
+    return float(thing.radius if hasattr(thing, "radius") else np.linalg.norm(thing.outline, axis=1).max())
+
+
+def loose_colours(world: World) -> Any:
+    """(M, 3) 0..255, of the things that can be pushed."""
+    return np.array([rgb(thing.colour) for thing in world.loose], np.uint8).reshape(-1, 3)
+
+
 def colours(world: World) -> Any:
     """(N, 3) 0..255, the colour of each robot's group."""
     own = [rgb(getattr(group.robot, "colour", "#0072b2")) for group in world.groups]
@@ -117,44 +149,51 @@ def pale(colours: Any) -> Any:
 
 # -- trails -----------------------------------------------------------------------------------------------------------
 class Trails:
-    """The last places of all robots, in pieces of PIECE places; only the newest piece ever changes.
+    """The last places of all robots and of what they push, in pieces of PIECE places; only the newest piece ever changes.
 
-    So a long trail costs no more to send than a short one, and an old piece can be drawn thinner as a whole.
+    So a long trail costs no more to send than a short one, and an old piece can be drawn thinner as a whole. Who is put
+    somewhere else leaves a gap.
     """
 
-    PIECE, PIECES = 24, 12  # 288 places of each robot
-    SPACING = 0.2           # of the smallest robot's radius: how far somebody has to go for a new place
+    PIECE, PIECES = 24, 12  # 288 places of each body
+    SPACING = 0.2           # of the smallest radius: how far somebody has to go for a new place
     MOST = 60_000           # segments in all; a crowd has shorter trails
+    FASTEST = 10.0          # m/s; who was faster did not go there
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
         """Begin anew."""
-        self.pieces: list[list[Any]] = [[]]     # oldest first, each a list of places (N, 3)
+        self.pieces: list[list[Any]] = [[]]     # oldest first, each a list of places (B, 3) ...
+        self.gaps: list[list[Any]] = [[]]       # ... and of who did not go there from the place before (B,)
         self.first = 0                          # number of the oldest piece, counted from the beginning
-        self._step, self._robots = -1, -1
+        self._step, self._bodies = -1, -1
 
     def add(self, frame: Frame) -> bool:
         """Take down where everybody is; False if nothing is new. A run that began again is another trail."""
-        if frame.step < self._step or len(frame.place) != self._robots:
+        here = np.concatenate([frame.place, frame.loose * (1.0, 1.0, 0.0)]).astype(np.float32)
+        if frame.step < self._step or len(here) != self._bodies:
             self.forget()
-            self._robots = len(frame.place)
+            self._bodies = len(here)
         elif frame.step == self._step:
             return False
-        self._step = frame.step
-        here = frame.place.astype(np.float32)
         here[:, 2] += LIFT
-        newest = self.pieces[-1]
+        newest, gaps = self.pieces[-1], self.gaps[-1]
+        way = here[:, :2] - newest[-1][:, :2] if newest else np.zeros((len(here), 2))
+        reach = self.FASTEST * (frame.step - self._step) * frame.world.dt
+        gap, self._step = np.hypot(way[:, 0], way[:, 1]) > reach, frame.step
         if len(newest) >= 2 and self._is_near(newest[-2], here, frame):
-            newest[-1] = here                   # the end of the trail follows the robot
+            newest[-1], gaps[-1] = here, gaps[-1] | gap  # the end of the trail follows the robot
             return True
         newest.append(here)
+        gaps.append(gap)
         if len(newest) > self.PIECE:
             self.pieces.append([newest[-1], here])
-            most = max(1, min(self.PIECES, self.MOST // max(1, self._robots * self.PIECE)))
+            self.gaps.append([gap, np.zeros(len(here), bool)])
+            most = max(1, min(self.PIECES, self.MOST // max(1, self._bodies * self.PIECE)))
             while len(self.pieces) > most:
-                del self.pieces[0]
+                del self.pieces[0], self.gaps[0]
                 self.first += 1
         return True
 
@@ -164,17 +203,20 @@ class Trails:
         return range(self.first, self.first + len(self.pieces))
 
     def segments(self, piece: int) -> Any:
-        """Of the piece with this number: (S, 2, 3)."""
-        places = self.pieces[piece - self.first]
-        if len(places) < 2 or self._robots == 0:
+        """Of the piece with this number: (S, 2, 3). One of no length is a gap."""
+        places, gaps = self.pieces[piece - self.first], self.gaps[piece - self.first]
+        if len(places) < 2 or self._bodies == 0:
             return np.zeros((0, 2, 3), np.float32)
-        trail = np.stack(places)                # (K, N, 3)
-        return np.stack([trail[:-1], trail[1:]], axis=2).reshape(-1, 2, 3)
+        trail, gap = np.stack(places), np.stack(gaps)  # (K, B, 3), (K, B)
+        return np.stack([np.where(gap[1:, :, None], trail[1:], trail[:-1]), trail[1:]], axis=2).reshape(-1, 2, 3)
 
     def _is_near(self, before: Any, here: Any, frame: Frame) -> bool:
-        spacing = self.SPACING * min((group.robot.radius for group in frame.world.groups), default=0.05)
-        return bool(np.abs(here[:, :2] - before[:, :2]).max(initial=0.0) < spacing)
+        return bool(np.abs(here[:, :2] - before[:, :2]).max(initial=0.0) < self._spacing(frame))
+
+    def _spacing(self, frame: Frame) -> float:
+        sizes = [*(group.robot.radius for group in frame.world.groups), *(around(thing) for thing in frame.world.loose)]
+        return self.SPACING * min(sizes, default=0.05)
 
 
-__all__ = ["Lines", "MOST_NAMES", "NONE", "OVERLAYS", "Trails", "beams", "colours", "each", "lights", "links", "names",
-           "pale", "shifts"]
+__all__ = ["Lines", "MOST_NAMES", "NONE", "OVERLAYS", "Trails", "around", "beams", "colours", "contacts", "each", "lights",
+           "links", "loose_colours", "names", "pale", "shifts", "tall"]

@@ -1,4 +1,4 @@
-"""A picture of a world from above: walls, obstacles, robots where they are now, and where they came from."""
+"""A picture of a world from above: walls, obstacles, robots and what they push where they are now, and where they came from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import numpy as np
 from formiga.engine.flatten import extent, flatten
 from formiga.errors import FormigaError
 from formiga.files import whole_file
-from formiga.world.model import Lamp, Polygon, Rectangle, World, Zone
+from formiga.view import pitch
+from formiga.world.model import Field, Lamp, Polygon, Rectangle, World, Zone
 
 if TYPE_CHECKING:
     from formiga.loop import Simulation
@@ -28,21 +29,21 @@ class Picture:
         self.world, self.path = world, Path(path)
         if self.path.suffix not in KINDS:
             raise FormigaError(f"{self.path}: '{self.path.suffix}' is not a kind of picture. It may be: {', '.join(KINDS)}.")
-        self.trail: list[Any] = []
-        self.heading: Any = None
+        self.trail: list[Any] = []         # places (N + M, 2), of the robots and of what can be pushed
+        self.heading: Any = None           # (N + M,)
         self._last: Any = None
         self._every, self._seen = 1, 0
 
     def __call__(self, shards: list[Simulation]) -> None:
         """Take down where everybody is."""
         state = shards[0].state
-        self.heading = state.heading[0].copy()
+        self.heading = np.concatenate([state.heading[0], state.loose[0, :, 2]])
+        self._last = np.concatenate([state.position[0], state.loose[0, :, :2]])
         if self._seen % self._every == 0:
-            self.trail.append(state.position[0].copy())
+            self.trail.append(self._last)
         self._seen += 1
         if len(self.trail) > MOST_POINTS:
             self.trail, self._every = self.trail[::2], 2 * self._every
-        self._last = state.position[0].copy()
 
     def save(self) -> None:
         """Draw it into the file."""
@@ -58,7 +59,9 @@ class Picture:
         figure, axes = plt.subplots(figsize=(8, 8 * min(1.5, max(0.4, tall)) + 0.6), layout="constrained")
         try:
             draw_world(axes, self.world)
-            draw_robots(axes, self.world, self._last, self.heading, np.array([*self.trail, self._last]))
+            robots, trail = self.world.robots, np.array([*self.trail, self._last])
+            draw_robots(axes, self.world, self._last[:robots], self.heading[:robots], trail[:, :robots])
+            draw_loose(axes, self.world, self._last[robots:], self.heading[robots:], trail[:, robots:])
             axes.set(aspect="equal", xlabel="x (m)", ylabel="y (m)", title=fill(self.world.doc or self.world.name, 78))
             with whole_file(self.path) as beside:
                 figure.savefig(beside, format=self.path.suffix[1:], dpi=130)
@@ -85,6 +88,10 @@ def draw_world(axes: Any, world: World) -> None:
         elif isinstance(thing, Rectangle | Polygon):
             walls = flatten(World(things=(thing,))).segments
             axes.add_patch(Outline(walls[:, :2], facecolor="#c9c4bb", lw=0, zorder=1))
+        elif isinstance(thing, Field):
+            axes.add_patch(Outline(thing.board, facecolor=thing.colour, lw=0, zorder=0))
+            for line in pitch.lines(thing):
+                axes.add_patch(Outline(line, facecolor=thing.line_colour, lw=0, zorder=0.5))
         elif isinstance(thing, Lamp):
             axes.plot(thing.x, thing.y, marker="*", ms=16, mec="#555555", mew=0.7, zorder=5,
                       color=thing.colour if thing.on else "#555555")
@@ -100,13 +107,34 @@ def draw_world(axes: Any, world: World) -> None:
 
 def draw_robots(axes: Any, world: World, position: Any, heading: Any, trail: Any) -> None:
     """Bodies (N, 2) with a stroke that points ahead, and trails (steps, N, 2)."""
-    from matplotlib.collections import LineCollection
-    from matplotlib.patches import Circle
-
     for group, robots in zip(world.groups, world.slices, strict=True):
         colour, radius = getattr(group.robot, "colour", "#0072b2"), group.robot.radius
-        axes.add_collection(LineCollection([trail[:, n] for n in range(robots.start, robots.stop)], colors=colour, lw=0.8,
-                                           alpha=0.35, zorder=1.5))
+        outline = getattr(group.robot, "outline", None)
+        reach = radius if outline is None else max(x for x, _ in outline)
+        _draw(axes, outline or radius, colour, "white", position[robots], heading[robots], trail[:, robots])
         for (x, y), ahead in zip(position[robots], heading[robots], strict=True):
-            axes.add_patch(Circle((x, y), radius, facecolor=colour, edgecolor="white", lw=0.8, zorder=3))
-            axes.plot([x, x + radius * np.cos(ahead)], [y, y + radius * np.sin(ahead)], color="white", lw=1.6, zorder=4)
+            axes.plot([x, x + reach * np.cos(ahead)], [y, y + reach * np.sin(ahead)], color="white", lw=1.6, zorder=4)
+
+
+def draw_loose(axes: Any, world: World, position: Any, heading: Any, trail: Any) -> None:
+    """Things that can be pushed, at (M, 2), and trails (steps, M, 2)."""
+    for m, thing in enumerate(world.loose):
+        _draw(axes, getattr(thing, "outline", None) or thing.radius, thing.colour, "#3b3a36", position[m:m + 1],
+              heading[m:m + 1], trail[:, m:m + 1])
+
+
+def _draw(axes: Any, shape: Any, colour: str, edge: str, position: Any, heading: Any, trail: Any) -> None:
+    """Bodies of one shape, an outline in its own frame or the radius of a disc, and how they came there."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.patches import Circle
+    from matplotlib.patches import Polygon as Outline
+
+    axes.add_collection(LineCollection([trail[:, n] for n in range(len(position))], colors=colour, lw=0.8, alpha=0.35,
+                                       zorder=1.5))
+    for (x, y), angle in zip(position, heading, strict=True):
+        look: Any = {"facecolor": colour, "edgecolor": edge, "lw": 0.8, "zorder": 3}
+        if isinstance(shape, float):
+            axes.add_patch(Circle((x, y), shape, **look))
+        else:
+            c, s = np.cos(angle), np.sin(angle)
+            axes.add_patch(Outline(np.array(shape) @ np.array([[c, s], [-s, c]]) + (x, y), **look))

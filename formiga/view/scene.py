@@ -22,14 +22,16 @@ import viser
 from formiga.engine.fixed import Region
 from formiga.engine.flatten import extent, flatten
 from formiga.errors import FormigaError, suggest
-from formiga.view import bodies, overlays
+from formiga.view import bodies, overlays, pitch
 from formiga.view.bodies import rgb
 from formiga.view.cameras import floor_point
 from formiga.view.frame import Frame
 from formiga.view.nodes import Batch, Nodes, Part, Whose, as_light
 from formiga.view.overlays import OVERLAYS, Trails
 from formiga.view.picking import Target, first_hit
-from formiga.world.model import Arena, Cylinder, Cylinders, Lamp, Polygon, Rectangle, Wall, World, Zone
+from formiga.view.rolling import Rolling
+from formiga.world.elements import of
+from formiga.world.model import Arena, Cylinder, Cylinders, Field, Lamp, Polygon, Rectangle, Wall, World, Zone
 
 Picked = Callable[[Target, Any], Any]
 Floored = Callable[[float, float, Any], Any]
@@ -42,6 +44,7 @@ FLAT = 0.002                    # m, of an obstacle that is switched off
 MOST_LIGHTS = 4                 # lamps that throw light; each one costs the browser, and the others still glow
 TRAIL = 0.007                   # m, thickness of the newest piece
 CRASHED, DEAD, SELECTED, SHIFTED, CLEARANCE = "#cc1155", "#8d9299", "#f0c800", "#7a1fa2", "#0072b2"
+PUSHED = "#d81b60"
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 BOX, ROUND = bodies.box(-0.5, 0.5, -0.5, 0.5, 0.0, 1.0), bodies.drum(1.0, 0.0, 1.0, 40)
 
@@ -59,12 +62,15 @@ class Palette:
     box: str
     round: str
     off: str
+    board: str
     sky: float
     sun: float
 
 
-LIGHT = Palette("#fbfbfa", "#dfe1e4", "#f6f4ef", "#c9c5bb", "#b1aca1", "#cdc7bb", "#bfa77f", "#86a097", "#c4c4c4", 1.7, 2.6)
-DARK = Palette("#2b2e34", "#17181b", "#474a51", "#4b5059", "#6a707c", "#7b7e84", "#a08e70", "#7d968e", "#54575d", 1.0, 1.5)
+LIGHT = Palette("#fbfbfa", "#dfe1e4", "#f6f4ef", "#c9c5bb", "#b1aca1", "#cdc7bb", "#bfa77f", "#86a097", "#c4c4c4", "#8b7b63",
+                1.7, 2.6)
+DARK = Palette("#2b2e34", "#17181b", "#474a51", "#4b5059", "#6a707c", "#7b7e84", "#a08e70", "#7d968e", "#54575d", "#7d705c",
+               1.0, 1.5)
 
 
 class Scene:
@@ -211,7 +217,7 @@ class Scene:
         self._frame = None
         self._region = Region(-1.0, -1.0, 1.0, 1.0)
         self._alive: bytes | None = None
-        self._trails = Trails()
+        self._trails, self._rolling = Trails(), Rolling()
         self._holds: dict[tuple[int, str], Hold] = {}
 
     @property
@@ -251,16 +257,21 @@ class Scene:
                 self._zone(index, thing)
             elif isinstance(thing, Lamp):
                 self._lamp(index, thing, index in burning[:MOST_LIGHTS])
+            elif isinstance(thing, Field):
+                self._pitch(index, thing, world)
         self._robots(world)
+        self._loose(world)
         self._nodes.sweep()
 
     def _floor(self, world: World) -> None:
-        """A sheet, and lines on it every 10 cm (1 m in a large world) where the arena is."""
+        """A sheet, and lines on it every 10 cm (1 m in a large world) where the arena is; a field has its own."""
         colours, region, arena = self._palette, self._region, world.arena
         size = (region.x1 - region.x0, region.y1 - region.y0)
         deep = max(0.0005, 8e-6 * max(size) ** 2)  # the lines lie above it by what a depth buffer can tell from that far
         middle = (0.5 * (region.x0 + region.x1), 0.5 * (region.y0 + region.y1), -deep)
         self._nodes.body("floor", size, bodies.plate(bodies.rectangle(*size)), colours.floor, middle, flat=True)
+        if world.pitch and not arena:
+            return
         step = 0.1 if max(size) < 8.0 else 1.0
         lined = (arena.width, arena.depth) if arena else size
         self._nodes.keep("grid", (lined, self._dark), lambda path: self.api.add_grid(
@@ -315,6 +326,18 @@ class Scene:
                          (thing.x, thing.y, 0.001 + 0.0001 * (index % 30)), thing.heading, index,
                          opacity=0.75 if getattr(thing, "on", True) else 0.12, flat=True)
 
+    def _pitch(self, index: int, field: Field, world: World) -> None:
+        """The field of robot soccer: a dark floor with lines, a board around, and goals in the colours of who defends them."""
+        board = pitch.board(field, THICK)
+        self._nodes.body("pitch/floor", field, pitch.floor(field), field.colour, (0.0, 0.0, 0.0005), flat=True)
+        own = {group.name: getattr(group.robot, "colour", field.colour) for group in world.groups}
+        for team, side in (("blue", -1.0), ("yellow", 1.0)):  # who defends it
+            if team in own:
+                self._nodes.body(f"pitch/{team}", field, pitch.goal(field, side), own[team], (0.0, 0.0, 0.001), opacity=0.35,
+                                 flat=True)
+        self._nodes.body("pitch/lines", field, pitch.paint(field), field.line_colour, (0.0, 0.0, 0.0015), flat=True)
+        self._nodes.body("pitch/board", field, board, self._palette.board, (0.0, 0.0, 0.0), thing=index, grip=False)
+
     def _lamp(self, index: int, lamp: Lamp, throws: bool) -> None:
         """A post with a bulb; if it burns, a glow around it, and light on what is near."""
         name, place, lit = f"lamp/{index}", (lamp.x, lamp.y, lamp.z), burns(lamp)
@@ -329,21 +352,37 @@ class Scene:
                 path, color=rgb(lamp.colour), intensity=strength, distance=4.0, decay=1.6)).position = place
 
     def _robots(self, world: World) -> None:
-        """Two batches for each group: bodies, and what of them is painted."""
+        """Two batches for each group: bodies, and what of them is painted; a third if each robot has a colour of its own."""
         for at, (group, robots) in enumerate(zip(world.groups, world.slices)):
             looks, count, numbers = bodies.look(group.robot), group.count, np.arange(robots.start, robots.stop)
-            self._nodes.keep(f"robots/{at}/body", (looks, count), partial(self._bodies, looks, count),
+            self._nodes.keep(f"robots/{at}/body", (looks, count), partial(self._bodies, looks.body, count),
                              Whose("robot", numbers, looks.body))
-            self._nodes.keep(f"robots/{at}/paint", (looks, count), partial(self._paints, looks, count),
+            self._nodes.keep(f"robots/{at}/paint", (looks, count), partial(self._paints, looks.paint, count),
                              Whose("robot", numbers, looks.paint))
+            if looks.spot is not None:
+                colours = [rgb(bodies.SPOTS[number % len(bodies.SPOTS)]) for number in range(count)]
+                self._nodes.keep(f"robots/{at}/spot", (looks, count), partial(self._paints, looks.spot, count),
+                                 Whose("robot", numbers, looks.spot)).batched_colors = as_light(np.array(colours))
 
-    def _bodies(self, looks: bodies.Look, count: int, path: str) -> Any:
-        return self.api.add_batched_glb(path, bodies.glb(looks.body), np.tile(IDENTITY, (count, 1)), np.zeros((count, 3)),
+    def _loose(self, world: World) -> None:
+        """A batch for all things that can be pushed and look alike."""
+        self._alike: dict[Any, list[int]] = {}
+        for number, thing in enumerate(world.loose):
+            size = (thing.radius,) if hasattr(thing, "radius") else tuple(np.ravel(thing.outline).tolist())
+            looks = bodies.loose(of(thing).tag, size, overlays.tall(thing), thing.colour)
+            self._alike.setdefault(looks, []).append(number)
+        index = [index for index, thing in enumerate(world.things) if thing in world.loose]
+        for at, (looks, numbers) in enumerate(self._alike.items()):
+            self._nodes.keep(f"loose/{at}", (looks, len(numbers)), partial(self._bodies, looks, len(numbers)),
+                             Whose("thing", [index[number] for number in numbers], looks))
+
+    def _bodies(self, mesh: bodies.Mesh, count: int, path: str) -> Any:
+        return self.api.add_batched_glb(path, bodies.glb(mesh), np.tile(IDENTITY, (count, 1)), np.zeros((count, 3)),
                                         lod="off", receive_shadow=False)
 
-    def _paints(self, looks: bodies.Look, count: int, path: str) -> Any:
+    def _paints(self, mesh: bodies.Mesh, count: int, path: str) -> Any:
         return self.api.add_batched_meshes_simple(
-            path, looks.paint.vertices, looks.paint.faces, np.tile(IDENTITY, (count, 1)), np.zeros((count, 3)),
+            path, mesh.vertices, mesh.faces, np.tile(IDENTITY, (count, 1)), np.zeros((count, 3)),
             batched_colors=np.zeros((count, 3), np.uint8), lod="off", receive_shadow=False)
 
     # -- what moves -------------------------------------------------------------------------------------------------------
@@ -351,16 +390,22 @@ class Scene:
         place, turn, alive = frame.place.astype(np.float32), frame.turn.astype(np.float32), np.asarray(frame.alive, bool)
         repaint, self._alive = alive.tobytes() != self._alive, alive.tobytes()
         for at, robots in enumerate(frame.world.slices):
-            body, paint = (self._nodes.parts[f"robots/{at}/{part}"].handle for part in ("body", "paint"))
-            body.batched_positions, body.batched_wxyzs = place[robots], turn[robots]
-            paint.batched_positions, paint.batched_wxyzs = place[robots], turn[robots]
+            for part in ("body", "paint", "spot"):
+                if (node := self._nodes.parts.get(f"robots/{at}/{part}")) is not None:
+                    node.handle.batched_positions, node.handle.batched_wxyzs = place[robots], turn[robots]
             if repaint:
-                paint.batched_colors = as_light(np.where(alive[robots, None], self._colours[robots], rgb(DEAD)))
+                self._nodes.parts[f"robots/{at}/paint"].handle.batched_colors = as_light(
+                    np.where(alive[robots, None], self._colours[robots], rgb(DEAD)))
+        place, turn = frame.loose.astype(np.float32), self._rolling.turn(frame).astype(np.float32)
+        for at, numbers in enumerate(self._alike.values()):
+            node = self._nodes.parts[f"loose/{at}"]
+            node.handle.batched_positions, node.handle.batched_wxyzs = place[numbers], turn[numbers]
 
     def _mark(self, frame: Frame) -> None:
         """Lights that are on, robots that crashed, the one that is selected."""
         self._nodes.dots("over/lights", *overlays.lights(frame))
-        crashed = np.flatnonzero(frame.crashed)
+        hits_are_play = frame.world.contact.model == "impulse"
+        crashed = np.flatnonzero(np.zeros(0) if hits_are_play else frame.crashed)
         self._nodes.rings("over/crashed", 1.04, 1.2, frame.place[crashed], self._radius[crashed], CRASHED)
         chosen = slice(frame.selected, frame.selected + 1) if frame.selected >= 0 else slice(0)
         around = np.maximum(1.5 * self._radius[chosen], 1.05 * self._safety[chosen])  # clear of gripper and collision circle
@@ -371,6 +416,7 @@ class Scene:
         nodes.lines("over/beams", *(overlays.beams(frame.rays) if "beams" in on else overlays.NONE), 0.003)
         nodes.lines("over/links", *(overlays.links(frame, self._height) if "links" in on else overlays.NONE), 0.005)
         nodes.arrows("over/shifts", overlays.shifts(frame, self._height) if "shifts" in on else overlays.NONE.points, SHIFTED)
+        nodes.arrows("over/contacts", overlays.contacts(frame) if "contacts" in on else overlays.NONE.points, PUSHED, 0.7)
         around = slice(None) if "circles" in on else slice(0)
         nodes.rings("over/circles", 0.96, 1.0, frame.place[around], self._safety[around], CLEARANCE)
         names = overlays.names(frame) if "names" in on else {}
@@ -388,7 +434,8 @@ class Scene:
             name, age = f"over/trail/{piece}", pieces[-1] - piece
             if name not in nodes.parts or (new and age < 2):  # the last but one gets its last place
                 points = trails.segments(piece)
-                colours = np.tile(overlays.pale(self._colours), (len(points) // max(1, len(frame.place)), 1))
+                own = overlays.pale(np.concatenate([self._colours, overlays.loose_colours(frame.world)]))
+                colours = np.tile(own, (len(points) // max(1, len(own)), 1))
                 nodes.lines(name, points, np.repeat(colours[:, None], 2, axis=1), TRAIL)
             if name in nodes.parts:
                 nodes.parts[name].handle.thickness = TRAIL * (1.0 - 0.8 * age / trails.PIECES)
@@ -419,11 +466,15 @@ def anchor(frame: Frame, target: Target) -> tuple[float, float]:
     kind, number = target
     if kind == "robot":
         return float(frame.place[number, 0]), float(frame.place[number, 1])
-    return anchor_of(frame.world.things[number])
+    thing = frame.world.things[number]
+    if thing in frame.world.loose:
+        x, y, _ = frame.loose[frame.world.loose.index(thing)]
+        return float(x), float(y)
+    return anchor_of(thing)
 
 
 def anchor_of(thing: Any) -> tuple[float, float]:
-    """The same for a thing; one without a place (scattered obstacles) has it at the origin."""
+    """The same for a thing that stands still; one without a place (scattered obstacles) has it at the origin."""
     if hasattr(thing, "points"):
         x, y = np.reshape(thing.points, (-1, 2)).mean(axis=0)
         return float(x), float(y)
@@ -464,8 +515,8 @@ def scattered(world: World, shapes: Any) -> dict[int, Any]:
 
 
 def floor_of(world: World, region: Region) -> Region:
-    """What the floor covers: a little more than the arena, or a wide field around all that stands."""
-    margin = 0.05 + 0.06 * max(region.x1 - region.x0, region.y1 - region.y0) if world.arena else 5.0
+    """What the floor covers: a little more than the arena or the field of soccer, or a wide plain around all that stands."""
+    margin = 0.05 + 0.06 * max(region.x1 - region.x0, region.y1 - region.y0) if world.arena or world.pitch else 5.0
     return Region(region.x0 - margin, region.y0 - margin, region.x1 + margin, region.y1 + margin)
 
 

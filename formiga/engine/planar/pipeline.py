@@ -160,8 +160,8 @@ def _impulse(world: World, longest: float) -> Impulse | None:
                 raise WorldError(f"{where(thing)}<{of(thing).tag}> needs bodies with masses: <contact model=\"impulse\"/>.")
         for group in world.groups:
             if getattr(group.robot, "outline", None):
-                raise WorldError(f"{where(group)}'{group.name}' has corners, and with <contact model=\"{contact.model}\"/> robots "
-                                 "are discs. Choose model=\"impulse\".")
+                raise WorldError(f"{where(group)}'{group.name}' has corners; with <contact model=\"{contact.model}\"/> "
+                                 "robots are discs. Choose model=\"impulse\".")
         return None
     table = bodies.bodies(world)
     margin = max(1.25 * longest, float(table.inner.max(initial=0.0)), 4.0 * contact.threshold)

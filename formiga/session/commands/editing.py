@@ -115,7 +115,10 @@ def move(session: Session, call: Call) -> None:
     call.most(4)
     target = names.find(session.world, call.args[0])
     x, y = arguments.length(call, call.args[1], "X"), arguments.length(call, call.args[2], "Y")
-    if target.kind == "thing":
+    if target.kind == "thing" and (number := names.loose_number(session.world, target.index)) >= 0:
+        ahead = arguments.angle(call, call.args[3]) if len(call.args) == 4 else None
+        _push(session, number, x, y, ahead)
+    elif target.kind == "thing":
         new = edit.moved(session.world, target.index, x, y)
         if len(call.args) == 4:
             new = edit.with_attribute(new, target, "heading", call.args[3])
@@ -134,6 +137,13 @@ def _put(session: Session, robot: int, x: float, y: float, ahead: float) -> None
             raise FormigaError(f"{names.robot_name(session.world, robot)} cannot stand at ({x:g}, {y:g}): {way} is in the way.")
     position[robot], heading[robot] = (x, y), ahead
     session.change(edit.same_robots(session.world, position, heading), try_out=False)
+
+
+def _push(session: Session, number: int, x: float, y: float, ahead: float | None) -> None:
+    (position, heading), ground, loose = session.poses(), session.ground, session.sim.state.loose[0]
+    if way := ground.in_the_way(position, x, y, ground.size[number], thing=number):
+        raise FormigaError(f"{session.world.loose[number].name} cannot lie at ({x:g}, {y:g}): {way} is in the way.")
+    session.change(edit.pushed(session.world, position, heading, loose, number, x, y, ahead), try_out=False)
 
 
 # -- what is there ----------------------------------------------------------------------------------------------------

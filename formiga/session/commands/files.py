@@ -35,7 +35,7 @@ def commands(session: Session) -> list[CommandSpec]:
         path = call.path(0, "FILE")
         if path.suffix != ".xml":
             raise call.wrong(f"'{path}' does not end in .xml, as a world file does.")
-        standing = edit.as_it_stands(session.world, *session.poses(), session.sim.state.alive[0])
+        standing = edit.as_it_stands(session.world, *session.poses(), session.sim.state.alive[0], session.sim.state.loose[0])
         Simulation(standing)  # says now what could not be read again
         lab.write_world(standing, path)
         call.say(f"saved {path}")

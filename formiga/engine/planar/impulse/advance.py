@@ -12,7 +12,7 @@ inside it, so nothing chatters, and time goes on as fast as ever. [Klancar et al
 
 from __future__ import annotations
 
-from math import cos, sin
+from math import cos, sin, sqrt
 from typing import Any, NamedTuple
 
 from formiga.engine.planar.impulse.bodies import WELD, WHEELS
@@ -23,7 +23,7 @@ from formiga.engine.planar.impulse.parts import meet
 from formiga.kernels import kernel
 
 DEEP = 4e-5        # m: overlaps up to this are left alone
-EVENTS = 40        # times that a control period may go back; after that, overlaps are only moved apart
+LEAST = 1.0 / 64   # of a substep: time goes on by at least so much, however many impacts there are
 PARTING = 40       # rounds of moving apart
 
 
@@ -136,7 +136,7 @@ def look(threshold, bodies, room):
             continue
         points = 2 if m.points == 2 and m.far <= threshold else 1
         contact, point = room.contact[C], room.point[C]
-        contact[0], contact[1], contact[2], contact[3] = a, b, points, q
+        contact[0], contact[1], contact[2], contact[3] = a, b, points, 0
         point[0], point[1] = m.nx, m.ny
         point[2], point[3] = (0.5 * (m.px + m.qx), 0.5 * (m.py + m.qy)) if points == 2 else (m.px, m.py)
         point[4], point[5], point[6], point[7] = m.px, m.py, m.qx, m.qy
@@ -198,8 +198,9 @@ def move(bodies, room, h):
         if room.busy[b]:
             shift[b, 0], shift[b, 1], shift[b, 2] = speed[b, 0] * h, speed[b, 1] * h, speed[b, 2] * h
         go(b, pose[b, 0] + shift[b, 0], pose[b, 1] + shift[b, 1], pose[b, 2] + shift[b, 2], bodies, room)
-        room.strayed[b] += abs(shift[b, 0]) + abs(shift[b, 1])
-        room.travel[b] += abs(shift[b, 0]) + abs(shift[b, 1]) + bodies.reach[b] * abs(shift[b, 2])
+        way = sqrt(shift[b, 0] ** 2 + shift[b, 1] ** 2)
+        room.strayed[b] += way
+        room.travel[b] += way + bodies.reach[b] * abs(shift[b, 2])
 
 
 @kernel()
@@ -241,13 +242,15 @@ def part(threshold, bodies, room):
     for _ in range(PARTING):
         deepest = 0.0
         for q in range(room.count[0]):
-            if room.gap[q] > 4.0 * threshold:
+            a, b = body[pair[q, 0]], body[pair[q, 1]]
+            gone = room.travel[a] + (room.travel[b] if b >= 0 else 0.0)
+            if room.seen[q] - gone > 0.0:
                 continue
             m = meet(pair[q, 0], pair[q, 1], room.corners)
+            room.seen[q] = m.gap + gone
             if m.points == 0 or m.near >= -DEEP:
                 continue
             deepest = min(deepest, m.near)
-            a, b = body[pair[q, 0]], body[pair[q, 1]]
             way = 0.25 * DEEP - m.near
             if b >= 0:
                 way *= 0.5
@@ -303,8 +306,8 @@ def about_to_leave(h, bodies, room):
     speed, shift = room.speed, room.shift
     for n in range(room.count[4]):
         b = room.active[n]
-        way = max(h * (abs(speed[b, 0]) + abs(speed[b, 1])), abs(shift[b, 0]) + abs(shift[b, 1]))
-        if room.strayed[b] + 0.7072 * way > room.margin[b]:
+        square = max(h * h * (speed[b, 0] ** 2 + speed[b, 1] ** 2), shift[b, 0] ** 2 + shift[b, 1] ** 2)
+        if room.strayed[b] + sqrt(square) > room.margin[b]:
             return True
     return False
 
@@ -318,7 +321,7 @@ def advance_world(w, rules, orders, wheels, alive, position, heading, motion, lo
     """
     load(w, position, heading, motion, loose, bodies, room)
     log.count[w] = 0
-    time, base, events, substeps, deepest = 0.0, 0.0, 0, 0, 0.0
+    time, base, substeps, deepest = 0.0, 0.0, 0, 0.0
     near_ones(w, 0.0, rules, orders, alive, shapes, near, joints, bodies, room)
     lost = room.count[2]
     if room.count[4] > 0:
@@ -350,12 +353,8 @@ def advance_world(w, rules, orders, wheels, alive, position, heading, motion, lo
             fit(joints[w, k], bodies, room)
         deepest = look(rules.threshold, bodies, room)
         if deepest < -DEEP:
-            share = step_back(rules.threshold, bodies, room) if events < EVENTS else 1.0
-            if share * h < 0.05 * rules.substep:
-                share = 1.0
-            if share < 1.0:
-                events += 1
-                h *= share
+            share = min(1.0, max(step_back(rules.threshold, bodies, room), LEAST * rules.substep / h))
+            h *= share
             rewind(share, bodies, room)
             for k in range(joints.shape[1]):
                 fit(joints[w, k], bodies, room)

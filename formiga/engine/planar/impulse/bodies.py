@@ -51,6 +51,7 @@ class Room(NamedTuple):
     active: Any            # (B,) numbers of the bodies that may meet something, count[4] of them
     paired: Any            # (B,) whether it is one of them
     stays: Any             # (B,) whether it was one of them before the pairs were listed anew
+    hurries: Any           # (B,) whether it may go further than its margin in this control period
     margin: Any            # (B,) m that its centre may go before the pairs are listed anew
     pose: Any              # (B, 5) x y heading cos sin; the last two only of active bodies
     was: Any               # (B, 3) x y heading before the move
@@ -70,7 +71,7 @@ class Room(NamedTuple):
     seen: Any              # (Q,) m, how far apart when last measured, and how far both had travelled until then
     gap: Any               # (Q,) m, at least so far apart
     before: Any            # (Q,) m, gap at the beginning of the substep
-    contact: Any           # (C, 4) a, b, number of points (1, 2), the pair
+    contact: Any           # (C, 4) a, b, number of points (1, 2), whether it has bounced at this moment
     point: Any             # (C, 9) nx ny, middle x y, first x y, second x y, restitution
     acc: Any               # (C, 2) N s, impulses of the resting contact
     count: Any             # (5,) pairs, contacts, pairs that found no place, substeps, active bodies
@@ -234,8 +235,8 @@ def make_room(table: Bodies, fixed: Fixed, region: Any, touches: int) -> Room:
         return np.zeros(B, np.bool_)
 
     return Room(
-        active=np.zeros(B, np.int64), paired=flags(), stays=flags(), margin=numbers(B), pose=numbers(B, 5), was=numbers(B, 3),
-        speed=numbers(B, 3), began=numbers(B, 3), roll=numbers(B, 2), shift=numbers(B, 3), travel=numbers(B),
+        active=np.zeros(B, np.int64), paired=flags(), stays=flags(), hurries=flags(), margin=numbers(B), pose=numbers(B, 5),
+        was=numbers(B, 3), speed=numbers(B, 3), began=numbers(B, 3), roll=numbers(B, 2), shift=numbers(B, 3), travel=numbers(B),
         strayed=numbers(B), busy=flags(), hit=flags(),
         corners=Corners(first.astype(np.int64), np.concatenate([table.radius, radii]), x, y, nx, ny),
         body=body.astype(np.int64), place=numbers(1, B, 2), cells=make(1, B, region, 2.0 * table.widest),

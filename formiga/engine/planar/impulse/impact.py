@@ -92,7 +92,11 @@ def collide(a, b, nx, ny, px, py, restitution, bodies, pose, speed):
 
 @kernel()
 def impacts(rest, rounds, bodies, joints, w, room, log):
-    """Go through all contacts until nobody approaches faster than `rest`, at most `rounds` times."""
+    """Go through all contacts until nobody approaches faster than `rest`, at most `rounds` times.
+
+    Each bounces once at a moment; what is driven into it again by the others' impulses goes along with it. Else a ball between
+    a wall and a robot that does not feel it would be hit to and fro, ever faster.
+    """
     contact, point, pose, speed = room.contact, room.point, room.pose, room.speed
     for _ in range(rounds):
         again = False
@@ -100,7 +104,8 @@ def impacts(rest, rounds, bodies, joints, w, room, log):
             a, b = contact[k, 0], contact[k, 1]
             nx, ny, px, py = point[k, 0], point[k, 1], point[k, 2], point[k, 3]
             if approach(a, b, nx, ny, px, py, pose, speed) < -rest:
-                j = collide(a, b, nx, ny, px, py, point[k, 8], bodies, pose, speed)
+                j = collide(a, b, nx, ny, px, py, point[k, 8] if contact[k, 3] == 0 else 0.0, bodies, pose, speed)
+                contact[k, 3] = 1
                 note(w, px, py, nx, ny, j, a, b, log)
                 again = True
         if not again:

@@ -106,28 +106,33 @@ def list_pairs(w, shapes, near, joints, bodies, room):
 def near_ones(w, time, rules, orders, alive, shapes, near, joints, bodies, room):
     """List the pairs, and the bodies in them. Nobody may go further than its margin until it is done again.
 
-    The margin is what a body goes until the end of the control period if nobody hits it, and not more than the table of
-    fixed things was made for. If the list has no room for all, margins are made smaller.
+    The margin is what a body goes until the end of the control period if nobody hits it. Not more than the table of fixed
+    things was made for: whoever goes further has to look around again on its way. If the list has no room for all, margins are
+    made smaller.
     """
     B = bodies.kind.shape[0]
     for b in range(B):
         fast = sqrt(room.speed[b, 0] ** 2 + room.speed[b, 1] ** 2)
         if b < bodies.robots and alive[w, b]:
             fast = max(fast, 0.5 * abs(orders[w, b, 0] + orders[w, b, 1]))
-        room.margin[b] = min(rules.margin, 1.001 * fast * (rules.dt - time) + 2.0 * rules.threshold)
+        room.margin[b] = 1.001 * fast * (rules.dt - time) + 2.0 * rules.threshold
+    for b in range(B):
+        room.hurries[b] = room.margin[b] > rules.margin
+        room.margin[b] = min(room.margin[b], rules.margin)
     for _ in range(8):
         room.count[2] = 0
         list_pairs(w, shapes, near, joints, bodies, room)
         if room.count[2] == 0:
             break
         for b in range(B):
-            room.margin[b] *= 0.5
+            room.hurries[b], room.margin[b] = True, 0.5 * room.margin[b]
     for k in range(joints.shape[1]):
         if joints[w, k, 0] != 0.0:
             room.paired[int(joints[w, k, 1])] = room.paired[int(joints[w, k, 2])] = True
     n = 0
     for b in range(B):
-        if room.paired[b]:
+        if room.paired[b] or room.hurries[b]:
+            room.paired[b] = True
             room.active[n] = b
             n += 1
     room.count[4] = n
