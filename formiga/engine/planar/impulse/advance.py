@@ -75,7 +75,7 @@ def load(w, position, heading, motion, loose, bodies, room):
     """From the state into the working memory."""
     N, pose, speed = bodies.robots, room.pose, room.speed
     for b in range(bodies.kind.shape[0]):
-        room.hit[b] = False
+        room.hit[b] = room.pressed[b] = False
         if b < N:
             pose[b, 0], pose[b, 1], pose[b, 2] = position[w, b, 0], position[w, b, 1], heading[w, b]
             speed[b, 0], speed[b, 1], speed[b, 2] = motion[w, b, 0], motion[w, b, 1], motion[w, b, 2]
@@ -224,6 +224,17 @@ def step_back(threshold, bodies, room):
 
 
 @kernel()
+def press(room):
+    """Whoever overlaps after hardly any time is hit from two sides, ever faster; it shall bounce no more."""
+    for q in range(room.count[0]):
+        if room.gap[q] < -DEEP:
+            a, b = room.body[room.pair[q, 0]], room.body[room.pair[q, 1]]
+            room.pressed[a] = True
+            if b >= 0:
+                room.pressed[b] = True
+
+
+@kernel()
 def rewind(share, bodies, room):
     """All bodies at a share of their way, with speeds in between."""
     was, shift, speed, began = room.was, room.shift, room.speed, room.began
@@ -353,7 +364,10 @@ def advance_world(w, rules, orders, wheels, alive, position, heading, motion, lo
             fit(joints[w, k], bodies, room)
         deepest = look(rules.threshold, bodies, room)
         if deepest < -DEEP:
-            share = min(1.0, max(step_back(rules.threshold, bodies, room), LEAST * rules.substep / h))
+            share = step_back(rules.threshold, bodies, room)
+            if share * h < LEAST * rules.substep:
+                press(room)
+                share = min(1.0, LEAST * rules.substep / h)
             h *= share
             rewind(share, bodies, room)
             for k in range(joints.shape[1]):

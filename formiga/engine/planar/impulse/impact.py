@@ -104,7 +104,8 @@ def impacts(rest, rounds, bodies, joints, w, room, log):
             a, b = contact[k, 0], contact[k, 1]
             nx, ny, px, py = point[k, 0], point[k, 1], point[k, 2], point[k, 3]
             if approach(a, b, nx, ny, px, py, pose, speed) < -rest:
-                j = collide(a, b, nx, ny, px, py, point[k, 8] if contact[k, 3] == 0 else 0.0, bodies, pose, speed)
+                bounces = contact[k, 3] == 0 and not (room.pressed[a] or (b >= 0 and room.pressed[b]))
+                j = collide(a, b, nx, ny, px, py, point[k, 8] if bounces else 0.0, bodies, pose, speed)
                 contact[k, 3] = 1
                 note(w, px, py, nx, ny, j, a, b, log)
                 again = True
