@@ -174,9 +174,11 @@ def before_overlap(q, share, threshold, bodies, room):
         below = overlap_at(q, share, bodies, room)
         if below >= -DEEP:
             return share
-    goal = 0.25 * threshold if above > 0.5 * threshold else -0.5 * DEEP
+    goal = 0.25 * threshold if above > 0.5 * threshold else -0.75 * DEEP
     for turn in range(16):
-        middle = low + (high - low) * (above - goal) / (above - below) if turn % 3 < 2 else 0.5 * (low + high)
+        middle = low + (high - low) * (above - goal) / (above - below)
+        if turn % 3 == 2 or not low < middle < high:
+            middle = 0.5 * (low + high)
         gap = overlap_at(q, middle, bodies, room)
         if gap < -DEEP:
             high, below = middle, gap
@@ -218,7 +220,7 @@ def step_back(threshold, bodies, room):
     """The share of the substep after which the first new overlap begins; 1 if there is none."""
     share = 1.0
     for q in range(room.count[0]):
-        if room.gap[q] < -DEEP and room.before[q] >= -DEEP:
+        if room.gap[q] < -DEEP and room.before[q] > -0.5 * DEEP:  # one that went deep before is only moved apart
             share = before_overlap(q, share, threshold, bodies, room)
     return share
 
@@ -244,6 +246,8 @@ def rewind(share, bodies, room):
         for k in range(3):
             speed[b, k] = began[b, k] + share * (speed[b, k] - began[b, k])
         go(b, room.pose[b, 0], room.pose[b, 1], room.pose[b, 2], bodies, room)
+        back = sqrt(shift[b, 0] ** 2 + shift[b, 1] ** 2) + bodies.reach[b] * abs(shift[b, 2])
+        room.travel[b] += (1.0 - share) * back  # the way back is a way, too: gaps were measured at its far end
 
 
 @kernel()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from math import cos, exp, sin, sqrt
+from math import cos, exp, expm1, sin, sqrt
 
 from formiga.engine.planar.impulse.bodies import BALL, NODES, SLAB, SLIDING, WHEELS
 from formiga.geometry import TINY
 from formiga.kernels import kernel
 
 WEIGHTS = (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)  # of the NODES
+ROLLED = 0.05      # s: longest time over which a ball's way is taken from its first and its last speed
 
 
 @kernel()
@@ -19,11 +20,10 @@ def slowed(speed, dry, viscous, slow, h):
     It comes to rest and never turns round.
     """
     if speed > slow:
-        loss = dry + viscous * speed
-        later = speed - h * loss * (1.0 - 0.5 * viscous * h)
+        later = speed - (dry + viscous * speed) * h * (-expm1(-viscous * h) / (viscous * h) if viscous * h > 0.0 else 1.0)
         if later >= slow:
             return later
-        h -= (speed - slow) / loss
+        h -= (speed - slow) / (dry + viscous * speed)
         speed = slow
     return speed * exp(-(viscous + dry / slow) * max(h, 0.0))
 
@@ -151,9 +151,12 @@ def leap(b, h, rules, w, orders, alive, bodies, room):
             h -= part
         return
     if bodies.kind[b] != WHEELS:
-        forces(b, h, rules.substep, w, orders, alive, bodies, room)
-        for k in range(3):
-            pose[b, k] += shift[b, k]
+        while h > 1e-12:
+            part = min(h, ROLLED)
+            forces(b, part, rules.substep, w, orders, alive, bodies, room)
+            for k in range(3):
+                pose[b, k] += shift[b, k]
+            h -= part
         return
     left, right = (orders[w, b, 0], orders[w, b, 1]) if alive[w, b] else (0.0, 0.0)
     lag, kept, heading, spin = bodies.lag[b], bodies.kept, pose[b, 2], speed[b, 2]

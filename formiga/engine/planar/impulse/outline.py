@@ -83,7 +83,8 @@ def _cross(corners: list[Corner], i: int, j: int) -> bool:
     """Whether two sides that are not neighbours meet."""
     a, b = corners[i], corners[i + 1]
     c, d = corners[j], corners[(j + 1) % len(corners)]
-    return turn(a, b, c) * turn(a, b, d) <= 0.0 and turn(c, d, a) * turn(c, d, b) <= 0.0
+    boxes_apart = any(max(a[k], b[k]) < min(c[k], d[k]) or max(c[k], d[k]) < min(a[k], b[k]) for k in (0, 1))
+    return not boxes_apart and turn(a, b, c) * turn(a, b, d) <= 0.0 and turn(c, d, a) * turn(c, d, b) <= 0.0
 
 
 def _joined(parts: list[list[Corner]]) -> list[list[Corner]]:
