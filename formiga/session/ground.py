@@ -32,14 +32,17 @@ class Ground:
         self.radius = np.concatenate([np.empty(0), *(np.full(group.count, group.robot.radius) for group in world.groups)])
         self.loose: Floats = np.array([(thing.x, thing.y) for thing in world.loose]).reshape(-1, 2)
         self.size = np.array([around(thing) for thing in world.loose])
+        board = np.array(world.pitch.board if world.pitch else []).reshape(-1, 2)
+        self._board = np.column_stack([board, np.roll(board, -1, axis=0), np.zeros(len(board))])
         self._near: dict[float, Near] = {}
 
     def blocked(self, x: float, y: float, radius: float) -> bool:
-        """Whether a disc would stand in a wall or an obstacle."""
+        """Whether a disc would stand in a wall or an obstacle, or behind the board of a field."""
         if radius not in self._near:
             self._near[radius] = near_table(self.fixed, radius)
         gap = gap_to_fixed(x, y, self.fixed.shapes, self._near[radius])
-        return bool(gap < radius or inside_solid(x, y, self.fixed.outlines))
+        behind = len(self._board) > 0 and not inside_solid(x, y, self._board)
+        return bool(gap < radius or behind or inside_solid(x, y, self.fixed.outlines))
 
     def in_the_way(self, position: Floats, x: float, y: float, radius: float, but: int = -1, thing: int = -1) -> str:
         """What stands where a disc would be put: 'a wall or an obstacle', 'swarm.3', 'ball', or '' for nothing.

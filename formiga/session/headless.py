@@ -78,8 +78,11 @@ def run_script(world: World, script: str | os.PathLike[str], seconds: float | No
 
 
 def _draw(drawing: Picture, session: Session) -> None:
-    """Take down where everybody is. Trails begin anew when robots come or go, and things are drawn as they are at the end."""
-    if session.world.robots != drawing.world.robots:
+    """Take down where everybody is. Trails begin anew when robots or what they push come or go, and things are drawn as they
+    are at the end.
+    """
+    before, now = drawing.world, session.world
+    if (now.robots, len(now.loose)) != (before.robots, len(before.loose)):
         drawing.trail.clear()
     drawing.world = session.world
     drawing([session.sim])

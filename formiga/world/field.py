@@ -35,7 +35,7 @@ class Field:
 
     PROFILES: ClassVar[dict[str, dict[str, Any]]] = {
         "small": {},
-        "middle": {"length": 2.2, "width": 1.8, "circle": 25.0 * CM, "area_width": 80.0 * CM, "area_depth": 35.0 * CM},
+        "middle": {"length": 2.2, "width": 1.8, "circle": 25.0 * CM, "area_width": 50.0 * CM, "area_depth": 15.0 * CM},
     }
 
     @property

@@ -337,7 +337,7 @@ def test_overlays_and_cameras_change_the_picture(window, lab):
     lab.run("pause on")
     window.settle("top")
     plain = window.picture().astype(int)
-    for name in ("beams", "circles", "names", "links", "trails", "shifts"):
+    for name in ("beams", "circles", "contacts", "names", "links", "trails", "shifts"):
         lab.run(f"overlay {name} on")
     lab.run("step 30")
     until(lambda: (np.abs(window.picture().astype(int) - plain) > 40).any(axis=-1).sum() > 500, 30)

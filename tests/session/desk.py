@@ -41,7 +41,8 @@ class Desk:
         """All that a command could have changed."""
         session = self.session
         state = session.sim.state
-        arrays = {name: getattr(state, name).copy() for name in ("position", "heading", "wheels", "alive", "crashes", "step")}
+        arrays = {name: getattr(state, name).copy() for name in ("position", "heading", "wheels", "alive", "crashes", "step",
+                                                                  "loose")}
         console = session.console
         return arrays | {
             "sim": session.sim, "world": session.world, "seed": session.seed, "drives": dict(session.drives),

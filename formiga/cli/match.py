@@ -1,0 +1,299 @@
+"""formiga match: two team programs play robot soccer, headless or in the browser."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from math import inf
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from formiga.cli import INTERRUPTED, options
+
+if TYPE_CHECKING:
+    from formiga.soccer.match import Match
+
+F = TypeVar("F", bound=Callable[..., Any])
+EVERY = 0.1          # s between two changes of the progress line
+MOST_SHOWN = 20      # troubles
+
+
+class Speed(click.ParamType):
+    """A number above 0, or inf."""
+
+    name = "speed"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """From what was typed."""
+        try:
+            speed = float(value)
+        except ValueError:
+            speed = 0.0
+        if not speed > 0.0:
+            self.fail(f"'{value}' is no speed; it is a number above 0, such as 0.5, 1 or 4, or inf.", param, ctx)
+        return speed
+
+
+class Address(click.ParamType):
+    """HOST:PORT, or none."""
+
+    name = "address"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """From what was typed."""
+        if not isinstance(value, str):
+            return value
+        host, colon, port = value.rpartition(":")
+        if value == "none":
+            return value
+        if not (colon and host and port.isdecimal() and 0 < int(port) < 2**16):
+            self.fail(f"'{value}' is no address; one looks like 127.0.0.1:20011.", param, ctx)
+        return host, int(port)
+
+
+def game_options(command: F) -> F:
+    """What a match and a tournament have in common."""
+    for option in reversed((
+        click.option("--players", type=click.IntRange(1, 5), default=3, show_default=True, metavar="P", help="In each team."),
+        click.option("--half", type=float, default=300.0, show_default=True, metavar="S", help="Seconds of each half."),
+        click.option("--halves", type=click.IntRange(1, 2), default=2, show_default=True, metavar="N"),
+        click.option("--preset", metavar="P", help="Robots, ball and field: mirosot, golf or firasim. "
+                                                   "[default: mirosot; firasim with a network team]"),
+        click.option("--rules", metavar="R", help="mirosot, vsss, or none if another program is the referee. "
+                                                  "[default: mirosot; vsss with a network team]"),
+        click.option("--latency", type=click.FloatRange(0.0, 10.0), default=0.0, metavar="S",
+                     help="Of the camera, in seconds."),
+        click.option("--noise", type=click.FloatRange(0.0, 1.0), default=0.0, metavar="M",
+                     help="Of the camera: standard deviation of a place, in metres."),
+        click.option("--vanish", type=click.FloatRange(0.0, 1.0), default=0.0, metavar="P",
+                     help="How likely the camera overlooks something in a picture."),
+        click.option("--velocity", type=click.Choice(["true", "difference"]), default="true", show_default=True,
+                     help="As it is, or from two pictures, as a real vision program has it."),
+    )):
+        command = option(command)
+    return command
+
+
+def network_options(command: F) -> F:
+    """Where FIRASim's clients are."""
+    for option in reversed((
+        click.option("--vision", type=Address(), multiple=True, metavar="H:P",
+                     help="Where pictures are sent. Repeatable. [default: 224.0.0.1:10002]"),
+        click.option("--commands", type=Address(), metavar="H:P", help="Where we listen. [default: 127.0.0.1:20011]"),
+        click.option("--referee", type=Address(), metavar="H:P",
+                     help="Where calls are sent, or none. [default: 224.5.23.2:10003]"),
+        click.option("--placement", type=Address(), metavar="H:P",
+                     help="Where teams say where they want to stand, or none. [default: 224.5.23.2:10004]"),
+        click.option("--interface", metavar="H", help="Multicast goes through the network that has this address of ours. "
+                                                      "[default: only this machine]"),
+        click.option("--wait", type=click.FloatRange(0.0, 86400.0), default=60.0, show_default=True, metavar="S",
+                     help="Seconds until the match begins without a team that is not there."),
+    )):
+        command = option(command)
+    return command
+
+
+@click.command("match")
+@click.argument("blue", metavar="TEAM")
+@click.argument("yellow", metavar="TEAM")
+@game_options
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, metavar="N",
+              help="The same seed gives the same match, in lock-step. Blue kicks off if it is even.")
+@click.option("--speed", type=Speed(), metavar="X",
+              help="Simulated seconds in one: 0.5, 1, 4, inf. [default: inf; 1 with a network team or --view]")
+@click.option("--lockstep/--no-lockstep", default=None,
+              help="Waits for both answers to each picture. [default: yes; no with a network team]")
+@click.option("--view", is_flag=True, help="In the browser.")
+@click.option("--port", type=click.IntRange(1, 65535), metavar="P", help="Of the page; default: 8017, or the next free one.")
+@click.option("--no-browser", is_flag=True, help="Only serves the page, and tells where it is.")
+@click.option("--out", metavar="FILE.parquet", help="Records the match; `formiga view FILE.parquet` shows it again.")
+@options.json_file
+@network_options
+@click.option("--quiet", is_flag=True, help="Prints complaints only.")
+def command(blue: str, yellow: str, players: int, half: float, halves: int, preset: str | None, rules: str | None,
+            latency: float, noise: float, vanish: float, velocity: str, seed: int, speed: float | None,
+            lockstep: bool | None, view: bool, port: int | None, no_browser: bool, out: str | None, json_path: str | None,
+            vision: tuple[Any, ...], commands: Any, referee: Any, placement: Any, interface: str | None, wait: float,
+            quiet: bool) -> int:
+    """Let two teams play: the first in blue, from left to right, the second in yellow.
+
+    TEAM is a shipped one (chaser, colony), a program of yours in Python (path/to/team.py) or in any language (path/to/program),
+    started in a process of its own and reached through shared memory; or `network`, for programs that speak FIRASim's
+    protocol and come by themselves.
+
+    Ctrl-C ends the match, says how it stood and ends the programs.
+    """
+    import json
+
+    from formiga.cli.progress import Signals
+    from formiga.errors import FormigaError
+    from formiga.files import write_whole
+    from formiga.soccer.camera import Camera
+    from formiga.soccer.match import arrange
+    from formiga.soccer.process import find_team
+
+    if out is not None and not out.endswith(".parquet"):
+        raise FormigaError(f"{out}: a recording is a file such as match.parquet.")
+    options.refuse_unwritable(json_path, out)
+    online = any(find_team(team).network for team in (blue, yellow))
+    with ExitStack() as stack:
+        signals = stack.enter_context(Signals("the match"))
+        match = stack.enter_context(arrange(
+            blue, yellow, players=players, preset=preset, rules=rules, lockstep=lockstep, seed=seed, halves=halves,
+            half_seconds=half, camera=Camera(latency, noise, None, vanish, velocity), wait=wait,
+            network=addresses(vision, commands, referee, placement, interface)))
+        pace = speed or (1.0 if online or view else inf)
+        if view:
+            _in_browser(match, seed, pace, port, no_browser, out, signals.stop)
+            match.interrupted = not match.over
+        else:
+            _headless(match, seed, pace, out, quiet, signals.stop)
+        result = match.result()
+    result["recording"] = out
+    if json_path is not None:
+        write_whole(json_path, json.dumps(result, indent=1) + "\n")
+    if not quiet:
+        show(result)
+    if match.interrupted:
+        done = " : ".join(map(str, result["score"]))
+        click.echo(f"formiga: interrupted at {result['simulated_seconds']:.1f} s; it stood {done}", err=True)
+        return INTERRUPTED
+    return 0
+
+
+def addresses(vision: tuple[Any, ...], commands: Any, referee: Any, placement: Any, interface: str | None) -> dict[str, Any]:
+    """What was said about the network, as Network takes it."""
+    given: dict[str, Any] = {"vision": list(vision) or None, "commands": commands, "interface": interface}
+    found = {name: value for name, value in given.items() if value is not None}
+    for name, value in (("referee", referee), ("placement", placement)):
+        if value is not None:
+            found[name] = None if value == "none" else value
+    return found
+
+
+def _headless(match: Match, seed: int, speed: float, out: str | None, quiet: bool, stop: Callable[[], bool]) -> None:
+    from formiga.loop import Simulation
+    from formiga.record.recorder import Recorder
+
+    with ExitStack() as stack:
+        progress = stack.enter_context(Progress(quiet))
+        record = None
+        if out is not None:
+            record = stack.enter_context(Recorder(out, match.world, seed))
+        match.play(Simulation(match.world, seed), speed=speed, record=record, progress=progress, stop=stop)
+        if record is not None and match.interrupted:
+            record.ending = "interrupted"
+
+
+def _in_browser(match: Match, seed: int, speed: float, port: int | None, no_browser: bool, out: str | None,
+                stop: Callable[[], bool]) -> None:
+    import threading
+    import webbrowser
+
+    from formiga.cli.view import _print, _screen
+    from formiga.page.page import Page
+    from formiga.page.server import PORT, free_port
+    from formiga.session import Session
+
+    host = "127.0.0.1"
+    free_port(host, port or PORT)
+    session = Session(match.world, seed=seed, hear=_print, guest=match)
+    session.speed = speed
+    with Page(session, host, port or PORT) as page:
+        click.echo(f"the match is at {page.url}   (Ctrl-C ends it)")
+        if not no_browser and _screen():
+            threading.Thread(target=webbrowser.open, args=[page.url], daemon=True).start()
+        if out is not None:
+            session.record(out)
+        session.play()
+        session.run(stop)
+
+
+class Progress:
+    """The score and the clock on a terminal, nothing elsewhere. It is called after each step."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._wanted = not quiet and sys.stderr.isatty()
+        self._bar: Any = None
+        self._next = 0.0
+
+    def __enter__(self) -> Progress:
+        if self._wanted:
+            from formiga.cli.progress import _bar
+
+            self._bar = _bar()
+            self._task = self._bar.add_task("kick-off", total=1.0, now="")
+            self._bar.start()
+        return self
+
+    def __call__(self, match: Match) -> None:
+        if self._bar is None or time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + EVERY
+        board = match.scoreboard()
+        self._bar.update(self._task, completed=match.share, now=f"{board.half} {board.clock}  {board.note}",
+                         description=f"{board.blue} {board.score[0]}:{board.score[1]} {board.yellow}")
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+# -- the result, for people ---------------------------------------------------------------------------------------------
+def show(result: dict[str, Any]) -> None:
+    """Score, statistics, what was called, what went wrong, how fast it went."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = 132
+    blue, yellow, score = escape(result["blue"]), escape(result["yellow"]), result["score"]
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("")
+    table.add_column(f"[bold #1f6feb]{blue}[/]", justify="right")
+    table.add_column(f"[bold #b08d00]{yellow}[/]", justify="right")
+    table.add_row("[bold]goals[/]", f"[bold]{score[0]}[/]", f"[bold]{score[1]}[/]")
+    teams = result["statistics"]["teams"]
+    for name, key, form in (("possession", "possession", "{:.0%}"), ("shots", "shots", "{}"),
+                            ("  on goal", "shots_on_goal", "{}"), ("saves", "saves", "{}"), ("own goals", "own_goals", "{}"),
+                            ("touches of the ball", "touches", "{}"), ("run, m", "distance", "{:.1f}")):
+        table.add_row(name, *(form.format(teams[team][key]) for team in ("blue", "yellow")))
+    for name, many in (("penalty", "penalties"), ("goal kick", "goal kicks")):
+        table.add_row(many, *(str(sum(call["what"] == name and call["team"] == team for call in result["calls"]))
+                              for team in ("blue", "yellow")))
+    console.print(table)
+    for goal in result["goals"]:
+        minutes, seconds = divmod(int(goal["clock"]), 60)
+        console.print(f"{minutes}:{seconds:02d}  half {goal['half']}  {goal['score'][0]}:{goal['score'][1]}  "
+                      f"goal for {goal['team']}{', ' if goal['by'] else ''}{goal['by']}")
+    free = sum(call["what"] == "free ball" for call in result["calls"])
+    console.print(f"{result['players']} against {result['players']}, rules {result['rules']}, seed {result['seed']}, "
+                  f"{len(result['goals'])} goals, {free} free balls")
+    console.print(speed_words(result))
+    for trouble in result["troubles"][:MOST_SHOWN]:
+        console.print(f"[red]{trouble['time']:.1f} s  {escape(trouble['who'])}: {escape(trouble['what'])}[/]", soft_wrap=True)
+    if len(result["troubles"]) > MOST_SHOWN:
+        console.print(f"[red]... and {len(result['troubles']) - MOST_SHOWN} troubles more; --json has them[/]")
+    for team, text in result["last_words"].items():
+        if text.strip():
+            console.print(f"the last words of {team}'s program:", escape(text.strip()), sep="\n", soft_wrap=True)
+    if result.get("recording"):
+        console.print(f"recording: {escape(result['recording'])}", soft_wrap=True)
+
+
+def speed_words(result: dict[str, Any]) -> str:
+    """How fast the match went, and how well it kept up."""
+    pace = result["pace"]
+    how = "in lock-step" if result["lockstep"] else "without waiting for answers"
+    text = (f"{result['simulated_seconds']:.1f} s in {pace['wall_seconds']:.1f} s, {how}, {pace['real_time_factor'] or 0:.2f} "
+            f"times real time; the simulator used {pace['cpu_share'] or 0:.0%} of a core")
+    if pace["speed"] is None:
+        return text
+    return (f"{text}\n{pace['frames']} pictures, {pace['missed_frames']} missed; late by {pace['late_ms']['median']:.2f} ms "
+            f"(median), {pace['late_ms']['p99']:.2f} ms (99 %), {pace['late_ms']['most']:.1f} ms (most)")

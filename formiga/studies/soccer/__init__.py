@@ -1,0 +1,1 @@
+"""S2, robot soccer: collisions of a multi-agent simulator [Klancar et al. 2003]"""

@@ -1,0 +1,127 @@
+"""Robot soccer as a person meets it: a scoreboard, a ball that can be taken, a match that can be seen again."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from formiga.view.frame import Scoreboard
+from formiga.world.reader import read_text
+from tests.page.conftest import Lab, until
+from tests.page.test_browser import drag
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+FIELD = """<world name="final" dt="0.05" topic="x">
+  <contact model="impulse"/>
+  <field/>
+  <ball x="0.3" y="0.2"/>
+  <mirosot name="blue" colour="#1f6feb"><at x="-0.4" y="0" heading="0"/></mirosot>
+  <mirosot name="yellow" colour="#f2c200"><at x="0.4" y="-0.3" heading="180deg"/></mirosot>
+</world>"""
+
+
+class Match:
+    """A guest whose scoreboard is what a test says."""
+
+    over = False
+
+    def __init__(self):
+        self.board = Scoreboard("ants", "<b>bees</b>", (0, 0), "0:00", "first half", "")
+        self.steps = 0
+
+    def drive(self, sim):
+        return {"blue": np.full((1, 1, 2), 0.1)}
+
+    def watch(self, sim):
+        self.steps += 1
+
+    def scoreboard(self):
+        return self.board
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def match():
+    return Match()
+
+
+@pytest.fixture
+def lab(match, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    opened = Lab(read_text(FIELD), guest=match)
+    yield opened
+    opened.close()
+
+
+def shown(window, name):
+    return window.tab.locator(f"#formiga #{name}").inner_text()
+
+
+def colour(window, name, what):
+    """Red, green, blue of an element, as the window shows it."""
+    css = window.tab.locator(f"#formiga #{name}").evaluate(f"(each) => getComputedStyle(each).{what}")
+    return [float(number) for number in re.findall(r"[\d.]+", css)[:3]]
+
+
+def test_the_scoreboard_shows_how_it_stands_and_changes_with_it(window, lab, match):
+    board = window.tab.locator("#formiga #board")
+    board.wait_for(state="visible")
+    assert (shown(window, "blue"), shown(window, "yellow")) == ("ants", "<b>bees</b>")  # a name is text, whatever it is
+    assert (shown(window, "blue-score"), shown(window, "yellow-score"), shown(window, "match-clock")) == ("0", "0", "0:00")
+    assert colour(window, "blue", "borderBottomColor") == [0x1F, 0x6F, 0xEB]
+    assert colour(window, "yellow", "borderBottomColor") == [0xF2, 0xC2, 0x00]
+    scene, box = window.tab.locator("canvas").first.bounding_box(), board.bounding_box()
+    assert box["y"] < 30 and abs(box["x"] + box["width"] / 2 - scene["x"] - scene["width"] / 2) < 2  # at the top, in the middle
+
+    call = window.tab.locator("#formiga #call")
+    assert call.evaluate("(each) => getComputedStyle(each).opacity") == "0"
+    lab.do(lambda: setattr(match, "board", Scoreboard("ants", "<b>bees</b>", (2, 11), "4:59", "second half", "FREE BALL")))
+    until(lambda: shown(window, "yellow-score") == "11" and shown(window, "blue-score") == "2")
+    assert (shown(window, "match-clock"), shown(window, "half"), shown(window, "call")) == ("4:59", "second half", "FREE BALL")
+    until(lambda: call.evaluate("(each) => getComputedStyle(each).opacity") == "1")
+    lab.do(lambda: setattr(match, "board", match.board._replace(note="")))
+    until(lambda: call.evaluate("(each) => getComputedStyle(each).opacity") == "0")
+
+    lab.run("load line")
+    board.wait_for(state="hidden")
+
+
+def test_the_scoreboard_is_dark_where_it_is_dark(window, lab):
+    window.tab.locator("#formiga #board").wait_for(state="visible")
+    before, written = colour(window, "teams", "backgroundColor"), colour(window, "match-clock", "color")
+    lab.page.panels._darken(True)
+    until(lambda: window.tab.locator("#formiga").get_attribute("data-dark") == "true")
+    after, then = colour(window, "teams", "backgroundColor"), colour(window, "match-clock", "color")
+    assert sum(after) < 200 < 600 < sum(before) and sum(written) < 200 < 600 < sum(then)
+
+
+def test_the_ball_is_taken_with_the_mouse_and_a_match_goes_on(window, lab, match):
+    window.settle("top")
+    drag(window, window.at(0.3, 0.2, 0.02), window.at(-0.2, -0.3, 0.02))
+    until(lambda: np.allclose(lab.session.sim.state.loose[0, 0, :2], (-0.2, -0.3), atol=0.03),
+          message=lambda: f"it is at {lab.session.sim.state.loose[0, 0, :2]}")
+    drag(window, window.at(0.4, -0.3, 0.07), window.at(0.5, 0.3, 0.07))
+    until(lambda: np.allclose(lab.poses()[0][1], (0.5, 0.3), atol=0.03), message=lambda: f"it is at {lab.poses()[0][1]}")
+    window.type("set ball.mass 2")
+    window.shows("a match is being played, so its world stays as it is.")
+    lab.run("step 3")
+    assert match.steps == 3
+
+
+def test_a_recorded_match_is_seen_again_with_its_scoreboard(window, lab, match):
+    lab.run("record match.parquet")
+    for goals in range(4):
+        lab.do(lambda goals=goals: setattr(match, "board", match.board._replace(score=(goals, 0), clock=f"0:0{goals}")))
+        lab.run("step 10")
+    lab.run("record off; load match.parquet")
+    window.tab.locator("#formiga #timeline").wait_for(state="visible")
+    for seconds, goals in ((2.0, 3), (0.7, 1), (0.0, 0), (1.3, 2)):
+        lab.run(f"seek {seconds}")
+        until(lambda goals=goals: shown(window, "blue-score") == str(goals))
+        assert shown(window, "match-clock") == f"0:0{goals}"
