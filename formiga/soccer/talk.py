@@ -73,7 +73,7 @@ class Bridge(Protocol):
         """Where the team wants its robots after a call, (P, 3) x y heading with NaN for those it leaves open; or None."""
 
     def troubles(self) -> list[str]:
-        """What went wrong since this was last asked, a line each: 'answered no frame for 1 s', 'its program ended (signal 9)'."""
+        """What went wrong since this was last asked, a line each: 'its program ended (signal 9)'."""
 
     def close(self) -> None:
         """End the program, if it is ours, and give everything back."""
