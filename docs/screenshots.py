@@ -24,6 +24,7 @@ from formiga.lab import shipped_worlds
 from formiga.page.page import Page
 from formiga.session import Session
 from formiga.session.names import thing_names
+from formiga.soccer.match import arrange
 
 ROOT = Path(__file__).parents[1]
 MANUAL, GALLERY = ROOT / "docs" / "pictures", ROOT / "formiga" / "worlds" / "pictures"
@@ -38,6 +39,7 @@ SHOTS: dict[str, tuple[str, list[str], list[str]]] = {  # name -> world, console
                 ["console:get robots.0.proximity", "console:help overlay"]),
     "packed": ("packed", ["overlay circles on", "overlay shifts on", "step 1", "camera top"], ["tab:Look"]),
     "drive": ("drive", ["step 60", "follow car behind"], []),
+    "soccer": ("chaser against colony", ["overlay trails on", "step 420", "overlay contacts on"], []),
     "gallery": ("corral", [], ["click:#worlds"]),
 }
 BEFORE = {"packed": 0, "line": 150, "aggregate": 500, "phototaxis": 500, "lamps": 900, "disperse": 300}  # steps; else 100
@@ -47,7 +49,8 @@ class Laboratory:
     """A session that is held still, its page, and one window."""
 
     def __init__(self, browser: Any, world: str, size: tuple[int, int]) -> None:
-        self.session = Session(world, own_settings=False)
+        guest = arrange(*world.split(" against "), seed=7) if " against " in world else None  # two teams: a match
+        self.session = Session(guest.world if guest else world, own_settings=False, guest=guest)
         self.page = Page(self.session, port=0)
         self._over = threading.Event()
         threading.Thread(target=self.session.run, args=[self._over.is_set], daemon=True).start()

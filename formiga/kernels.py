@@ -57,7 +57,8 @@ def _cache_folder() -> tuple[str, bool]:
     """Where compiled kernels are kept, and whether this process is the first to use it."""
     root = Path(__file__).parent
     contents = sha256(sys.version.encode())
-    for part in ("*.py", "engine/**/*.py", "sense/*.py", "control/**/*.py", "act/*.py", "score/*.py", "rollout/*.py"):
+    for part in ("*.py", "engine/**/*.py", "sense/*.py", "control/**/*.py", "act/*.py", "score/*.py", "rollout/*.py",
+                 "envs/*/kernels.py"):
         for file in sorted(root.glob(part)):
             contents.update(file.read_bytes())
     user = os.getuid() if hasattr(os, "getuid") else 0

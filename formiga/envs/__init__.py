@@ -6,6 +6,7 @@
     env = formiga.make_env("aggregate", robots=20)              # one agent commands all robots
     env = formiga.make_vector_env("mine.xml", num_envs=1024)    # the same, many worlds in one call
     env = formiga.parallel_env("avoid", robots=4)               # PettingZoo: one agent for each robot
+    env = formiga.make_env("soccer", opponents="chase")         # robot soccer: one robot of a team learns; see soccer/
 
 Observations are a network's inputs: readings in full readings, from 0 to 1. Actions are wheel speeds in top speeds, from
 -1 to 1. The reward of a robot in a step is the weighted sum of the world's <fitness>.
@@ -23,6 +24,10 @@ from formiga.errors import MissingExtra, WorldError
 if TYPE_CHECKING:
     from formiga.envs.parallel import SwarmParallelEnv
     from formiga.envs.single import SwarmEnv
+    from formiga.envs.soccer.parallel import SoccerParallelEnv
+    from formiga.envs.soccer.single import SoccerEnv
+    from formiga.envs.soccer.task import Task
+    from formiga.envs.soccer.vector import SoccerVectorEnv
     from formiga.envs.vector import SwarmVectorEnv
     from formiga.world.model import World
 
@@ -33,38 +38,57 @@ TASKS: dict[str, dict[str, Any]] = {
     "formiga/Aggregate-v0": {"world": "aggregate"},
     "formiga/Disperse-v0": {"world": "disperse"},
     "formiga/Phototaxis-v0": {"world": "phototaxis", "robots": 1},
+    "formiga/Soccer-v0": {"world": "soccer"},
 }
 
 
 def make_env(world: Given, render_mode: str | None = None, *, group: str = "", max_episode_steps: int | None = None,
-             **params: str | float) -> SwarmEnv:
+             **params: Any) -> SwarmEnv | SoccerEnv:
     """A gymnasium.Env whose agent commands all robots of a group at once and earns the mean of their rewards.
 
     world: the name of a shipped one, a file or a World; `params` replace its <param>s. group: who is commanded, if it is
     not the only one with a neural controller. An episode lasts as long as a trial of the world's search, else its `seconds`.
+
+    In a world with a <field> and no <fitness>, the agent drives one robot of a team, blue if no group is named. Then `params`
+    are the options of `formiga.envs.soccer.task.Task`; with the names "soccer" and "soccer5", also players, preset, dt, tyres
+    and shape.
     """
     with _extra():
         from formiga.envs.single import SwarmEnv
-    return SwarmEnv(_read(world, params), render_mode, group, max_episode_steps)
+        from formiga.envs.soccer.single import SoccerEnv
+    there, task = _read(world, params)
+    if task is not None:
+        return SoccerEnv(there, task, render_mode, group, max_episode_steps)
+    return SwarmEnv(there, render_mode, group, max_episode_steps)
 
 
 def make_vector_env(world: Given, num_envs: int = 1, render_mode: str | None = None, *, group: str = "",
-                    max_episode_steps: int | None = None, threads: int = 1, **params: str | float) -> SwarmVectorEnv:
+                    max_episode_steps: int | None = None, threads: int = 1, **params: Any) -> SwarmVectorEnv | SoccerVectorEnv:
     """A gymnasium.vector.VectorEnv: as many of those worlds, all in one simulation.
 
     World w is the same, bit for bit, whatever the number of worlds and of threads.
     """
     with _extra():
+        from formiga.envs.soccer.vector import SoccerVectorEnv
         from formiga.envs.vector import SwarmVectorEnv
-    return SwarmVectorEnv(_read(world, params), num_envs, render_mode, group, max_episode_steps, threads)
+    there, task = _read(world, params)
+    if task is not None:
+        return SoccerVectorEnv(there, task, num_envs, render_mode, group, max_episode_steps, threads)
+    return SwarmVectorEnv(there, num_envs, render_mode, group, max_episode_steps, threads)
 
 
 def parallel_env(world: Given, render_mode: str | None = None, *, group: str = "", max_episode_steps: int | None = None,
-                 **params: str | float) -> SwarmParallelEnv:
-    """A pettingzoo.ParallelEnv: one agent for each robot of the group, each with its own observation and reward."""
+                 **params: Any) -> SwarmParallelEnv | SoccerParallelEnv:
+    """A pettingzoo.ParallelEnv: one agent for each robot of the group, each with its own observation and reward; in a world
+    with a <field>, of both teams, or of the one that `group` names.
+    """
     with _extra():
         from formiga.envs.parallel import SwarmParallelEnv
-    return SwarmParallelEnv(_read(world, params), render_mode, group, max_episode_steps)
+        from formiga.envs.soccer.parallel import SoccerParallelEnv
+    there, task = _read(world, params)
+    if task is not None:
+        return SoccerParallelEnv(there, task, render_mode, group, max_episode_steps)
+    return SwarmParallelEnv(there, render_mode, group, max_episode_steps)
 
 
 def register() -> None:
@@ -77,15 +101,20 @@ def register() -> None:
                                kwargs=kwargs)
 
 
-def _read(world: Given, params: dict[str, str | float]) -> World:
-    from formiga.lab import read_world  # when it is needed: it loads the compiler, and registering should be quick
+def _read(world: Given, params: dict[str, Any]) -> tuple[World, Task | None]:
+    """The world, and what there is to learn if it is one of soccer."""
+    from formiga.envs.soccer import task  # when it is needed: it loads the compiler, and registering should be quick
+    from formiga.lab import read_world
     from formiga.world.model import World
 
-    if not isinstance(world, World):
-        return read_world(world, **params)
-    if params:
+    if isinstance(world, str) and world in task.LEAGUES and not os.path.isfile(world):  # a file of that name goes first
+        return task.read(world, params)
+    given = world if isinstance(world, World) else read_world(world, **params)
+    if given.pitch is not None and not given.fitness:
+        return task.read(given, params if given is world else {})
+    if params and given is world:
         raise WorldError(f"'{next(iter(params))}' is a parameter of a world's file, and this world was read already.")
-    return world
+    return given, None
 
 
 @contextmanager

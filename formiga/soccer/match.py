@@ -44,7 +44,7 @@ class Match:
 
     halves of half_seconds each. rules: `mirosot`, `vsss`, or `none` if somebody else is the referee. lockstep: wait for both
     teams' answers to each picture, up to `patience` seconds on the clock. wait: without lock-step, the match begins when both
-    teams are there, or after so many seconds. hub: the network, whose trainers may put things elsewhere. The kick-off is
+    teams are there, or after so many seconds on the clock. hub: the network, whose trainers may put things elsewhere. The kick-off is
     blue's if the seed is even.
     """
 
@@ -73,11 +73,11 @@ class Match:
         self._key = np.array([world_key(seed, 0)], np.uint64)
         self._vision = (camera or Camera()).start(seed, world.dt)
         self._patience = patience if lockstep else 0.0
-        self._wait = 0.0 if lockstep else wait
+        self._wait = wait
         self._hub = hub
         self._steps = 0                                       # that were watched
         self._frame = -1                                      # of the last picture
-        self._waiting = True                                  # for the teams, before the match
+        self._waiting, self._since = True, 0.0                # for the teams, before the match; since when, on the clock
         self._wishes: list[Any] = [None, None]                # where the teams want to stand after this call
         self._safe: tuple[Floats, Floats, Floats] | None = None  # position, heading and ball when all was well
         self._said = (-inf, "")                               # when, and what the board shows for a while
@@ -134,13 +134,14 @@ class Match:
         if sim.world is not self.world and (sim.world.robots, sim.world.dt) != (self.world.robots, self.world.dt):
             raise FormigaError(f"this match is played in '{self.world.name}', not in '{sim.world.name}'.")
         self._mend(sim.state)
-        if self.lockstep:
+        self._since = time.monotonic()
+        if self.lockstep:  # it waits for the first answers anyway
             self._kick_off()
         self._show(sim.state)
 
     def _wait_for_teams(self) -> None:
         missing = [bridge.name for bridge in self.bridges if not _is_there(bridge)]
-        if missing and self.time < self._wait:
+        if missing and time.monotonic() - self._since < self._wait:
             self._said = (self.time, f"waiting for {' and '.join(missing)}")
             return
         for name in missing:
@@ -356,6 +357,8 @@ class Match:
             if stop():
                 self.interrupted = True
                 break
+            if self._waiting and speed == inf:
+                time.sleep(self.world.dt)
             self._pace.wait()
             sim.step(self.drive(sim))
             self.watch(sim)
@@ -515,7 +518,7 @@ def arrange(blue: str, yellow: str, *, players: int = 3, preset: str | None = No
             hub = stack.enter_context(Network(players, field, robot.wheel_radius, robot.top_speed, **(network or {})))
         bridges: list[Any] = []
         for team, spec in enumerate(specs):
-            name = names[team] if names else spec.name
+            name = names[team] if names else spec.name + (" 2" if team and spec.name == specs[BLUE].name else "")
             if spec.network:
                 bridge: Any = hub.bridge(team, name, wait)
             else:

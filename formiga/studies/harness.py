@@ -26,6 +26,7 @@ from formiga.files import write_whole
 ORIGINS = {
     "published": ("Published numbers", "paper"),
     "reconstructed": ("Reconstructed: not readable in the texts, but derived; the manual tells how", "expected"),
+    "measured": ("Measured: on another simulator, while it ran", "theirs"),
     "law": ("Laws and promises: nothing is published, but it must hold", "must be"),
 }
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from formiga import benchmarks
-from formiga.benchmarks import avoid24, browser, cpp, envs, measure, rollout, swarmod, view
+from formiga.benchmarks import avoid24, browser, cpp, envs, measure, rollout, soccer, swarmod, view
 from formiga.errors import FormigaError, MissingExtra
 
 FIELDS = {"robots", "worlds", "robot_steps_per_s", "contact_rate", "cpp_ratio"}
@@ -31,6 +31,8 @@ def tiny(monkeypatch):
         monkeypatch.setattr(rollout, name, value)
     for name, value in {"WORLDS": (1, 5), "BLOCK": 1e-4, "BLOCKS": 2}.items():
         monkeypatch.setattr(envs, name, value)
+    for name, value in {"WORLDS": (1, 5), "BLOCK": 1e-4, "BLOCKS": 2, "WARM_UP": 3}.items():
+        monkeypatch.setattr(soccer, name, value)
     for name, value in {"ROBOTS": (6,), "BLOCK": 0.3, "ROUNDS": 1, "SETTLE": 0.1}.items():
         monkeypatch.setattr(view, name, value)
     monkeypatch.setattr(browser, "find", lambda: None)
@@ -109,6 +111,48 @@ def test_with_vmas_both_are_measured(tiny):
     pytest.importorskip("vmas")
     for row in envs.run()["rows"]:
         assert row["ratio"] == pytest.approx(row["ours"] / row["vmas"])
+
+
+SOCCER_FIELDS = {"what", "worlds", "agents", "world_steps_per_s", "target", "contact_rate", "vmas_world_steps_per_s",
+                 "vmas_ratio", "cores"}
+
+
+def test_without_vmas_soccer_is_measured_alone(tiny, no_vmas, capsys):
+    rows = soccer.run()["rows"]
+    assert [(row["what"], row["worlds"]) for row in rows] == [("lab", 1), ("env", 1), ("lab", 5), ("env", 5)]
+    for row in rows:
+        assert row.keys() >= SOCCER_FIELDS
+        assert row["world_steps_per_s"] > 0 and row["vmas_ratio"] is None and row["vmas_world_steps_per_s"] is None
+        assert (row["contact_rate"] is None) == (row["what"] == "env")
+    said = capsys.readouterr().out
+    assert said.count("VMAS is not installed: pip install 'formiga[bench]'") == 1 and "g++" not in said
+
+
+def test_without_gymnasium_soccer_has_its_laboratory(tiny, no_vmas, monkeypatch, capsys):
+    def missing(*_, **__):
+        raise MissingExtra("learning environments need Gymnasium")
+
+    for name in ("make_env", "make_vector_env"):
+        monkeypatch.setattr(f"formiga.{name}", missing, raising=False)
+    assert [row["world_steps_per_s"] is None for row in soccer.run()["rows"]] == [False, True, False, True]
+    assert "need Gymnasium" in capsys.readouterr().out
+
+
+def test_with_vmas_soccer_has_a_ratio(tiny):
+    pytest.importorskip("vmas")
+    for row in soccer.run()["rows"]:
+        assert row["vmas_ratio"] == pytest.approx(row["world_steps_per_s"] / row["vmas_world_steps_per_s"])
+
+
+def test_every_block_of_soccer_is_the_same_game(tiny):
+    side = soccer.Laboratory(3)
+    games = []
+    for _ in range(2):
+        soccer._block(side, 60)
+        games.append((side.lab.state.position.copy(), side.lab.state.loose.copy(), side.contacts()))
+    (one, ball, contacts), (other, again, rate) = games
+    assert (one == other).all() and (ball == again).all() and contacts == rate > 0
+    assert (one[0] != one[1]).any()  # but no two worlds play the same
 
 
 def test_all_benches_write_a_list(tiny, no_vmas, tmp_path):

@@ -107,7 +107,7 @@ class Scratch:
     @property
     def touches(self) -> Any:
         """The last step's contacts (W, C, 7): x y, normal to A, impulse in N s, A and B. Bodies are robots, then loose things;
-        -1 stands still. Only with contact model `impulse`."""
+        -1 stands still. All impacts, and what leans on what in the last substep. Only with contact model `impulse`."""
         return self.log.rows if self.log else np.zeros((len(self.rounds), 0, 7))
 
     @property

@@ -6,7 +6,6 @@ A depth is the way by which one of the two would have to move; 0 if they are apa
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -24,10 +23,10 @@ def depths(simulation: Simulation) -> dict[str, Any]:
     walls = np.stack([board, np.roll(board, -1, axis=0)], axis=1)
     centre = state.loose[:, 0, :2]
     corners = square(state.position, state.heading, half)
-    between = [squares_depth(corners[:, i], corners[:, j]) for i, j in combinations(range(corners.shape[1]), 2)]
+    one, other = np.triu_indices(corners.shape[1], 1)
     return {
-        "robot and robot": np.max(between, axis=0),
-        "robot and board": np.max([square_wall_depth(corners, wall) for wall in walls], axis=0).max(-1),
+        "robot and robot": polygons_depth(corners[:, one], corners[:, other]).max(-1, initial=0.0),
+        "robot and board": polygons_depth(corners[:, :, None], np.broadcast_to(walls, (*corners.shape[:2], *walls.shape))).max((1, 2)),
         "ball and robot": np.maximum(ball.radius - from_square(centre, state.position, state.heading, half), 0.0).max(-1),
         "ball and board": np.max([np.maximum(ball.radius - from_wall(centre, wall), 0.0) for wall in walls], axis=0),
         "outside": ~inside(centre, board) | ~inside(state.position, board).all(-1),
@@ -44,19 +43,13 @@ def square(position: Any, heading: Any, half: float) -> Any:
 def beyond(one: Any, other: Any) -> Any:
     """How far all of `other` (..., M, 2) is beyond the best of the sides of `one` (..., K, 2), counter-clockwise; (...,)."""
     side = np.roll(one, -1, axis=-2) - one
-    normal = np.stack([side[..., 1], -side[..., 0]], axis=-1) / np.linalg.norm(side, axis=-1, keepdims=True)
-    return np.einsum("...kc,...kmc->...km", normal, other[..., None, :, :] - one[..., :, None, :]).min(-1).max(-1)
+    normal = np.stack([side[..., 1], -side[..., 0]], axis=-1) / np.sqrt((side**2).sum(-1))[..., None]
+    return ((normal @ other.swapaxes(-1, -2)).min(-1) - (normal * one).sum(-1)).max(-1)
 
 
-def squares_depth(one: Any, other: Any) -> Any:
-    """Of two squares (..., 4, 2)."""
+def polygons_depth(one: Any, other: Any) -> Any:
+    """Of two convex polygons (..., K, 2) in each other; a wall is one of two sides."""
     return np.maximum(-np.maximum(beyond(one, other), beyond(other, one)), 0.0)
-
-
-def square_wall_depth(corners: Any, wall: Any) -> Any:
-    """Of squares (..., 4, 2) in a wall (2, 2), a polygon of two sides."""
-    wall = np.broadcast_to(wall, (*corners.shape[:-2], 2, 2))
-    return squares_depth(corners, wall)
 
 
 def from_square(point: Any, position: Any, heading: Any, half: float) -> Any:

@@ -23,7 +23,9 @@ from formiga.engine.planar.impulse.parts import meet
 from formiga.kernels import kernel
 
 DEEP = 4e-5        # m: overlaps up to this are left alone
-LEAST = 1.0 / 64   # of a substep: time goes on by at least so much, however many impacts there are
+LEAST = 1.0 / 64   # of a substep: time goes on by at least so much, however many impacts there are ...
+SHORTEST = 1e-6    # s, ... and by so much
+OFTEN = 4          # impacts of a body in one control period, after which it may be pressed
 PARTING = 40       # rounds of moving apart
 
 
@@ -75,7 +77,7 @@ def load(w, position, heading, motion, loose, bodies, room):
     """From the state into the working memory."""
     N, pose, speed = bodies.robots, room.pose, room.speed
     for b in range(bodies.kind.shape[0]):
-        room.hit[b] = room.pressed[b] = False
+        room.hit[b], room.pressed[b], room.bounces[b] = False, False, 0
         if b < N:
             pose[b, 0], pose[b, 1], pose[b, 2] = position[w, b, 0], position[w, b, 1], heading[w, b]
             speed[b, 0], speed[b, 1], speed[b, 2] = motion[w, b, 0], motion[w, b, 1], motion[w, b, 2]
@@ -227,13 +229,14 @@ def step_back(threshold, bodies, room):
 
 @kernel()
 def press(room):
-    """Whoever overlaps after hardly any time is hit from two sides, ever faster; it shall bounce no more."""
+    """Whoever has bounced several times and overlaps again after hardly any time is hit from two sides, ever faster; it shall
+    bounce no more."""
     for q in range(room.count[0]):
         if room.gap[q] < -DEEP:
-            a, b = room.body[room.pair[q, 0]], room.body[room.pair[q, 1]]
-            room.pressed[a] = True
-            if b >= 0:
-                room.pressed[b] = True
+            for side in range(2):
+                b = room.body[room.pair[q, side]]
+                if b >= 0 and room.bounces[b] >= OFTEN:
+                    room.pressed[b] = True
 
 
 @kernel()
@@ -369,9 +372,10 @@ def advance_world(w, rules, orders, wheels, alive, position, heading, motion, lo
         deepest = look(rules.threshold, bodies, room)
         if deepest < -DEEP:
             share = step_back(rules.threshold, bodies, room)
-            if share * h < LEAST * rules.substep:
+            least = min(1.0, max(LEAST, SHORTEST / h))
+            if share < least:
                 press(room)
-                share = min(1.0, LEAST * rules.substep / h)
+                share = least
             h *= share
             rewind(share, bodies, room)
             for k in range(joints.shape[1]):

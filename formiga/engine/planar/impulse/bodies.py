@@ -62,6 +62,7 @@ class Room(NamedTuple):
     travel: Any            # (B,) m that no point of it has gone further since the pairs were listed
     strayed: Any           # (B,) m that its centre has not gone further since then
     busy: Any              # (B,) touches something
+    bounces: Any           # (B,) impacts in this control period
     pressed: Any           # (B,) hit to and fro so fast that it does not bounce any more in this control period
     hit: Any               # (B,) touches a robot or something fixed, in this control step
     corners: Corners
@@ -238,7 +239,7 @@ def make_room(table: Bodies, fixed: Fixed, region: Any, touches: int) -> Room:
     return Room(
         active=np.zeros(B, np.int64), paired=flags(), stays=flags(), hurries=flags(), margin=numbers(B), pose=numbers(B, 5),
         was=numbers(B, 3), speed=numbers(B, 3), began=numbers(B, 3), roll=numbers(B, 2), shift=numbers(B, 3), travel=numbers(B),
-        strayed=numbers(B), busy=flags(), pressed=flags(), hit=flags(),
+        strayed=numbers(B), busy=flags(), bounces=np.zeros(B, np.int64), pressed=flags(), hit=flags(),
         corners=Corners(first.astype(np.int64), np.concatenate([table.radius, radii]), x, y, nx, ny),
         body=body.astype(np.int64), place=numbers(1, B, 2), cells=make(1, B, region, 2.0 * table.widest),
         pair=np.zeros((Q, 2), np.int64), seen=numbers(Q), gap=numbers(Q), before=numbers(Q),

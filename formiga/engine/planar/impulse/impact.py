@@ -107,6 +107,9 @@ def impacts(rest, rounds, bodies, joints, w, room, log):
                 bounces = contact[k, 3] == 0 and not (room.pressed[a] or (b >= 0 and room.pressed[b]))
                 j = collide(a, b, nx, ny, px, py, point[k, 8] if bounces else 0.0, bodies, pose, speed)
                 contact[k, 3] = 1
+                room.bounces[a] += bounces
+                if b >= 0:
+                    room.bounces[b] += bounces
                 note(w, px, py, nx, ny, j, a, b, log)
                 again = True
         if not again:

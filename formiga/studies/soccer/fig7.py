@@ -1,0 +1,167 @@
+"""Acceptance 8: three collisions of two robots, as in the paper's figure 7, with the new model and with circles.
+
+The paper shows real robots, its new simulator and its old, simpler one, as prints every 33 ms. It gives no numbers, neither
+speeds nor places; these scenes are ours, and so are the criteria.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import pi
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from formiga.studies.harness import Row, at_most
+from formiga.studies.soccer.bench import drive, lab
+from formiga.studies.soccer.overlap import square
+from formiga.world.robots import MiroSot
+
+PRINTS = 10            # every 33 ms, so 0.33 s
+SPEED = 0.9            # m/s, of A before the hit; B stands
+HALF = MiroSot().side / 2
+BLUE, ORANGE = "#0072b2", "#d55e00"
+
+
+class Scene(NamedTuple):
+    """Where A and B stand at the start (x, y, heading), and what it is called."""
+
+    name: str
+    a: tuple[float, float, float]
+    b: tuple[float, float, float]
+    middle: tuple[float, float]        # of the picture
+
+
+SCENES = (
+    Scene("1  rear-end push, centred", (-0.10, 0.0, 0.0), (0.0, 0.0, 0.0), (0.10, 0.0)),
+    Scene("2  hit with 3 cm offset", (-0.10, 0.0, 0.0), (0.0, 0.03, 0.0), (0.10, 0.015)),
+    Scene("3  hit from the side", (0.0, -0.10, pi / 2), (0.0, 0.0, 0.0), (0.0, 0.02)),
+)
+MODELS = {"polygons (new)": {"shape": "square"}, "circles (old)": {"shape": "circle"},
+          "polygons, sliding tyres": {"shape": "square", "tyres": "sliding"}}
+
+
+def track(scene: Scene, model: str) -> Any:
+    """Prints (PRINTS + 1, 2, 3) of both robots: x, y, heading. A drives on, B brakes."""
+    robot = MiroSot(**MODELS[model])
+    simulation = lab(robots=((robot, scene.a), (robot, scene.b)))
+    state = simulation.state
+    state.motion[0, 0, :2] = SPEED * np.cos(scene.a[2]), SPEED * np.sin(scene.a[2])
+    prints = [np.column_stack([state.position[0], state.heading[0]])]
+    for _ in range(PRINTS):
+        drive(simulation, SPEED, 0.0)
+        prints.append(np.column_stack([state.position[0], state.heading[0]]))
+    return np.array(prints)
+
+
+def turned(prints: Any) -> Any:
+    """How far A and B have turned, degrees."""
+    return np.degrees(prints[-1, :, 2] - prints[0, :, 2])
+
+
+def aside(prints: Any) -> float:
+    """How far B was moved across its heading, cm."""
+    _, y = prints[-1, 1, :2] - prints[0, 1, :2]  # B looks along x
+    return float(100.0 * abs(y))
+
+
+def rows() -> Iterator[Row]:
+    """Acceptance 8."""
+    push, offset, side = SCENES
+    new, old, sliding = MODELS
+    apart = np.linalg.norm(track(push, new)[-1, :, :2] - track(push, old)[-1, :, :2], axis=-1).max()
+    yield at_most("Fig. 7, row 1, rear-end push: new and circle model after 0.33 s apart (cm)", 1.0, float(100.0 * apart))
+    for name, angle in zip("AB", np.abs(turned(track(offset, new)))):
+        yield at_least(f"Fig. 7, row 2, 3 cm offset: the new model turns {name} by (deg)", 10.0, float(angle))
+    yield at_most("Fig. 7, row 2, 3 cm offset: the circle model turns either by (deg)", 1e-9,
+                  float(np.abs(turned(track(offset, old))).max()))
+    yield at_most("Fig. 7, row 3, hit from the side: nonholonomic moves sideways by (cm)", 1e-6, aside(track(side, new)))
+    yield at_least("Fig. 7, row 3, hit from the side: sliding moves sideways by (cm)", 1.0, aside(track(side, sliding)))
+
+
+def at_least(claim: str, limit: float, ours: float) -> Row:
+    """A claim of the form 'more than so much', of our own."""
+    return Row(claim, f"> {limit:g}", ours, origin="law", verdict="met" if ours > limit else "missed",
+               note="The paper gives no numbers; this one is ours.")
+
+
+# -- the picture --------------------------------------------------------------------------------------------------------------
+def figure(path: Path) -> None:
+    """Prints every 33 ms, all to one scale: a row for each collision, a column for each model."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context({"font.size": 9, "axes.titlesize": 10, "axes.titleweight": "bold"}):
+        picture, axes = plt.subplots(3, 3, figsize=(11.5, 9.2), layout="constrained")
+        new, old, sliding = MODELS
+        for row, scene in enumerate(SCENES):
+            for column, model in enumerate((new, old)):
+                draw(axes[row, column], scene, model)
+            axes[row, 0].set_ylabel(scene.name, fontweight="bold")
+        draw(axes[2, 2], SCENES[2], sliding)
+        speeds(axes[0, 2], SCENES[0])
+        headings(axes[1, 2], SCENES[1])
+        for column, title in enumerate((new, old)):
+            axes[0, column].set_title(title)
+        axes[2, 2].set_title(sliding)
+        picture.suptitle("Two robots of 7.5 cm: A (blue) at 0.9 m/s hits B (orange), which stands. A print every 33 ms, for 0.33 s.\n"
+                         "After figure 7 of Klancar et al. 2003, which has no numbers: speeds and places are ours.", fontsize=9)
+        picture.savefig(path, dpi=160)
+        plt.close(picture)
+
+
+def draw(axes: Any, scene: Scene, model: str) -> None:
+    """The prints of one collision."""
+    from matplotlib.colors import to_rgba
+    from matplotlib.patches import Circle, Polygon
+
+    prints = track(scene, model)
+    circle = MODELS[model]["shape"] == "circle"
+    for who, colour in ((0, BLUE), (1, ORANGE)):
+        axes.plot(*prints[:, who, :2].T, color=colour, lw=0.8, alpha=0.6, zorder=3)
+        for k in range(PRINTS + 1):
+            x, y, heading = prints[k, who]
+            last = k == PRINTS
+            strength = 1.0 if last else 0.2 + 0.5 * k / PRINTS
+            style = {"facecolor": to_rgba(colour, 0.22 if last else 0.0), "edgecolor": to_rgba(colour, strength),
+                     "lw": 1.8 if last else 0.9, "zorder": 2, "ls": ":" if k == 0 else "-"}
+            shape: Any = Circle((x, y), HALF, **style) if circle else Polygon(square(np.array([x, y]), np.array(heading), HALF),
+                                                                              **style)
+            axes.add_patch(shape)
+            if k in (0, PRINTS):
+                axes.plot([x, x + HALF * np.cos(heading)], [y, y + HALF * np.sin(heading)], color=colour, zorder=4,
+                          lw=1.6 if last else 0.9, alpha=1.0 if last else 0.4)
+    mx, my = scene.middle
+    axes.set(xlim=(mx - 0.24, mx + 0.24), ylim=(my - 0.18, my + 0.18), xticks=[], yticks=[], aspect="equal")
+    axes.plot([mx - 0.22, mx - 0.12], [my - 0.165, my - 0.165], color="black", lw=1.5)
+    axes.text(mx - 0.17, my - 0.16, "10 cm", ha="center", va="bottom", fontsize=7)
+    a, b = (round(float(angle)) + 0 for angle in turned(prints))
+    said = f"turned: A {a}°, B {b}°" if scene is not SCENES[2] else f"B went {aside(prints):.1f} cm sideways"
+    axes.text(0.03, 0.965, said, ha="left", va="top", transform=axes.transAxes, fontsize=8, color="#333333")
+    for spine in axes.spines.values():
+        spine.set_color("#d0d4d8")
+
+
+def _both(axes: Any, scene: Scene, value: Any, title: str, unit: str) -> None:
+    time = 33.0 * np.arange(PRINTS + 1)
+    for model, style in zip(MODELS, ("-", "--")):
+        for who, colour in ((0, BLUE), (1, ORANGE)):
+            axes.plot(time, value(track(scene, model), who), style, color=colour, lw=(3.6, 1.4)[who],
+                      label=f"{'AB'[who]}, {model.split()[0]}")
+    axes.set(title=title, xlabel="time (ms)", ylabel=unit)
+    axes.grid(color="#e4e7ea", lw=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=7, ncols=2)
+
+
+def speeds(axes: Any, scene: Scene) -> None:
+    """Row 1 is about places: how far both have gone, with either model."""
+    _both(axes, scene, lambda prints, who: 100.0 * (prints[:, who, 0] - prints[0, who, 0]), "row 1: way gone", "cm")
+
+
+def headings(axes: Any, scene: Scene) -> None:
+    """Row 2 is about turning."""
+    _both(axes, scene, lambda prints, who: np.degrees(prints[:, who, 2] - prints[0, who, 2]), "row 2: turned", "degrees")
