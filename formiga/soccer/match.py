@@ -44,8 +44,8 @@ class Match:
 
     halves of half_seconds each. rules: `mirosot`, `vsss`, or `none` if somebody else is the referee. lockstep: wait for both
     teams' answers to each picture, up to `patience` seconds on the clock. wait: without lock-step, the match begins when both
-    teams are there, or after so many seconds on the clock. hub: the network, whose trainers may put things elsewhere. The kick-off is
-    blue's if the seed is even.
+    teams are there, or after so many seconds on the clock. hub: the network, whose trainers may put things elsewhere. The
+    kick-off is blue's if the seed is even.
     """
 
     def __init__(self, world: World, bridges: tuple[Bridge, Bridge], *, seed: int = 0, halves: int = 2,

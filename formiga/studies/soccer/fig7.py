@@ -38,8 +38,11 @@ SCENES = (
     Scene("2  hit with 3 cm offset", (-0.10, 0.0, 0.0), (0.0, 0.03, 0.0), (0.10, 0.015)),
     Scene("3  hit from the side", (0.0, -0.10, pi / 2), (0.0, 0.0, 0.0), (0.0, 0.02)),
 )
-MODELS = {"polygons (new)": {"shape": "square"}, "circles (old)": {"shape": "circle"},
-          "polygons, sliding tyres": {"shape": "square", "tyres": "sliding"}}
+MODELS: dict[str, dict[str, Any]] = {
+    "polygons (new)": {"shape": "square"},
+    "circles (old)": {"shape": "circle"},
+    "polygons, sliding tyres": {"shape": "square", "tyres": "sliding"},
+}
 
 
 def track(scene: Scene, model: str) -> Any:
@@ -107,8 +110,8 @@ def figure(path: Path) -> None:
         for column, title in enumerate((new, old)):
             axes[0, column].set_title(title)
         axes[2, 2].set_title(sliding)
-        picture.suptitle("Two robots of 7.5 cm: A (blue) at 0.9 m/s hits B (orange), which stands. A print every 33 ms, for 0.33 s.\n"
-                         "After figure 7 of Klancar et al. 2003, which has no numbers: speeds and places are ours.", fontsize=9)
+        picture.suptitle("Two robots of 7.5 cm: A (blue) at 0.9 m/s hits B (orange), which stands. A print every 33 ms, for "
+                         "0.33 s.\nAfter figure 7 of Klancar et al. 2003, which has no numbers: speeds and places are ours.", fontsize=9)
         picture.savefig(path, dpi=160)
         plt.close(picture)
 
@@ -126,7 +129,7 @@ def draw(axes: Any, scene: Scene, model: str) -> None:
             x, y, heading = prints[k, who]
             last = k == PRINTS
             strength = 1.0 if last else 0.2 + 0.5 * k / PRINTS
-            style = {"facecolor": to_rgba(colour, 0.22 if last else 0.0), "edgecolor": to_rgba(colour, strength),
+            style: dict[str, Any] = {"facecolor": to_rgba(colour, 0.22 if last else 0.0), "edgecolor": to_rgba(colour, strength),
                      "lw": 1.8 if last else 0.9, "zorder": 2, "ls": ":" if k == 0 else "-"}
             shape: Any = Circle((x, y), HALF, **style) if circle else Polygon(square(np.array([x, y]), np.array(heading), HALF),
                                                                               **style)

@@ -26,7 +26,7 @@ def depths(simulation: Simulation) -> dict[str, Any]:
     one, other = np.triu_indices(corners.shape[1], 1)
     return {
         "robot and robot": polygons_depth(corners[:, one], corners[:, other]).max(-1, initial=0.0),
-        "robot and board": polygons_depth(corners[:, :, None], np.broadcast_to(walls, (*corners.shape[:2], *walls.shape))).max((1, 2)),
+        "robot and board": polygons_depth(corners[:, :, None], walls[None, None]).max((1, 2)),
         "ball and robot": np.maximum(ball.radius - from_square(centre, state.position, state.heading, half), 0.0).max(-1),
         "ball and board": np.max([np.maximum(ball.radius - from_wall(centre, wall), 0.0) for wall in walls], axis=0),
         "outside": ~inside(centre, board) | ~inside(state.position, board).all(-1),

@@ -16,7 +16,7 @@ from formiga.soccer import league
 from formiga.studies.harness import Row, at_most, reported
 from formiga.studies.soccer import reconstructed
 from formiga.studies.soccer.bench import HELD, drive, lab, touches
-from formiga.studies.soccer.overlap import depths, square, polygons_depth
+from formiga.studies.soccer.overlap import depths, polygons_depth, square
 from formiga.studies.soccer.reconstructed import BALL, MASS, SIDE
 from formiga.world.elements import profiled
 from formiga.world.loose import rectangle
@@ -88,45 +88,56 @@ def impulse_table() -> Iterator[Row]:
     cases.append(("corner into a wall, eps 0.5", reconstructed.CORNER, kernel_wall(0.5, (SIDE / 2, SIDE / 2)), step_wall(0.5)))
     for name, expected, kernel, step in cases:
         for what, value in expected.items():
-            yield Row(f"{name}: {what}, by a whole step", value, float(step[what]), reconstructed.TABLE_TOLERANCE, RECONSTRUCTED,
-                      reconstructed.EQ21)
+            yield Row(f"{name}: {what}, by a whole step", value, float(step[what]), reconstructed.TABLE_TOLERANCE,
+                      RECONSTRUCTED, reconstructed.EQ21)
         worst = max(abs(kernel[what] - value) for what, value in expected.items())
         yield at_most(f"{name}: largest difference of the kernel alone", reconstructed.TABLE_TOLERANCE, worst, RECONSTRUCTED,
                       where=reconstructed.EQ21)
 
 
 def random_impacts(count: int, seed: int = 1) -> dict[str, float]:
-    """The largest violation of each identity, by random contacts of random free squares."""
+    """The largest violation of each identity, by random contacts of random free boxes."""
     rng = np.random.default_rng(seed)
     blocks = tuple(Block(0.0, 0.0, width=rng.uniform(0.02, 0.1), depth=rng.uniform(0.02, 0.1), mass=rng.uniform(0.1, 2.0),
                          name=f"b{k}") for k in range(40))
     table = bodies(World(contact=Contact("impulse"), things=blocks))
-    M, I = 1.0 / table.inverse_mass, 1.0 / table.inverse_inertia
-    worst = {"momentum": 0.0, "angular momentum": 0.0, "restitution": 0.0, "energy loss": 0.0}
+    worst = dict.fromkeys(("momentum", "angular momentum", "restitution", "energy loss"), 0.0)
     done = 0
     while done < count:
+        pair = rng.choice(40, 2, replace=False)
+        mass, moment = 1.0 / table.inverse_mass[pair], 1.0 / table.inverse_inertia[pair]
         pose, speed = np.zeros((40, 5)), rng.normal(0.0, 1.0, (40, 3)) * (1.0, 1.0, 10.0)
-        pose[:, :2], angle, eps = rng.uniform(-0.05, 0.05, (40, 2)), rng.uniform(0.0, 2.0 * pi), rng.uniform()
-        a, b = rng.choice(40, 2, replace=False)
-        n, p = np.array([cos(angle), sin(angle)]), rng.uniform(-0.05, 0.05, 2)
-        r = p - pose[:, :2]
-        arm = r[:, 0] * n[1] - r[:, 1] * n[0]
-        closing = lambda: float(n @ (speed[a, :2] - speed[b, :2]) + arm[a] * speed[a, 2] - arm[b] * speed[b, 2])  # noqa: B023, E731
-        sums = lambda: np.array([  # noqa: E731
-            *(M[a] * speed[a, :2] + M[b] * speed[b, :2]),  # noqa: B023
-            sum(M[k] * (pose[k, 0] * speed[k, 1] - pose[k, 1] * speed[k, 0]) + I[k] * speed[k, 2] for k in (a, b)),  # noqa: B023
-            sum(0.5 * M[k] * speed[k, :2] @ speed[k, :2] + 0.5 * I[k] * speed[k, 2] ** 2 for k in (a, b))])  # noqa: B023
-        before, v = sums(), closing()
+        pose[:, :2], p = rng.uniform(-0.05, 0.05, (40, 2)), rng.uniform(-0.05, 0.05, 2)
+        angle, eps = rng.uniform(0.0, 2.0 * pi), rng.uniform()
+        n, place = np.array([cos(angle), sin(angle)]), pose[pair, :2]
+        arm = (p - place) @ (n[1], -n[0])                   # r x n
+        early = speed[pair]
+        v = closing(early, n, arm)
         if v >= 0.0:
             continue
-        collide(a, b, *n, *p, eps, table, pose, speed)
-        late, K = sums(), 1.0 / M[a] + 1.0 / M[b] + arm[a] ** 2 / I[a] + arm[b] ** 2 / I[b]
-        found = {"momentum": np.abs(late[:2] - before[:2]).max(), "angular momentum": abs(late[2] - before[2]),
-                 "restitution": abs(closing() + eps * v),
-                 "energy loss": abs(before[3] - late[3] - 0.5 * (1.0 - eps**2) * v**2 / K)}
-        worst = {key: max(worst[key], float(value)) for key, value in found.items()}
+        collide(*pair, *n, *p, eps, table, pose, speed)
+        late = speed[pair]
+        K = (1.0 / mass + arm**2 / moment).sum()
+        before, then = sums(early, mass, moment, place), sums(late, mass, moment, place)
+        found = {"momentum": np.abs(then[:2] - before[:2]).max(), "angular momentum": abs(then[2] - before[2]),
+                 "restitution": abs(closing(late, n, arm) + eps * v),
+                 "energy loss": abs(before[3] - then[3] - 0.5 * (1.0 - eps**2) * v**2 / K)}
+        worst = {what: max(worst[what], float(value)) for what, value in found.items()}
         done += 1
     return worst
+
+
+def closing(speed: Any, n: Any, arm: Any) -> float:
+    """v_rel of two bodies, speed (2, 3), along n."""
+    along = speed[:, :2] @ n + arm * speed[:, 2]
+    return float(along[0] - along[1])
+
+
+def sums(speed: Any, mass: Any, moment: Any, place: Any) -> Any:
+    """Momentum (x, y), angular momentum about the origin, and kinetic energy of two bodies."""
+    vx, vy, spin = speed.T
+    return np.array([(mass * vx).sum(), (mass * vy).sum(), (mass * (place[:, 0] * vy - place[:, 1] * vx) + moment * spin).sum(),
+                     0.5 * (mass * (vx**2 + vy**2) + moment * spin**2).sum()])
 
 
 def identities(count: int) -> Iterator[Row]:
@@ -192,7 +203,8 @@ def ball_rolls() -> Iterator[Row]:
     yield Row("ball, law of each axis: way at 45 deg (m)", reconstructed.PER_AXIS_45,
               hypot(*rolled(pi / 4, law="per_axis")[2:]), 0.01 * reconstructed.PER_AXIS_45, RECONSTRUCTED, reconstructed.EQ8)
     _, _, x, y = rolled(radians(20.0), law="per_axis")
-    for (what, expected), mine in zip(reconstructed.PER_AXIS_20.items(), (hypot(x, y), np.degrees(np.arctan2(y, x))), strict=True):
+    ours = hypot(x, y), np.degrees(np.arctan2(y, x))
+    for (what, expected), mine in zip(reconstructed.PER_AXIS_20.items(), ours, strict=True):
         yield Row(f"ball, law of each axis, launched at 20 deg: {what}", expected, float(mine), 0.01 * expected, RECONSTRUCTED,
                   reconstructed.EQ8)
 
@@ -213,8 +225,9 @@ def ball_bounces() -> Iterator[Row]:
     factor = Ball().wall_restitution
     for degrees in (30, 45, 60):
         along, across = bounced(degrees, factor)
-        yield Row(f"ball into a wall at {degrees} deg: speed along it (m/s)", cos(radians(degrees)), along, 1e-12, LAW)
-        yield Row(f"ball into a wall at {degrees} deg: speed away from it (m/s)", factor * sin(radians(degrees)), across, 1e-12, LAW)
+        angle = radians(degrees)
+        yield Row(f"ball into a wall at {degrees} deg: speed along it (m/s)", cos(angle), along, 1e-12, LAW)
+        yield Row(f"ball into a wall at {degrees} deg: speed away from it (m/s)", factor * sin(angle), across, 1e-12, LAW)
 
 
 # -- 5: motors ------------------------------------------------------------------------------------------------------------
@@ -224,8 +237,8 @@ def motors() -> Iterator[Row]:
     simulation = lab(robots=((robot, (0.0, 0.0, 0.0)),), dt=robot.motor_lag / 6.0)
     for _ in range(6):
         drive(simulation, 1.0)
-    yield Row("wheels after the time constant T: share of the order", 1.0 - exp(-1.0), float(simulation.state.wheels[0, 0, 0]), 1e-6,
-              LAW)
+    reached = float(simulation.state.wheels[0, 0, 0])
+    yield Row("wheels after the time constant T: share of the order", 1.0 - exp(-1.0), reached, 1e-6, LAW)
     for v, omega in ((0.5, 0.0), (0.0, 5.0), (0.6, -4.0)):
         simulation = lab(robots=((robot, (0.0, 0.0, 0.0)),))
         half = 0.5 * omega * robot.wheel_base
@@ -294,7 +307,10 @@ def no_penetration(seconds: float, seeds: int) -> Iterator[Row]:
 def pushed(speed: float, seconds: float = 10.0) -> dict[str, float]:
     """Two robots drive at each other from 20 cm and go on pushing: what happens from their first contact on."""
     simulation = lab(robots=((MiroSot(), (-0.1375, 0.0, 0.0)), (MiroSot(), (0.1375, 0.0, pi))))
-    state, substeps, energy, places = simulation.state, [], [], []
+    state = simulation.state
+    substeps: list[int] = []
+    energy: list[float] = []
+    places: list[Any] = []
     while len(energy) < seconds / 0.033:
         drive(simulation, speed, speed)
         if energy or len(touches(simulation)):

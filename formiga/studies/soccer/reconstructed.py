@@ -27,7 +27,7 @@ PER_AXIS_45 = 2.523                                                             
 PER_AXIS_20 = {"way (m)": 3.178, "bearing at the end (deg)": 7.5}
 EQ8 = "Klancar et al. 2003, eq. 4-9, evaluated"
 
-# -- FIRASim: measured by us on the running program ------------------------------------------------------------------------------
+# -- FIRASim: measured by us on the running program ------------------------------------------------------------------
 FIRASIM = Published(
     where="measured on a running FIRASim (ODE, 16 ms)",
     values={"both wheels at 20 rad/s: speed (m/s)": (0.400, 1e-3),

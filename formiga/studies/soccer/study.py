@@ -31,8 +31,8 @@ def rows(full: bool, workers: Crew) -> Iterator[Row]:
     yield from physics.pushing()
     yield from fig7.rows()
     yield from physics.as_firasim()
-    yield from game.interface(300.0 if full else 10.0)
-    yield from game.tournament(60.0 if full else 2.0, 7 if full else 3, jobs=2)
+    yield from game.interface(300.0 if full else 5.0)
+    yield from game.tournament(60.0 if full else 1.0, 7 if full else 3, jobs=2)
 
 
 def sizes() -> Iterator[Row]:

@@ -38,15 +38,21 @@ def gives_on_wheels(b, nx, ny, rx, ry, bodies, pose):
 @kernel()
 def push(b, j, nx, ny, rx, ry, bodies, pose, speed):
     """Apply j n at r."""
-    m = j * bodies.inverse_mass[b]
     if bodies.kind[b] == WHEELS:
         c, s = pose[b, 3], pose[b, 4]
-        m *= nx * c + ny * s
+        m = j * bodies.inverse_mass[b] * (nx * c + ny * s)
         speed[b, 0] += m * c
         speed[b, 1] += m * s
+        speed[b, 2] += j * (rx * ny - ry * nx) * bodies.inverse_inertia[b]
     else:
-        speed[b, 0] += m * nx
-        speed[b, 1] += m * ny
+        shove(b, j, nx, ny, rx, ry, bodies, speed)
+
+
+@kernel()
+def shove(b, j, nx, ny, rx, ry, bodies, speed):
+    """Apply j n at r to a body as if it had no wheels."""
+    speed[b, 0] += j * bodies.inverse_mass[b] * nx
+    speed[b, 1] += j * bodies.inverse_mass[b] * ny
     speed[b, 2] += j * (rx * ny - ry * nx) * bodies.inverse_inertia[b]
 
 
@@ -133,7 +139,8 @@ def lean(bodies, joints, w, rounds, room):
     """Resting and pushing contacts: impulses that leave nobody approaching anybody, and pull nobody. Sequential impulses.
 
     Both ends of a side that lies along another count, so that a flush push stays flush. What is in between two others is
-    felt by both: a ball that is pressed against a wall stops the robot.
+    felt by both: a ball that is pressed against a wall stops the robot. Something fixed also shoves a robot sideways, for as
+    long as they touch: its tyres give way, or a robot that stands flush along a board could never turn away from it.
     """
     contact, point, acc, pose, speed = room.contact, room.point, room.acc, room.pose, room.speed
     C = room.count[1]
@@ -150,18 +157,19 @@ def lean(bodies, joints, w, rounds, room):
                 if v >= -STILL and acc[k, e] == 0.0:
                     continue
                 ax, ay = px - pose[a, 0], py - pose[a, 1]
-                K = gives_on_wheels(a, nx, ny, ax, ay, bodies, pose)
-                bx = by = 0.0
-                if b >= 0:
+                if b < 0:
+                    K = gives(a, nx, ny, ax, ay, bodies)
+                    j = max(acc[k, e] - v / K, 0.0) - acc[k, e]
+                    shove(a, j, nx, ny, ax, ay, bodies, speed)
+                else:
                     bx, by = px - pose[b, 0], py - pose[b, 1]
-                    K += gives_on_wheels(b, nx, ny, bx, by, bodies, pose)
-                if K < 1e-9:
-                    continue
-                j = max(acc[k, e] - v / K, 0.0) - acc[k, e]
-                acc[k, e] += j
-                push(a, j, nx, ny, ax, ay, bodies, pose, speed)
-                if b >= 0:
+                    K = gives_on_wheels(a, nx, ny, ax, ay, bodies, pose) + gives_on_wheels(b, nx, ny, bx, by, bodies, pose)
+                    if K < 1e-9:
+                        continue
+                    j = max(acc[k, e] - v / K, 0.0) - acc[k, e]
+                    push(a, j, nx, ny, ax, ay, bodies, pose, speed)
                     push(b, -j, nx, ny, bx, by, bodies, pose, speed)
+                acc[k, e] += j
                 most = max(most, abs(j) * K)
         for k in range(joints.shape[1]):
             most = max(most, hold(joints[w, k], bodies, pose, speed))
