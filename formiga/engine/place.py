@@ -13,7 +13,7 @@ from formiga.engine.flatten import extent
 from formiga.errors import WorldError
 from formiga.kernels import kernel
 from formiga.noise import channel, stream, unit
-from formiga.world.elements import where
+from formiga.world.elements import of, where
 from formiga.world.model import Group, World
 from formiga.world.placement import At, Connected, Grid, Scatter
 
@@ -68,6 +68,20 @@ def _refuse_robots_in_walls(world: World, fixed: Fixed, group: Group, places: An
             at = group.place[number] if isinstance(group.place[0], At) else group.place[0]
             raise WorldError(f"{where(at)}robot {number} of '{group.name}' at ({x:g}, {y:g}) stands in a wall or an obstacle; "
                              f"its radius is {robot.radius:g} m.")
+
+
+def refuse_loose_in_walls(world: World, fixed: Fixed) -> None:
+    """Say which ball, puck or block starts in a wall, or outside of the arena or the field."""
+    region = extent(world, fixed)
+    for thing in world.loose:
+        outline = getattr(thing, "outline", None)
+        body = min(_half_widths(outline)) if outline else thing.radius
+        inside = region.x0 <= thing.x <= region.x1 and region.y0 <= thing.y <= region.y1
+        walled = world.pitch is not None or (world.arena is not None and world.arena.walls)
+        if (gap_to_fixed(thing.x, thing.y, fixed.shapes, near_table(fixed, body)) < body * (1.0 - 1e-9)
+                or inside_solid(thing.x, thing.y, fixed.outlines) or (walled and not inside)):
+            raise WorldError(f"{where(thing)}<{of(thing).tag}> '{thing.name}' at ({thing.x:g}, {thing.y:g}) stands in a wall or an "
+                             "obstacle, or outside.")
 
 
 def _half_widths(outline: Any) -> list[float]:

@@ -85,7 +85,7 @@ class Block:
     name: str = name("block")
 
     def __post_init__(self) -> None:
-        if (self.points is not None) == (self.width > 0.0 and self.depth > 0.0):
+        if (self.points is None) != (self.width > 0.0 and self.depth > 0.0) or (self.points and self.width + self.depth > 0.0):
             raise WorldError("<block> is either a box (width and depth) or has an outline (points).")
 
     @property

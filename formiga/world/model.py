@@ -229,6 +229,9 @@ class World:
         only_one([thing for thing in self.things if isinstance(thing, Arena)])
         only_one([thing for thing in self.things if isinstance(thing, Field)])
         _unique("movable thing", self.loose)
+        robots = {f"{group.name}.{number}" for group in self.groups for number in range(group.count)} if self.loose else set()
+        if taken := [thing for thing in self.loose if thing.name in robots]:
+            raise WorldError(f"{where(taken[0])}the name '{taken[0].name}' is that of a robot. Choose another.")
         _role("setting", self.settings)
         _role("fitness", self.fitness)
         _role("search", () if self.search is None else (self.search,))

@@ -17,7 +17,7 @@ from formiga import kernels
 from formiga.engine.beams import Beams
 from formiga.engine.fixed import Fixed, Near, Region, near_table
 from formiga.engine.flatten import extent, flatten, lamps
-from formiga.engine.place import place, switched_on
+from formiga.engine.place import place, refuse_loose_in_walls, switched_on
 from formiga.engine.planar import cells as cell_lists
 from formiga.engine.planar.beams import cast_all
 from formiga.engine.planar.contact import MINIMAL, NONE, PUBLISHED, STOP, Room, contact_all, room
@@ -148,10 +148,10 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
         and longest > min(float((safety - radius).min(initial=np.inf)), shortest),
         noisy=bool(position_noise.any() or heading_noise.any()),
         height=height, tallest=float(height.max(initial=0.0)), lamps=lamps(world), glow=_glow(world),
-        impulse=_impulse(world, longest))
+        impulse=_impulse(world, fixed, longest))
 
 
-def _impulse(world: World, longest: float) -> Impulse | None:
+def _impulse(world: World, fixed: Fixed, longest: float) -> Impulse | None:
     """Bodies, rules and loose things, if the world asks for them; and a complaint if it has what only they can move."""
     contact = world.contact
     if contact.model != "impulse":
@@ -163,6 +163,7 @@ def _impulse(world: World, longest: float) -> Impulse | None:
                 raise WorldError(f"{where(group)}'{group.name}' has corners; with <contact model=\"{contact.model}\"/> "
                                  "robots are discs. Choose model=\"impulse\".")
         return None
+    refuse_loose_in_walls(world, fixed)
     table = bodies.bodies(world)
     margin = max(1.25 * longest, float(table.inner.max(initial=0.0)), 4.0 * contact.threshold)
     return Impulse(table, advance.Rules(world.dt, min(contact.substep, world.dt), contact.threshold, contact.rest_speed,

@@ -110,8 +110,9 @@ def figure(path: Path) -> None:
         for column, title in enumerate((new, old)):
             axes[0, column].set_title(title)
         axes[2, 2].set_title(sliding)
-        picture.suptitle("Two robots of 7.5 cm: A (blue) at 0.9 m/s hits B (orange), which stands. A print every 33 ms, for "
-                         "0.33 s.\nAfter figure 7 of Klancar et al. 2003, which has no numbers: speeds and places are ours.", fontsize=9)
+        picture.suptitle(f"Two robots of 7.5 cm: A (blue) at {SPEED:g} m/s hits B (orange), which stands. A print every 33 ms, "
+                         "for 0.33 s.\nAfter figure 7 of Klancar et al. 2003, which has no numbers; these are ours.",
+                         fontsize=9)
         picture.savefig(path, dpi=160)
         plt.close(picture)
 
@@ -129,11 +130,11 @@ def draw(axes: Any, scene: Scene, model: str) -> None:
             x, y, heading = prints[k, who]
             last = k == PRINTS
             strength = 1.0 if last else 0.2 + 0.5 * k / PRINTS
-            style: dict[str, Any] = {"facecolor": to_rgba(colour, 0.22 if last else 0.0), "edgecolor": to_rgba(colour, strength),
-                     "lw": 1.8 if last else 0.9, "zorder": 2, "ls": ":" if k == 0 else "-"}
-            shape: Any = Circle((x, y), HALF, **style) if circle else Polygon(square(np.array([x, y]), np.array(heading), HALF),
-                                                                              **style)
-            axes.add_patch(shape)
+            style: dict[str, Any] = {
+                "facecolor": to_rgba(colour, 0.22 if last else 0.0), "edgecolor": to_rgba(colour, strength),
+                "lw": 1.8 if last else 0.9, "zorder": 2, "ls": ":" if k == 0 else "-"}
+            corners = square(np.array([x, y]), np.array(heading), HALF)
+            axes.add_patch(Circle((x, y), HALF, **style) if circle else Polygon(corners, **style))
             if k in (0, PRINTS):
                 axes.plot([x, x + HALF * np.cos(heading)], [y, y + HALF * np.sin(heading)], color=colour, zorder=4,
                           lw=1.6 if last else 0.9, alpha=1.0 if last else 0.4)
