@@ -41,7 +41,7 @@ class Field:
 
     def __post_init__(self) -> None:
         if self.goal_width + 2 * self.corner > self.width or 2 * self.corner > self.length:
-            raise WorldError(f"<field> goal_width {self.goal_width:g} m and two corners of {self.corner:g} m do not fit into a field of "
+            raise WorldError(f"<field> a goal of {self.goal_width:g} m and two corners of {self.corner:g} m do not fit into "
                              f"{self.length:g} m x {self.width:g} m.")
 
     @property
