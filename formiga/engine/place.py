@@ -80,8 +80,8 @@ def refuse_loose_in_walls(world: World, fixed: Fixed) -> None:
         walled = world.pitch is not None or (world.arena is not None and world.arena.walls)
         if (gap_to_fixed(thing.x, thing.y, fixed.shapes, near_table(fixed, body)) < body * (1.0 - 1e-9)
                 or inside_solid(thing.x, thing.y, fixed.outlines) or (walled and not inside)):
-            raise WorldError(f"{where(thing)}<{of(thing).tag}> '{thing.name}' at ({thing.x:g}, {thing.y:g}) stands in a wall, an "
-                             "obstacle, or outside.")
+            raise WorldError(f"{where(thing)}<{of(thing).tag}> '{thing.name}' at ({thing.x:g}, {thing.y:g}) stands in a wall "
+                             "or an obstacle, or outside.")
 
 
 def _half_widths(outline: Any) -> list[float]:

@@ -201,7 +201,8 @@ def joints_start(world: World, position: Any, heading: Any, loose: Any) -> Any:
         for end in (joint.one, joint.other):
             if end not in names:
                 raise WorldError(f"{where(joint)}<{of(joint).tag}> holds '{end}', and there is no such body."
-                                 f"{suggest(end, names)} There are: {', '.join(names[:8]) or 'none'}{' ...' if len(names) > 8 else ''}.")
+                                 f"{suggest(end, names)} There are: {', '.join(names[:8]) or 'none'}"
+                                 f"{' ...' if len(names) > 8 else ''}.")
         one, other = names.index(joint.one), names.index(joint.other)
         if one == other:
             raise WorldError(f"{where(joint)}<{of(joint).tag}> holds '{joint.one}' to itself.")
