@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from formiga.engine import engine as find_engine
 from formiga.errors import WorldError, whole
 from formiga.state import ARRAYS, State
 from formiga.world.elements import where
+from formiga.world.loose import JOINTS
 from formiga.world.model import Group, World
 
 BYTES_PER_ROBOT = 300  # of state and working memory, at the very least
@@ -93,10 +95,7 @@ class Simulation:
         engine, first_world = self._asked
         new = Simulation(world, self.seed, 1, engine, first_world, start=([position], [heading]))
         new.state.go_on(self.state, stays)
-        where_before = {thing.name: (thing, number) for number, thing in enumerate(self.world.loose)}
-        for number, thing in enumerate(world.loose):
-            if thing.name in where_before and where_before[thing.name][0] == thing:
-                new.state.loose[:, number] = self.state.loose[:, where_before[thing.name][1]]
+        _carry_on(self, new)
         before = {group.name: (group, robots) for group, robots in zip(self.world.groups, self.world.slices, strict=True)}
         for group, robots in zip(world.groups, world.slices, strict=True):
             if group.name not in before:
@@ -116,8 +115,9 @@ class Simulation:
         for name, given in wheels.items():
             group = self.world.group(name)
             told, own = control.as_orders(group, self.state.worlds, given), decided.get(name)
-            speeds, free = told.wheels, np.isnan(told.wheels)
-            if free.any():
+            speeds = told.wheels
+            if isnan(speeds.min(initial=0.0)):  # which is only a NaN if there is one; to look at each would take longer
+                free = np.isnan(speeds)
                 if (odd := np.argwhere(free[..., 0] != free[..., 1])).size:
                     raise WorldError(f"one wheel speed of robot {odd[0, 1]} of '{name}' is not a number. Give both, or make "
                                      "both NaN: then its controller drives it.")
@@ -136,6 +136,22 @@ class Simulation:
             raise WorldError(f"the genotypes of '{name}' must be finite numbers (genes,) or (worlds, genes) = "
                              f"({self.state.worlds}, ...), not of the shape {genes.shape}.")
         return genes
+
+
+def _carry_on(old: Simulation, new: Simulation) -> None:
+    """Loose things that nobody put elsewhere are where they were, and joints that stay hold as they did."""
+    places = ("x", "y", "heading", "vx", "vy")
+    known = {thing.name: (number, [getattr(thing, place, 0.0) for place in places])
+             for number, thing in enumerate(old.world.loose)}
+    for number, thing in enumerate(new.world.loose):
+        was, start = known.get(thing.name, (-1, None))
+        if start == [getattr(thing, place, 0.0) for place in places]:
+            new.state.loose[:, number] = old.state.loose[:, was]
+    held = [thing for thing in old.world.things if isinstance(thing, JOINTS)]
+    for number, joint in enumerate(thing for thing in new.world.things if isinstance(thing, JOINTS)):
+        if joint in held:
+            row = old.state.joints[:, held.index(joint)]
+            new.state.joints[:, number, 0], new.state.joints[:, number, 3:] = row[:, 0], row[:, 3:]
 
 
 def _seed(seed: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -175,9 +175,12 @@ def addresses(vision: tuple[Any, ...], commands: Any, referee: Any, placement: A
 
 
 def _headless(match: Match, seed: int, speed: float, out: str | None, quiet: bool, stop: Callable[[], bool]) -> None:
+    from formiga.cli.progress import Patience
     from formiga.loop import Simulation
     from formiga.record.recorder import Recorder
 
+    with Patience() if not quiet else nullcontext():
+        Simulation(match.world, seed).step()  # compiles what is not compiled yet, before any bar or clock
     with ExitStack() as stack:
         progress = stack.enter_context(Progress(quiet))
         record = None

@@ -14,7 +14,7 @@ import click
 
 ENDS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 PATIENCE = 1.0  # s for the first step, before we say why it takes longer
-COMPILING = "compiling kernels, first run only (some 15 s)"
+COMPILING = "compiling kernels, first run only (15 to 60 s)"
 
 
 class Display:

@@ -35,6 +35,8 @@ PATIENCE = 1.0           # s on the clock that a lock-step match waits for an an
 WAIT = 60.0              # s that a match in real time waits for its teams before it begins without them
 MOST_TROUBLES = 1000     # that a result keeps
 NOTE_FOR = 3.0           # s that a goal stays on the board
+REPLACING = 0.25         # of the time on the clock may go into putting robots and the ball where another program wants them
+BURST = 0.05             # s of it at once
 LOG = 2000               # characters of a dead program's last words that a result keeps
 HALVES = ("before the match", "first half", "second half")
 
@@ -82,6 +84,7 @@ class Match:
         self._safe: tuple[Floats, Floats, Floats] | None = None  # position, heading and ball when all was well
         self._said = (-inf, "")                               # when, and what the board shows for a while
         self._pace = Pace(inf, world.dt)
+        self._saved, self._replaced, self._complained = BURST, 0.0, -inf  # s to put things elsewhere in; when, on the clock
         self._closed, self._words = False, dict[str, str]()
 
     # -- one step -----------------------------------------------------------------------------------------------------
@@ -105,7 +108,7 @@ class Match:
         self._steps += 1
         lost = self._mend(sim.state)
         for replacement in self._hub.replacements() if self._hub is not None else ():
-            self._replace(sim, replacement)
+            self._replace_in_time(sim, replacement)
         if self._waiting:
             self._wait_for_teams()
         elif not self.over:
@@ -263,6 +266,19 @@ class Match:
         state.wheels[0, robot] = 0.0
         self._vision.cut()
 
+    def _replace_in_time(self, sim: Simulation, replacement: Any) -> None:
+        """`_replace`, as long as that takes no more than a share of the time on the clock: a flood must not stop the game."""
+        now = time.monotonic()
+        self._saved = min(BURST, self._saved + REPLACING * (now - self._replaced))
+        self._replaced = now
+        if self._saved <= 0.0:
+            if now - self._complained > 1.0:
+                self.trouble("simulator", "more replacements than it has time for; some were left out")
+                self._complained = now
+            return
+        self._replace(sim, replacement)
+        self._saved -= time.monotonic() - now
+
     def _replace(self, sim: Simulation, replacement: Any) -> None:
         """What a trainer or another referee asks for. Where something is in the way, the nearest place that is free."""
         state = sim.state
@@ -346,8 +362,7 @@ class Match:
 
         record: a Recorder, which gets every step and the board. progress is called after each step.
         """
-        if speed < inf:
-            Simulation(self.world, self.seed).step()  # whatever has to be compiled or loaded is not late later
+        Simulation(self.world, self.seed).step()  # whatever has to be compiled or loaded is not late later
         if record is not None:
             record([sim])
             record.note(self.scoreboard())

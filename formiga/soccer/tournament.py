@@ -209,7 +209,10 @@ class Tournament:
                 raise TournamentError(f"{self.folder}: is not empty, and has no tournament; choose another folder.")
             write_whole(file, json.dumps(about, indent=1) + "\n", TournamentError)
         for name in (MATCHES, *([REPLAYS] if self.settings.replays else [])):
-            (self.folder / name).mkdir(exist_ok=True)
+            try:
+                (self.folder / name).mkdir(exist_ok=True)
+            except OSError as wrong:
+                raise TournamentError(f"{self.folder / name}: cannot be made a folder ({wrong.strerror}).") from wrong
         for fixture in self.fixtures:
             result = read_result(self.folder, self.labels, fixture)
             if result is not None:
@@ -267,7 +270,7 @@ def _read(file: Path) -> Any:
         if file.stat().st_size > LARGEST:
             raise TournamentError(f"{file}: too large for what it should be.")
         return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as wrong:
+    except (OSError, ValueError, RecursionError) as wrong:
         raise TournamentError(f"{file}: cannot be read ({getattr(wrong, 'strerror', None) or wrong}).") from wrong
 
 

@@ -19,7 +19,7 @@ import formiga
 
 PIPES = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
 OPEN = re.compile(r"the laboratory is open at (http://127\.0\.0\.1:(\d+))   \(Ctrl-C ends it\)\n")
-COMPILING = "compiling kernels, first run only (some 15 s)\n"
+COMPILING = "compiling kernels, first run only (15 to 60 s)\n"
 STOPPING = "\nstopping the laboratory; again to stop at once\n"
 SOON, LATE = 20, 120  # s in which it must have ended, and in which a test must; the machine may be busy
 

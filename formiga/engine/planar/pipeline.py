@@ -166,8 +166,8 @@ def _impulse(world: World, fixed: Fixed, longest: float) -> Impulse | None:
     refuse_loose_in_walls(world, fixed)
     table = bodies.bodies(world)
     margin = max(1.25 * longest, float(table.inner.max(initial=0.0)), 4.0 * contact.threshold)
-    return Impulse(table, advance.Rules(world.dt, min(contact.substep, world.dt), contact.threshold, contact.rest_speed,
-                                        contact.rounds, margin), bodies.loose_start(world))
+    rules = advance.Rules(world.dt, bodies.substep_of(world), contact.threshold, contact.rest_speed, contact.rounds, margin)
+    return Impulse(table, rules, bodies.loose_start(world))
 
 
 def _glow(world: World) -> Floats:

@@ -24,6 +24,7 @@ from formiga.kernels import kernel
 
 DEEP = 4e-5        # m: overlaps up to this are left alone
 LEAST = 1.0 / 64   # of a substep: time goes on by at least so much, however many impacts there are ...
+MOST = 64          # times the usual number of substeps, after which a control period ends early and counts as unresolved
 SHORTEST = 1e-6    # s, ... and by so much
 OFTEN = 4          # impacts of a body in one control period, after which it may be pressed
 PARTING = 40       # rounds of moving apart
@@ -255,29 +256,33 @@ def rewind(share, bodies, room):
 
 @kernel()
 def part(threshold, bodies, room):
-    """Move overlapping bodies apart, in rounds, each of two by half. Returns the deepest overlap that is left, as a gap."""
-    pair, body, pose = room.pair, room.body, room.pose
+    """Move overlapping bodies apart, in rounds, each of two by half. Returns the deepest overlap that is left, as a gap.
+
+    What is fixed comes last in a round, and nobody is moved far at once, so that nobody is moved through a wall.
+    """
+    pair, body, pose, inner = room.pair, room.body, room.pose, bodies.inner
     for _ in range(PARTING):
         deepest = 0.0
-        for q in range(room.count[0]):
-            a, b = body[pair[q, 0]], body[pair[q, 1]]
-            gone = room.travel[a] + (room.travel[b] if b >= 0 else 0.0)
-            if room.seen[q] - gone > 0.0:
-                continue
-            m = meet(pair[q, 0], pair[q, 1], room.corners)
-            room.seen[q] = m.gap + gone
-            if m.points == 0 or m.near >= -DEEP:
-                continue
-            deepest = min(deepest, m.near)
-            way = 0.25 * DEEP - m.near
-            if b >= 0:
-                way *= 0.5
-                put(b, pose[b, 0] - way * m.nx, pose[b, 1] - way * m.ny, pose[b, 2], bodies, room)
-                room.travel[b] += way
-                room.strayed[b] += way
-            put(a, pose[a, 0] + way * m.nx, pose[a, 1] + way * m.ny, pose[a, 2], bodies, room)
-            room.travel[a] += way
-            room.strayed[a] += way
+        for fixed in range(2):
+            for q in range(room.count[0]):
+                a, b = body[pair[q, 0]], body[pair[q, 1]]
+                gone = room.travel[a] + (room.travel[b] if b >= 0 else 0.0)
+                if (b < 0) != (fixed == 1) or room.seen[q] - gone > 0.0:
+                    continue
+                m = meet(pair[q, 0], pair[q, 1], room.corners)
+                room.seen[q] = m.gap + gone
+                if m.points == 0 or m.near >= -DEEP:
+                    continue
+                deepest = min(deepest, m.near)
+                way = 0.25 * DEEP - m.near
+                if b >= 0:
+                    way = min(0.5 * way, 0.25 * min(inner[a], inner[b]))
+                    put(b, pose[b, 0] - way * m.nx, pose[b, 1] - way * m.ny, pose[b, 2], bodies, room)
+                    room.travel[b] += way
+                    room.strayed[b] += way
+                put(a, pose[a, 0] + way * m.nx, pose[a, 1] + way * m.ny, pose[a, 2], bodies, room)
+                room.travel[a] += way
+                room.strayed[a] += way
         if deepest == 0.0:
             break
     return look(threshold, bodies, room)
@@ -349,6 +354,9 @@ def advance_world(w, rules, orders, wheels, alive, position, heading, motion, lo
             deepest = part(rules.threshold, bodies, room)
     while room.count[4] > 0 and time < rules.dt * (1.0 - 1e-9):
         substeps += 1
+        if substeps > MOST * (1.0 + rules.dt / rules.substep):  # something spins or is thrown about beyond all sense
+            lost += 1
+            break
         if room.count[1] > 0:
             impacts(rules.rest, rules.rounds, bodies, joints, w, room, log)
         h = bounded(min(rules.substep, rules.dt - time), bodies, room)

@@ -62,6 +62,7 @@ class Room(NamedTuple):
     travel: Any            # (B,) m that no point of it has gone further since the pairs were listed
     strayed: Any           # (B,) m that its centre has not gone further since then
     busy: Any              # (B,) touches something
+    slips: Any             # (B,) whether it can be pushed sideways: it has no wheels, or its tyres slip
     bounces: Any           # (B,) impacts in this control period
     pressed: Any           # (B,) hit to and fro so fast that it does not bounce any more in this control period
     hit: Any               # (B,) touches a robot or something fixed, in this control step
@@ -100,7 +101,7 @@ def bodies(world: World) -> Bodies:
     rows, parts, first_part, built = [], [], [0], {}
     for thing, place, name in things:
         if id(thing) not in built:
-            built[id(thing)] = _body(thing, f"{place}'{name}': ", min(world.contact.substep, world.dt), world.dt)
+            built[id(thing)] = _body(thing, f"{place}'{name}': ", substep_of(world), world.dt)
         row, own = built[id(thing)]
         rows.append(row)
         parts += own
@@ -117,6 +118,11 @@ def bodies(world: World) -> Bodies:
                   column("lag"), column("kept").reshape(-1, 5), np.array([row["floor"] for row in rows]).reshape(-1, 5),
                   np.array(first_part), first, np.array([radius for _, radius in parts], np.float64), corner,
                   float(reach.max(initial=0.0)))
+
+
+def substep_of(world: World) -> float:
+    """As the world says, between a thousandth of the control period and all of it."""
+    return min(max(world.contact.substep, 1e-3 * world.dt), world.dt)
 
 
 def _body(thing: Any, place: str, substep: float, dt: float) -> tuple[dict[str, Any], list[tuple[list[Corner], float]]]:
@@ -240,7 +246,7 @@ def make_room(table: Bodies, fixed: Fixed, region: Any, touches: int) -> Room:
     return Room(
         active=np.zeros(B, np.int64), paired=flags(), stays=flags(), hurries=flags(), margin=numbers(B), pose=numbers(B, 5),
         was=numbers(B, 3), speed=numbers(B, 3), began=numbers(B, 3), roll=numbers(B, 2), shift=numbers(B, 3), travel=numbers(B),
-        strayed=numbers(B), busy=flags(), bounces=np.zeros(B, np.int64), pressed=flags(), hit=flags(),
+        strayed=numbers(B), busy=flags(), slips=flags(), bounces=np.zeros(B, np.int64), pressed=flags(), hit=flags(),
         corners=Corners(first.astype(np.int64), np.concatenate([table.radius, radii]), x, y, nx, ny),
         body=body.astype(np.int64), place=numbers(1, B, 2), cells=make(1, B, region, 2.0 * table.widest),
         pair=np.zeros((Q, 2), np.int64), seen=numbers(Q), gap=numbers(Q), before=numbers(Q),
@@ -248,4 +254,4 @@ def make_room(table: Bodies, fixed: Fixed, region: Any, touches: int) -> Room:
         count=np.zeros(5, np.int64))
 
 
-__all__ = ["Bodies", "Joint", "Room", "bodies", "joints_start", "loose_start", "make_room"]
+__all__ = ["Bodies", "Joint", "Room", "bodies", "joints_start", "loose_start", "make_room", "substep_of"]

@@ -28,31 +28,25 @@ def gives(b, nx, ny, rx, ry, bodies):
 
 
 @kernel()
-def gives_on_wheels(b, nx, ny, rx, ry, bodies, pose):
-    """The same for a body that tyres keep from going sideways, if it has such."""
+def gives_on_wheels(b, nx, ny, rx, ry, bodies, pose, slips):
+    """The same for a body that tyres keep from going sideways, unless it slips."""
     arm = rx * ny - ry * nx
-    share = nx * pose[b, 3] + ny * pose[b, 4] if bodies.kind[b] == WHEELS else 1.0
+    share = 1.0 if slips[b] else nx * pose[b, 3] + ny * pose[b, 4]
     return bodies.inverse_mass[b] * share * share + arm * arm * bodies.inverse_inertia[b]
 
 
 @kernel()
-def push(b, j, nx, ny, rx, ry, bodies, pose, speed):
+def push(b, j, nx, ny, rx, ry, bodies, pose, speed, slips):
     """Apply j n at r."""
-    if bodies.kind[b] == WHEELS:
+    m = j * bodies.inverse_mass[b]
+    if slips[b]:
+        speed[b, 0] += m * nx
+        speed[b, 1] += m * ny
+    else:
         c, s = pose[b, 3], pose[b, 4]
-        m = j * bodies.inverse_mass[b] * (nx * c + ny * s)
+        m *= nx * c + ny * s
         speed[b, 0] += m * c
         speed[b, 1] += m * s
-        speed[b, 2] += j * (rx * ny - ry * nx) * bodies.inverse_inertia[b]
-    else:
-        shove(b, j, nx, ny, rx, ry, bodies, speed)
-
-
-@kernel()
-def shove(b, j, nx, ny, rx, ry, bodies, speed):
-    """Apply j n at r to a body as if it had no wheels."""
-    speed[b, 0] += j * bodies.inverse_mass[b] * nx
-    speed[b, 1] += j * bodies.inverse_mass[b] * ny
     speed[b, 2] += j * (rx * ny - ry * nx) * bodies.inverse_inertia[b]
 
 
@@ -68,7 +62,7 @@ def approach(a, b, nx, ny, px, py, pose, speed):
 
 
 @kernel()
-def collide(a, b, nx, ny, px, py, restitution, bodies, pose, speed):
+def collide(a, b, nx, ny, px, py, restitution, bodies, pose, speed, slips):
     """One impact of A and B at p, if they approach; returns its impulse, N s.
 
     Whoever hits a body that is not felt goes on as if nothing had been there. [Klancar et al. 2003: robot and ball]
@@ -79,7 +73,7 @@ def collide(a, b, nx, ny, px, py, restitution, bodies, pose, speed):
     ax, ay = px - pose[a, 0], py - pose[a, 1]
     if b < 0:
         j = impulse(v, restitution, gives(a, nx, ny, ax, ay, bodies))
-        push(a, j, nx, ny, ax, ay, bodies, pose, speed)
+        push(a, j, nx, ny, ax, ay, bodies, pose, speed, slips)
         return j
     bx, by = px - pose[b, 0], py - pose[b, 1]
     moves_a, moves_b = bodies.felt[b] or not bodies.felt[a], bodies.felt[a] or not bodies.felt[b]
@@ -90,9 +84,9 @@ def collide(a, b, nx, ny, px, py, restitution, bodies, pose, speed):
         K += gives(b, nx, ny, bx, by, bodies)
     j = impulse(v, restitution, K)
     if moves_a:
-        push(a, j, nx, ny, ax, ay, bodies, pose, speed)
+        push(a, j, nx, ny, ax, ay, bodies, pose, speed, slips)
     if moves_b:
-        push(b, -j, nx, ny, bx, by, bodies, pose, speed)
+        push(b, -j, nx, ny, bx, by, bodies, pose, speed, slips)
     return j
 
 
@@ -103,7 +97,9 @@ def impacts(rest, rounds, bodies, joints, w, room, log):
     Each bounces once at a moment; what is driven into it again by the others' impulses goes along with it. Else a ball between
     a wall and a robot that does not feel it would be hit to and fro, ever faster.
     """
-    contact, point, pose, speed = room.contact, room.point, room.pose, room.speed
+    contact, point, pose, speed, slips = room.contact, room.point, room.pose, room.speed, room.slips
+    for n in range(room.count[4]):
+        slips[room.active[n]] = bodies.kind[room.active[n]] != WHEELS
     for _ in range(rounds):
         again = False
         for k in range(room.count[1]):
@@ -111,7 +107,7 @@ def impacts(rest, rounds, bodies, joints, w, room, log):
             nx, ny, px, py = point[k, 0], point[k, 1], point[k, 2], point[k, 3]
             if approach(a, b, nx, ny, px, py, pose, speed) < -rest:
                 bounces = contact[k, 3] == 0 and not (room.pressed[a] or (b >= 0 and room.pressed[b]))
-                j = collide(a, b, nx, ny, px, py, point[k, 8] if bounces else 0.0, bodies, pose, speed)
+                j = collide(a, b, nx, ny, px, py, point[k, 8] if bounces else 0.0, bodies, pose, speed, slips)
                 contact[k, 3] = 1
                 room.bounces[a] += bounces
                 if b >= 0:
@@ -121,7 +117,7 @@ def impacts(rest, rounds, bodies, joints, w, room, log):
         if not again:
             break
         for k in range(joints.shape[1]):
-            hold(joints[w, k], bodies, pose, speed)
+            hold(joints[w, k], bodies, pose, speed, slips)
 
 
 @kernel()
@@ -139,13 +135,17 @@ def lean(bodies, joints, w, rounds, room):
     """Resting and pushing contacts: impulses that leave nobody approaching anybody, and pull nobody. Sequential impulses.
 
     Both ends of a side that lies along another count, so that a flush push stays flush. What is in between two others is
-    felt by both: a ball that is pressed against a wall stops the robot. Something fixed also shoves a robot sideways, for as
-    long as they touch: its tyres give way, or a robot that stands flush along a board could never turn away from it.
+    felt by both: a ball that is pressed against a wall stops the robot. The tyres of a robot that touches something fixed slip
+    for as long as it does, or one that stands flush along a board could never turn away from it.
     """
-    contact, point, acc, pose, speed = room.contact, room.point, room.acc, room.pose, room.speed
+    contact, point, acc, pose, speed, slips = room.contact, room.point, room.acc, room.pose, room.speed, room.slips
     C = room.count[1]
+    for n in range(room.count[4]):
+        slips[room.active[n]] = bodies.kind[room.active[n]] != WHEELS
     for k in range(C):
         acc[k, 0] = acc[k, 1] = 0.0
+        if contact[k, 1] < 0:
+            slips[contact[k, 0]] = True
     for _ in range(5 * rounds):
         most = 0.0
         for k in range(C):
@@ -157,22 +157,21 @@ def lean(bodies, joints, w, rounds, room):
                 if v >= -STILL and acc[k, e] == 0.0:
                     continue
                 ax, ay = px - pose[a, 0], py - pose[a, 1]
-                if b < 0:
-                    K = gives(a, nx, ny, ax, ay, bodies)
-                    j = max(acc[k, e] - v / K, 0.0) - acc[k, e]
-                    shove(a, j, nx, ny, ax, ay, bodies, speed)
-                else:
+                bx = by = 0.0
+                K = gives_on_wheels(a, nx, ny, ax, ay, bodies, pose, slips)
+                if b >= 0:
                     bx, by = px - pose[b, 0], py - pose[b, 1]
-                    K = gives_on_wheels(a, nx, ny, ax, ay, bodies, pose) + gives_on_wheels(b, nx, ny, bx, by, bodies, pose)
-                    if K < 1e-9:
-                        continue
-                    j = max(acc[k, e] - v / K, 0.0) - acc[k, e]
-                    push(a, j, nx, ny, ax, ay, bodies, pose, speed)
-                    push(b, -j, nx, ny, bx, by, bodies, pose, speed)
+                    K += gives_on_wheels(b, nx, ny, bx, by, bodies, pose, slips)
+                if K < 1e-9:
+                    continue
+                j = max(acc[k, e] - v / K, 0.0) - acc[k, e]
+                push(a, j, nx, ny, ax, ay, bodies, pose, speed, slips)
+                if b >= 0:
+                    push(b, -j, nx, ny, bx, by, bodies, pose, speed, slips)
                 acc[k, e] += j
                 most = max(most, abs(j) * K)
         for k in range(joints.shape[1]):
-            most = max(most, hold(joints[w, k], bodies, pose, speed))
+            most = max(most, hold(joints[w, k], bodies, pose, speed, slips))
         if most < 1e-6:
             break
 
@@ -185,7 +184,7 @@ def lever(b, x, y, pose):
 
 
 @kernel()
-def hold(joint, bodies, pose, speed):
+def hold(joint, bodies, pose, speed, slips):
     """Impulses that make both ends of a joint move alike; returns how unlike they were, m/s."""
     if joint[0] == 0.0:
         return 0.0
@@ -201,22 +200,22 @@ def hold(joint, bodies, pose, speed):
         unlike = abs(spin) * (abs(ax) + abs(ay))
     vx = speed[a, 0] - speed[a, 2] * ay - speed[b, 0] + speed[b, 2] * by
     vy = speed[a, 1] + speed[a, 2] * ax - speed[b, 1] - speed[b, 2] * bx
-    k11, k12, k22 = give_matrix(a, ax, ay, bodies, pose)
-    l11, l12, l22 = give_matrix(b, bx, by, bodies, pose)
+    k11, k12, k22 = give_matrix(a, ax, ay, bodies, pose, slips)
+    l11, l12, l22 = give_matrix(b, bx, by, bodies, pose, slips)
     jx, jy = solve2(k11 + l11, k12 + l12, k22 + l22, -vx, -vy)
-    push(a, jx, 1.0, 0.0, ax, ay, bodies, pose, speed)
-    push(a, jy, 0.0, 1.0, ax, ay, bodies, pose, speed)
-    push(b, -jx, 1.0, 0.0, bx, by, bodies, pose, speed)
-    push(b, -jy, 0.0, 1.0, bx, by, bodies, pose, speed)
+    push(a, jx, 1.0, 0.0, ax, ay, bodies, pose, speed, slips)
+    push(a, jy, 0.0, 1.0, ax, ay, bodies, pose, speed, slips)
+    push(b, -jx, 1.0, 0.0, bx, by, bodies, pose, speed, slips)
+    push(b, -jy, 0.0, 1.0, bx, by, bodies, pose, speed, slips)
     return max(unlike, abs(vx) + abs(vy))
 
 
 @kernel()
-def give_matrix(b, rx, ry, bodies, pose):
+def give_matrix(b, rx, ry, bodies, pose, slips):
     """How a point of a body gives way to an impulse: the symmetric matrix (k11, k12, k22)."""
     m, i = bodies.inverse_mass[b], bodies.inverse_inertia[b]
     k11, k12, k22 = i * ry * ry, -i * rx * ry, i * rx * rx
-    if bodies.kind[b] == WHEELS:
+    if not slips[b]:
         c, s = pose[b, 3], pose[b, 4]
         return k11 + m * c * c, k12 + m * c * s, k22 + m * s * s
     return k11 + m, k12, k22 + m
