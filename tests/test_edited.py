@@ -324,3 +324,34 @@ def test_a_start_replaces_the_placement_and_nothing_else():
     assert np.array_equal(copies.state.position, position) and len(np.unique(copies.state.key)) == 1
     with pytest.raises(WorldError, match=r"positions \(2, 7, 2\)"):
         Simulation(world, 3, 2, start=(position[0], heading[0]))
+
+
+PUSHED = """<world name="p" dt="0.025"><contact model="impulse"/><arena width="2" depth="2"/>
+<ball x="0.5" y="0.5" vx="0.2"/><puck x="-0.5" y="0" radius="5cm"/><puck x="-0.5" y="0.3" radius="5cm" name="other"/>
+<disc name="pair" radius="5cm" wheel_base="8cm" top_speed="0.5">
+<at x="0" y="0" heading="0"/><at x="0" y="0.2" heading="0"/></disc>
+<weld one="pair.0" other="pair.1"/><pin one="puck" other="other" x="-0.5" y="0.15"/></world>"""
+
+
+def test_loose_things_and_joints_go_on_where_they_are_when_something_else_is_edited():
+    run = Simulation(read_text(PUSHED))
+    for _ in range(40):
+        run.step({"pair": np.full((1, 2, 2), 0.3)})
+    world = replace(run.world, things=(*run.world.things, Lamp(0.0, 0.9)))
+    new = edit(run, world)
+    assert (new.state.loose == run.state.loose).all() and (new.state.joints == run.state.joints).all()
+    for _ in range(40):
+        run.step({"pair": np.full((1, 2, 2), 0.3)})
+        new.step({"pair": np.full((1, 2, 2), 0.3)})
+    assert (new.state.position == run.state.position).all() and (new.state.loose == run.state.loose).all()
+
+
+def test_a_ball_that_becomes_heavier_stays_where_it_is_and_one_that_is_put_elsewhere_goes_there():
+    run = Simulation(read_text(PUSHED))
+    for _ in range(20):
+        run.step()
+    ball, others = run.world.things[1], (run.world.things[0], *run.world.things[2:])
+    assert (edit(run, replace(run.world, things=(replace(ball, mass=1.0), *others))).state.loose[0, 0]
+            == run.state.loose[0, 0]).all()
+    moved = edit(run, replace(run.world, things=(replace(ball, x=0.1), *others)))
+    assert moved.state.loose[0, 0, :2].tolist() == [0.1, 0.5]

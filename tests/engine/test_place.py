@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 
 from formiga.errors import WorldError
 from formiga.loop import Simulation
-from formiga.world.model import Arena, Contact, Cylinder, Cylinders, Group, Polygon, Rectangle, Wall, World
+from formiga.world.model import Arena, Ball, Block, Contact, Cylinder, Cylinders, Field, Group, Polygon, Rectangle, Wall, World
 from formiga.world.placement import At, Connected, Grid, Scatter
 from formiga.world.robots import Disc, SBot
 from tests.reference.lab import fixed, overlaps
@@ -197,3 +197,17 @@ def test_a_hundred_thousand_robots_are_scattered_and_take_a_step():
         assert (np.hypot(x[lag:] - x[:-lag], y[lag:] - y[:-lag])[near] > 0.176).all()
     simulation.step({"a": np.full((1, 100_000, 2), 0.08)})
     assert np.isfinite(simulation.state.position).all()
+
+
+@pytest.mark.parametrize("things", [
+    (Arena(2.0, 1.0), Ball(x=5.0)), (Arena(2.0, 1.0), Ball(x=1.0)), (Arena(2.0, 1.0), Ball(radius=5.0)),
+    (Field(), Ball(x=0.95)), (Field(), Ball(x=0.745, y=0.4)), (Wall((0, -1, 0, 1)), Block(0.04, 0.0, width=0.1, depth=0.1)),
+])
+def test_a_loose_thing_that_starts_in_a_wall_or_outside_is_refused_by_name(things):
+    with pytest.raises(WorldError, match=rf"'{things[-1].name}' at .* stands in a wall or an obstacle, or outside"):
+        start(things=things, contact=Contact("impulse"))
+
+
+def test_a_field_whose_goals_and_corners_do_not_fit_is_refused():
+    with pytest.raises(WorldError, match=r"do not fit into 1\.5 m x 1\.3 m"):
+        Field(goal_width=3.0)

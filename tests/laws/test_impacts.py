@@ -219,7 +219,7 @@ def test_a_ball_at_5_m_s_never_leaves_the_field(rng, profile):
 @pytest.mark.parametrize("speed", [1.0, 5.0, 20.0, 100.0])
 def test_a_ball_does_not_pass_thin_walls_needles_or_slits(rng, speed):
     """A wall without thickness, a needle of 1 mm, a slit of 4 cm for a ball of 4.27 cm; straight on, from every distance."""
-    ball = Ball(rolling=0.0, viscous=0.0)
+    ball = Ball(x=-0.1, rolling=0.0, viscous=0.0)
     for things in ((Wall((0.0, -1.0, 0.0, 1.0)),), (Cylinder(0.0, 0.0, 0.001),),
                    (Wall((0.0, 0.02, 0.0, 1.0)), Wall((0.0, -0.02, 0.0, -1.0)))):
         simulation = lab(*things, ball, worlds=200)

@@ -24,12 +24,13 @@ from formiga.world.model import Ball, Block, Contact, Wall, World
 from formiga.world.robots import MiroSot
 
 LAW, RECONSTRUCTED, MEASURED = "law", "reconstructed", "measured"
+FREE = np.ones(40, np.bool_)   # bodies that no tyres hold
 
 
 # -- 1: impulses ------------------------------------------------------------------------------------------------------
-def two_squares(count: int = 2, **more: Any) -> Any:
-    """The engine's table of `count` free squares of 7.5 cm and 0.5 kg."""
-    blocks = tuple(Block(0.0, 0.0, width=SIDE, depth=SIDE, mass=MASS, name=f"b{k}", **more) for k in range(count))
+def squares(count: int) -> Any:
+    """The engine's table of so many free squares of 7.5 cm and 0.5 kg."""
+    blocks = tuple(Block(0.0, 0.0, width=SIDE, depth=SIDE, mass=MASS, name=f"b{k}") for k in range(count))
     return bodies(World(contact=Contact("impulse"), things=blocks))
 
 
@@ -37,14 +38,15 @@ def kernel_case(eps: float, other: tuple[float, float], p: tuple[float, float], 
     """One call of the impulse kernel: A at the origin at 1 m/s, B at `other` at -`closing`, contact at p, n = (-1, 0)."""
     pose = np.array([(0.0, 0.0, 0.0, 1.0, 0.0), (*other, 0.0, 1.0, 0.0)])
     speed = np.array([(1.0, 0.0, 0.0), (-closing, 0.0, 0.0)])
-    j = collide(0, 1, -1.0, 0.0, *p, eps, two_squares(), pose, speed)
+    j = collide(0, 1, -1.0, 0.0, *p, eps, squares(2), pose, speed, FREE)
     return {"j": j, "v_a": speed[0, 0], "v_b": speed[1, 0], "omega_a": speed[0, 2], "omega_b": speed[1, 2]}
 
 
 def kernel_wall(eps: float, p: tuple[float, float]) -> dict[str, float]:
     """The same against something fixed."""
     pose, speed = np.array([(0.0, 0.0, 0.0, 1.0, 0.0)]), np.array([(1.0, 0.0, 0.0)])
-    return {"j": collide(0, -1, -1.0, 0.0, *p, eps, two_squares(1), pose, speed), "v_a": speed[0, 0], "omega_a": speed[0, 2]}
+    j = collide(0, -1, -1.0, 0.0, *p, eps, squares(1), pose, speed, FREE)
+    return {"j": j, "v_a": speed[0, 0], "omega_a": speed[0, 2]}
 
 
 def step_case(eps: float, aside: float, closing: float = 0.0, gap: float = 0.003) -> dict[str, float]:
@@ -115,7 +117,7 @@ def random_impacts(count: int, seed: int = 1) -> dict[str, float]:
         v = closing(early, n, arm)
         if v >= 0.0:
             continue
-        collide(*pair, *n, *p, eps, table, pose, speed)
+        collide(*pair, *n, *p, eps, table, pose, speed, FREE)
         late = speed[pair]
         K = (1.0 / mass + arm**2 / moment).sum()
         before, then = sums(early, mass, moment, place), sums(late, mass, moment, place)
