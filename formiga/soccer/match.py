@@ -68,7 +68,7 @@ class Match:
         self._robot = robot
         self._top = np.array([world.group(name).robot.top_speed for name in NAMES])[:, None, None]
         self._shape = placing.shape_of(robot)
-        self._board = placing.Shape(np.array(self.field.board, np.float64))
+        self._board = placing.Board(self.field)
         self._who = _numbers(world)                           # (2, P) in the arrays of the state
         self._number = {int(who): number for number, who in enumerate(self._who.ravel())}
         self._ball = world.loose.index(self.ball)
@@ -137,6 +137,9 @@ class Match:
         if sim.world is not self.world and (sim.world.robots, sim.world.dt) != (self.world.robots, self.world.dt):
             raise FormigaError(f"this match is played in '{self.world.name}', not in '{sim.world.name}'.")
         self._mend(sim.state)
+        if not self.lockstep:  # what has to be compiled or loaded for the first call is not late then
+            self._settled(self.referee.call)
+            self._hand(1.0)
         self._since = time.monotonic()
         if self.lockstep:  # it waits for the first answers anyway
             self._kick_off()
@@ -225,8 +228,7 @@ class Match:
     # -- putting things elsewhere ---------------------------------------------------------------------------------------
     def _place(self, state: State) -> None:
         """Everything to its place after a call."""
-        placed = placing.settle(self.field, self._robot, self.ball.radius, self.players, self.referee.foul,
-                                (self._wishes[BLUE], self._wishes[YELLOW]), self.referee.keepers)
+        placed = self._settled(self.referee.foul)
         for remark in placed.remarks:
             self.referee.remark(remark)
         self._put_ball(state, *placed.ball)
@@ -239,19 +241,35 @@ class Match:
         self.statistics.stopped(state.position[0, self._who.ravel()])
         self._keep(state)
 
+    def _settled(self, call: Call) -> placing.Placed:
+        return placing.settle(self.field, self._robot, self.ball.radius, self.players, call,
+                              (self._wishes[BLUE], self._wishes[YELLOW]), self.referee.keepers)
+
+    def _hand(self, hand: float) -> Floats:
+        """By how much (1 + 2 P, 3) it is off this time, at most `hand`."""
+        draw = Noise(self._key, np.array([self.referee.calls], np.int64), slice(0, 1 + 2 * self.players), "soccer", "hand")
+        return np.asarray(draw.uniform(-hand, hand, 3)[0])
+
     def _shake(self, state: State, hand: float) -> None:
         """Nobody's hand is exact: everything stands a little beside its place, as far as there is room."""
-        draw = Noise(self._key, np.array([self.referee.calls], np.int64), slice(0, 1 + 2 * self.players), "soccer", "hand")
-        off = draw.uniform(-hand, hand, 3)[0]
-        x, y = state.loose[0, self._ball, :2] + off[0, :2]
-        if not self._blocked(state, "the ball", placing.disc(self.ball.radius), (float(x), float(y), 0.0)):
-            self._put_ball(state, x, y)
-        for at, robot in enumerate(self._who.ravel()):
-            team, number = divmod(at, self.players)
-            (x, y), turn = state.position[0, robot] + off[1 + at, :2], off[1 + at, 2] / (self._robot.side / 2)
-            pose = (float(x), float(y), float(state.heading[0, robot] + turn))
-            if not self._blocked(state, f"{NAMES[team]} {number}", self._shape, pose):
-                self._put_robot(state, team, number, pose)
+        off, bodies = self._hand(hand), self._bodies(state)
+        for at, (name, _) in enumerate(bodies):
+            shape = self._shape if at else placing.disc(self.ball.radius)
+            x, y, heading = self._pose(state, at) + off[at] / (1.0, 1.0, self._robot.side / 2)
+            pose = (float(x), float(y), float(heading))
+            if not placing.blocked(self._board, shape, pose, bodies[:at] + bodies[at + 1:]):
+                bodies[at] = (name, shape.at(*pose))
+                if at:
+                    self._put_robot(state, *divmod(at - 1, self.players), pose)
+                else:
+                    self._put_ball(state, *pose[:2])
+
+    def _pose(self, state: State, at: int) -> Floats:
+        """Where the ball (0) or a robot (1 to 2 P) is: x y heading."""
+        if at == 0:
+            return np.array([*state.loose[0, self._ball, :2], 0.0])
+        robot = self._who.flat[at - 1]
+        return np.array([*state.position[0, robot], state.heading[0, robot]])
 
     def _put_ball(self, state: State, x: float, y: float, vx: float = 0.0, vy: float = 0.0) -> None:
         state.loose[0, self._ball] = 0.0
@@ -297,21 +315,14 @@ class Match:
         self._keep(state)
 
     def _room(self, state: State, name: str, shape: placing.Shape, pose: league.Pose) -> league.Pose:
-        return placing.nearest(self.field, pose, lambda at: self._blocked(state, name, shape, at))
-
-    def _blocked(self, state: State, name: str, shape: placing.Shape, pose: league.Pose) -> str:
-        """What is in the way of a body there; empty if nothing is."""
-        others = ((other, body) for other, body in self._bodies(state) if other != name)
-        return placing.blocked(self._board, shape, pose, others)
+        others = [(other, body) for other, body in self._bodies(state) if other != name]
+        return placing.nearest(self.field, pose, lambda at: placing.blocked(self._board, shape, at, others))
 
     def _bodies(self, state: State) -> list[tuple[str, placing.Shape]]:
-        x, y = state.loose[0, self._ball, :2]
-        found = [("the ball", placing.disc(self.ball.radius).at(float(x), float(y)))]
-        for team in (BLUE, YELLOW):
-            for number, robot in enumerate(self._who[team]):
-                px, py = state.position[0, robot]
-                found.append((f"{NAMES[team]} {number}", self._shape.at(float(px), float(py), float(state.heading[0, robot]))))
-        return found
+        """Everything that can be in the way, with its name: the ball, blue's robots, yellow's."""
+        names = ["the ball", *(f"{NAMES[team]} {number}" for team in (BLUE, YELLOW) for number in range(self.players))]
+        shapes = [placing.disc(self.ball.radius), *[self._shape] * (2 * self.players)]
+        return [(name, shape.at(*self._pose(state, at))) for at, (name, shape) in enumerate(zip(names, shapes, strict=True))]
 
     def _mend(self, state: State) -> str:
         """Put back what left the field or is not a number any more, which should never be; what happened to the ball."""
@@ -320,7 +331,7 @@ class Match:
         lost = ""
         x, y = abs(ball[0]), abs(ball[1])
         beyond = x > half[0] or y > half[1] or x + y > half[0] + half[1] - self.field.corner  # perhaps only in a goal
-        if not np.isfinite(ball).all() or (beyond and not placing.inside(ball[:2], self._board.points)):
+        if not np.isfinite(ball).all() or (beyond and not placing.inside(ball[:2], self._board.outline.points)):
             lost = "the ball left the field" if np.isfinite(ball).all() else "the ball's place was not a number"
             x, y = (0.0, 0.0) if self._safe is None else self._safe[2].tolist()
             self._put_ball(state, x, y)

@@ -52,6 +52,23 @@ def disc(radius: float) -> Shape:
     return Shape(np.zeros((1, 2)), radius)
 
 
+class Board:
+    """What is inside the board of a field."""
+
+    def __init__(self, field: Field) -> None:
+        self.outline = Shape(np.array(field.board, np.float64))
+        self._half = field.length / 2, field.width / 2
+        self._corner = field.length / 2 + field.width / 2 - field.corner
+
+    def holds(self, body: Shape) -> bool:
+        """Whether a body is wholly inside; quickly, unless it is near a wall or in a goal."""
+        x, y = np.abs(body.points).T
+        reach = 1.5 * body.reach
+        if x.max() + reach < self._half[0] and y.max() + reach < self._half[1] and (x + y).max() + reach < self._corner:
+            return True
+        return contains(self.outline, body)
+
+
 class Placed(NamedTuple):
     """Where everything is put."""
 
@@ -91,7 +108,7 @@ class _Scene:
     def __init__(self, field: Field, shape: Shape, call: Call, ball: tuple[float, float], ball_shape: Shape,
                  players: int) -> None:
         self.field, self.shape, self.call, self.ball, self.players = field, shape, call, ball, players
-        self.board = Shape(np.array(field.board, np.float64))
+        self.board = Board(field)
         self.standing: dict[tuple[int, int], Pose] = {}
         self._bodies: list[tuple[str, Shape]] = [("the ball", ball_shape)]
         self._special: dict[int, int] = {}  # team -> the one robot that is where only one may be
@@ -121,7 +138,8 @@ class _Scene:
         if foul == Foul.KICKOFF:
             if front > ON_A_LINE:
                 return "at a kick-off it must be in its own half", ""
-            in_circle = gap(body, disc(0.0)) < field.circle - ON_A_LINE
+            centre = disc(0.0)
+            in_circle = _apart(body, centre) < field.circle and gap(body, centre) < field.circle - ON_A_LINE
             if in_circle and not taker:
                 return "at the other team's kick-off it must be outside the centre circle", ""
             return "", "in the centre circle" if in_circle else ""
@@ -148,12 +166,12 @@ class _Scene:
 
 
 # -- room -----------------------------------------------------------------------------------------------------------------
-def blocked(board: Shape, shape: Shape, pose: Pose, bodies: Iterable[tuple[str, Shape]]) -> str:
+def blocked(board: Board, shape: Shape, pose: Pose, bodies: Iterable[tuple[str, Shape]]) -> str:
     """What is in the way of a body there; empty if nothing is. bodies: all others, with their names."""
     if not np.isfinite(pose).all() or max(abs(pose[0]), abs(pose[1])) > FAR:
         return "that is not on the field"
     body = shape.at(*pose)
-    if not contains(board, body):
+    if not board.holds(body):
         return "that is not inside the board"
     for name, other in bodies:
         if _apart(body, other) < GAP and gap(body, other) < GAP:
@@ -196,11 +214,16 @@ def inside(point: Floats, polygon: Floats) -> bool:
     """Whether a point is inside a polygon: a ray from it crosses the outline an odd number of times."""
     if len(polygon) < 3:
         return False
-    (x, y), (x0, y0), (x1, y1) = point, polygon.T, np.roll(polygon, -1, axis=0).T
+    (x, y), (x0, y0), (x1, y1) = point, polygon.T, _next(polygon).T
     crossing = (y0 > y) != (y1 > y)
     with np.errstate(divide="ignore", invalid="ignore"):
         right = x < x0 + (y - y0) / (y1 - y0) * (x1 - x0)
     return bool(np.count_nonzero(crossing & right) % 2)
+
+
+def _next(outline: Floats) -> Floats:
+    """The corner after each one."""
+    return np.concatenate((outline[1:], outline[:1]))
 
 
 def _apart(a: Shape, b: Shape) -> float:
@@ -211,7 +234,7 @@ def _apart(a: Shape, b: Shape) -> float:
 
 def _nearest(points: Floats, outline: Floats) -> float:
     """The smallest distance from any of the points to the sides of an outline."""
-    start, end = outline, np.roll(outline, -1, axis=0)
+    start, end = outline, _next(outline)
     along = end - start
     square = np.maximum((along**2).sum(axis=-1), 1e-300)  # a single point is a side without length
     share = np.clip(((points[:, None] - start) * along).sum(axis=-1) / square, 0.0, 1.0)
@@ -220,8 +243,8 @@ def _nearest(points: Floats, outline: Floats) -> float:
 
 def _cross(a: Floats, b: Floats) -> bool:
     """Whether a side of one outline crosses a side of the other."""
-    p, r = a[:, None], (np.roll(a, -1, axis=0) - a)[:, None]
-    q, s = b[None], (np.roll(b, -1, axis=0) - b)[None]
+    p, r = a[:, None], (_next(a) - a)[:, None]
+    q, s = b[None], (_next(b) - b)[None]
     between = q - p
     den = r[..., 0] * s[..., 1] - r[..., 1] * s[..., 0]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -230,4 +253,4 @@ def _cross(a: Floats, b: Floats) -> bool:
     return bool(((den != 0.0) & (t > 0.0) & (t < 1.0) & (u > 0.0) & (u < 1.0)).any())
 
 
-__all__ = ["Placed", "Shape", "blocked", "contains", "disc", "gap", "inside", "nearest", "settle", "shape_of"]
+__all__ = ["Board", "Placed", "Shape", "blocked", "contains", "disc", "gap", "inside", "nearest", "settle", "shape_of"]

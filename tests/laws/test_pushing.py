@@ -4,18 +4,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import shapely
 
 from formiga.control.random_walk import RandomWalk
 from formiga.errors import FormigaError
 from formiga.loop import Simulation, simulate
 from formiga.soccer import league
-from formiga.studies.soccer.overlap import depths, from_square
+from formiga.studies.soccer.overlap import depths, from_square, polygons_depth, square
 from formiga.world.elements import profiled
-from formiga.world.loose import GRAVITY
+from formiga.world.loose import GRAVITY, rectangle
 from formiga.world.model import Ball, Block, Contact, Group, Pin, Puck, Wall, Weld, World
 from formiga.world.placement import At
 from formiga.world.robots import MiroSot
 from tests.laws.test_impacts import drive, lab, touches
+from tests.reference import impacts as plain
 
 SIDE = 0.075
 ROOM = Wall((-0.5, -0.5, 0.5, -0.5, 0.5, 0.5, -0.5, 0.5, -0.5, -0.5))
@@ -73,6 +75,40 @@ def test_a_chain_of_robots_and_blocks_is_pushed_as_one():
     v = [*state.motion[0, :, 0], *state.loose[0, :, 3]]
     assert v == pytest.approx([v[0]] * 6, abs=1e-4) and 0.0 < v[0] < 0.2
     assert np.abs([*state.position[0, :, 1], *state.loose[0, :, 1]]).max() < 1e-3
+
+
+NOTCHED = ((0.0375, 0.0375), (-0.0375, 0.0375), (-0.0375, -0.0375), (0.0375, -0.0375), (0.0375, -0.026), (0.022, -0.02),
+           (0.022, 0.02), (0.0375, 0.026))
+
+
+@pytest.mark.parametrize("felt", [False, True])
+def test_a_robot_with_a_notch_carries_the_ball_in_it(felt):
+    """A dented outline is several convex parts; straight on, then on a curve. Shapely looks for overlaps with all of it."""
+    robot = MiroSot(points=tuple(np.ravel(NOTCHED)), restitution=0.0)
+    simulation = lab(Ball(x=0.1, felt=felt, restitution=0.0), robots=[(robot, 0.0, 0.0, 0.0)])
+    state = simulation.state
+    for k in range(90):
+        drive(simulation, 0.5 if k < 45 else (0.48, 0.52))
+        body = shapely.Polygon(plain.placed(NOTCHED, *state.position[0, 0], state.heading[0, 0]))
+        ball = shapely.Point(state.loose[0, 0, :2])
+        assert body.distance(ball) > 0.02135 - 1e-4
+    ahead = np.array([np.cos(state.heading[0, 0]), np.sin(state.heading[0, 0])])
+    way = state.loose[0, 0, :2] - state.position[0, 0]
+    assert 0.0375 < way @ ahead < 0.06 and abs(way @ (-ahead[1], ahead[0])) < 0.02  # it lies in the notch still
+    assert np.linalg.norm(state.loose[0, 0, 3:5]) == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize("aside", [0.0, 0.01, 0.03])
+def test_what_is_symmetric_about_a_point_stays_so(aside):
+    """Two robots that hit and push each other off their middles, and a block on either side: half a turn changes nothing."""
+    blocks = [Block(x, y, width=0.05, depth=0.05, mass=0.2, name=f"b{x}") for x, y in ((0.05, 0.1), (-0.05, -0.1))]
+    simulation = lab(*blocks, robots=[(MiroSot(), -0.15, aside / 2, 0.2), (MiroSot(), 0.15, -aside / 2, 0.2 + np.pi)])
+    state = simulation.state
+    for _ in range(30):
+        drive(simulation, (0.8, 0.7), (0.8, 0.7))
+        for places in (state.position[0], state.loose[0, :, :2], state.motion[0, :, :2], state.loose[0, :, 3:5]):
+            np.testing.assert_allclose(places[0], -places[1], atol=1e-5)
+        assert state.heading[0, 1] - state.heading[0, 0] == pytest.approx(np.pi, abs=1e-4)
 
 
 @pytest.mark.parametrize("angle", [0.0, 0.3, np.pi / 4])
@@ -405,3 +441,50 @@ def test_a_robot_without_a_mass_is_refused_by_name(own):
                 position_noise=0.0, heading_noise=0.0)
     with pytest.raises(FormigaError, match=r"'ghosts': <own-\d+> has no 'mass', so nothing can push it"):
         Simulation(World(contact=Contact("impulse"), groups=(Group(ghost, 1, "ghosts", (At(0.0, 0.0),)),)))
+
+
+# -- many bodies ------------------------------------------------------------------------------------------------------------
+def test_a_crowd_of_robots_blocks_and_pucks_stays_apart(rng):
+    """40 bodies in a room of 1 m: there neighbours are found by cells. Overlaps below 0.1 mm after every step."""
+    lattice = [(x, y) for x in np.linspace(-0.42, 0.42, 7) for y in np.linspace(-0.42, 0.42, 6)][:40]
+    robots = [(MiroSot(tyres="sliding" if k % 2 else "nonholonomic"), x, y, 0.3 * k) for k, (x, y) in enumerate(lattice[:25])]
+    things = [Puck(x, y, 0.03, name=f"p{k}") if k % 2 else Block(x, y, width=0.05, depth=0.07, name=f"p{k}")
+              for k, (x, y) in enumerate(lattice[25:])]
+    simulation = lab(ROOM, *things, robots=robots, worlds=2)
+    state = simulation.state
+    boxes = [k for k, thing in enumerate(things) if isinstance(thing, Block)]
+    pucks = [k for k, thing in enumerate(things) if isinstance(thing, Puck)]
+    crash = 0
+    for k in range(60):
+        if k % 15 == 0:
+            wheels = rng.uniform(-1.0, 1.0, (25, 2))
+        drive(simulation, *wheels)
+        crash += int(state.crashed.sum())
+        for w in range(2):
+            corners = square(state.position[w], state.heading[w], SIDE / 2)
+            one, other = np.triu_indices(25, 1)
+            assert polygons_depth(corners[one], corners[other]).max() < 1e-4
+            assert np.abs(corners).max() < 0.5 + 1e-4
+            for b in boxes:
+                own = plain.placed(rectangle(0.05, 0.07), *state.loose[w, b, :3])
+                assert polygons_depth(corners, own[None]).max() < 1e-4 and np.abs(own).max() < 0.5 + 1e-4
+            discs = state.loose[w, pucks, :2]
+            gaps = np.linalg.norm(discs[:, None] - discs[None], axis=-1) + np.eye(len(pucks))
+            assert gaps.min() > 0.06 - 1e-4 and np.abs(discs).max() < 0.47 + 1e-4
+            for disc in discs:
+                away = from_square(disc[None], state.position[w][None], state.heading[w][None], SIDE / 2)
+                assert away.min() > 0.03 - 1e-4
+    assert crash > 200 and state.unresolved.sum() == 0
+
+
+def test_bodies_far_away_change_nothing():
+    """With them there are more than sixteen bodies, and neighbours are found in another way."""
+    def run(more):
+        far = (Puck(0.3 + 0.1 * (k % 5), 3.0 + 0.1 * (k // 5), 0.03, name=f"p{k}") for k in range(more))
+        robots = [(MiroSot(), -0.2, 0.0, 0.0), (MiroSot(), 0.15, 0.02, 3.0), (MiroSot(), 0.0, 0.2, -1.5)]
+        simulation = lab(Ball(x=-0.05, vx=0.5), *far, robots=robots)
+        for _ in range(45):
+            drive(simulation, 0.8, 0.6, (0.5, 0.6))
+        return np.concatenate([simulation.state.position[0].ravel(), simulation.state.heading[0], simulation.state.loose[0, 0]])
+
+    np.testing.assert_allclose(run(20), run(0), atol=1e-9)

@@ -143,7 +143,7 @@ def draw(axes: Any, scene: Scene, model: str) -> None:
     axes.plot([mx - 0.22, mx - 0.12], [my - 0.165, my - 0.165], color="black", lw=1.5)
     axes.text(mx - 0.17, my - 0.16, "10 cm", ha="center", va="bottom", fontsize=7)
     a, b = (round(float(angle)) + 0 for angle in turned(prints))
-    said = f"turned: A {a}°, B {b}°" if scene is not SCENES[2] else f"B went {aside(prints):.1f} cm sideways"
+    said = f"turned: A {a}°, B {b}°" if scene is not SCENES[2] else f"B sideways:\n{aside(prints):.1f} cm"
     axes.text(0.03, 0.965, said, ha="left", va="top", transform=axes.transAxes, fontsize=8, color="#333333")
     for spine in axes.spines.values():
         spine.set_color("#d0d4d8")
