@@ -49,7 +49,7 @@ class Log(NamedTuple):
 
 
 # -- where bodies are -------------------------------------------------------------------------------------------------
-@kernel()
+@kernel(forceinline=True)
 def stand(b, bodies, room):
     """Write a body's corners in the world's frame, from its pose."""
     x, y, c, s = room.pose[b, 0], room.pose[b, 1], room.pose[b, 3], room.pose[b, 4]
@@ -63,7 +63,7 @@ def stand(b, bodies, room):
         corners.nx[k], corners.ny[k] = c * own[k, 2] - s * own[k, 3], s * own[k, 2] + c * own[k, 3]
 
 
-@kernel()
+@kernel(forceinline=True)
 def put(b, x, y, heading, bodies, room):
     """Put a body somewhere."""
     pose = room.pose
@@ -73,7 +73,7 @@ def put(b, x, y, heading, bodies, room):
     stand(b, bodies, room)
 
 
-@kernel()
+@kernel(forceinline=True)
 def load(w, position, heading, motion, loose, bodies, room):
     """From the state into the working memory."""
     N, pose, speed = bodies.robots, room.pose, room.speed
@@ -89,7 +89,7 @@ def load(w, position, heading, motion, loose, bodies, room):
             room.roll[b, 0], room.roll[b, 1] = row[6], row[7]
 
 
-@kernel()
+@kernel(forceinline=True)
 def stand_all(bodies, room):
     """The active bodies where their poses say."""
     pose = room.pose
@@ -99,7 +99,7 @@ def stand_all(bodies, room):
         stand(b, bodies, room)
 
 
-@kernel()
+@kernel(forceinline=True)
 def store(w, position, heading, motion, wheels, loose, bodies, room):
     """From the working memory into the state; wheels as they turn now."""
     N, pose, speed = bodies.robots, room.pose, room.speed
@@ -193,7 +193,7 @@ def before_overlap(q, share, threshold, bodies, room):
 
 
 # -- moving -----------------------------------------------------------------------------------------------------------
-@kernel()
+@kernel(forceinline=True)
 def move(bodies, room, h):
     """Every body along its way: exact if it is free, straight at its final speed if it touches something."""
     pose, speed, shift, was = room.pose, room.speed, room.shift, room.was
@@ -208,7 +208,7 @@ def move(bodies, room, h):
         room.travel[b] += way + bodies.reach[b] * abs(shift[b, 2])
 
 
-@kernel()
+@kernel(forceinline=True)
 def go(b, x, y, heading, bodies, room):
     """`put`, and a robot on wheels keeps going where it now looks."""
     speed, pose = room.speed, room.pose
@@ -312,7 +312,7 @@ def fit(joint, bodies, room):
         room.strayed[k] += way
 
 
-@kernel()
+@kernel(forceinline=True)
 def bounded(h, bodies, room):
     """The substep, shorter if a fast body could pass through something: nobody goes further than half of what it is thick."""
     for n in range(room.count[4]):
@@ -323,7 +323,7 @@ def bounded(h, bodies, room):
     return h
 
 
-@kernel()
+@kernel(forceinline=True)
 def about_to_leave(h, bodies, room):
     """Whether anybody will have gone further than its margin after this substep."""
     speed, shift = room.speed, room.shift
@@ -404,7 +404,7 @@ def advance_world(w, rules, orders, wheels, alive, position, heading, motion, lo
     return -1.0 if lost > 0 else deepest
 
 
-@kernel()
+@kernel(forceinline=True)
 def begin(b, h, rules, w, orders, alive, bodies, room):
     """Remember a body's speed, then let forces change it."""
     for k in range(3):

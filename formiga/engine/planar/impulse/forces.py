@@ -12,7 +12,7 @@ WEIGHTS = (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)  # of the NODES
 ROLLED = 0.05      # s: longest time over which a ball's way is taken from its first and its last speed
 
 
-@kernel()
+@kernel(forceinline=True)
 def slowed(speed, dry, viscous, slow, h):
     """Speed of a ball after h: dry friction, which below `slow` grows with the speed, and viscous friction.
 
@@ -28,7 +28,7 @@ def slowed(speed, dry, viscous, slow, h):
     return speed * exp(-(viscous + dry / slow) * max(h, 0.0))
 
 
-@kernel()
+@kernel(forceinline=True)
 def roll(b, h, floor, speed, rolling, shift):
     """A ball: slides until it rolls, if it can slide at all; then it slows. Both keep its direction.
 
@@ -63,7 +63,7 @@ def roll(b, h, floor, speed, rolling, shift):
     shift[b, 0], shift[b, 1], shift[b, 2] = wx, wy, speed[b, 2] * h
 
 
-@kernel()
+@kernel(forceinline=True)
 def drive(b, h, usual, left, right, bodies, pose, speed, shift):
     """Two wheels with first-order motors. Forward speed and spin follow the wheels' orders:
 
@@ -94,7 +94,7 @@ def drive(b, h, usual, left, right, bodies, pose, speed, shift):
         speed[b, 0], speed[b, 1], speed[b, 2] = ahead * c, ahead * s, spin
 
 
-@kernel()
+@kernel(forceinline=True)
 def braked(speed, grip, h):
     """Speed after h of dry friction, and the way until then; it stops and stays."""
     fast = abs(speed)
@@ -106,7 +106,7 @@ def braked(speed, grip, h):
     return (later, way) if speed >= 0.0 else (-later, -way)
 
 
-@kernel()
+@kernel(forceinline=True)
 def slide(b, h, floor, speed, shift):
     """A slab on the floor: dry friction against its motion and its spin."""
     vx, vy = speed[b, 0], speed[b, 1]
@@ -117,7 +117,7 @@ def slide(b, h, floor, speed, shift):
     speed[b, 2], shift[b, 2] = braked(speed[b, 2], floor[b, 1], h)
 
 
-@kernel()
+@kernel(forceinline=True)
 def forces(b, h, usual, w, orders, alive, bodies, room):
     """Motors and floor, for one body: its speed after h, and its way until then, if it meets nothing."""
     kind = bodies.kind[b]
@@ -131,7 +131,7 @@ def forces(b, h, usual, w, orders, alive, bodies, room):
         drive(b, h, usual, 0.0, 0.0, bodies, room.pose, room.speed, room.shift)
 
 
-@kernel()
+@kernel(forceinline=True)
 def leap(b, h, rules, w, orders, alive, bodies, room):
     """A body that meets nothing, all the way at once: on wheels by the integral of its speed along its heading,
 

@@ -14,20 +14,20 @@ from formiga.kernels import kernel
 STILL = 1e-9       # m/s that counts as no approach
 
 
-@kernel()
+@kernel(forceinline=True)
 def impulse(approach, restitution, yielding):
     """j = -(1 + eps) v_rel/K, with K the sum of 1/M + (r x n)^2/I of both; 0 if they part. [Klancar et al. 2003, eq. 21]"""
     return -(1.0 + restitution) * approach / yielding if approach < 0.0 and yielding > 0.0 else 0.0
 
 
-@kernel()
+@kernel(forceinline=True)
 def gives(b, nx, ny, rx, ry, bodies):
     """1/M + (r x n)^2/I: how much a free body gives way along n at r."""
     arm = rx * ny - ry * nx
     return bodies.inverse_mass[b] + arm * arm * bodies.inverse_inertia[b]
 
 
-@kernel()
+@kernel(forceinline=True)
 def gives_on_wheels(b, nx, ny, rx, ry, bodies, pose, slips):
     """The same for a body that tyres keep from going sideways, unless it slips."""
     arm = rx * ny - ry * nx
@@ -35,7 +35,7 @@ def gives_on_wheels(b, nx, ny, rx, ry, bodies, pose, slips):
     return bodies.inverse_mass[b] * share * share + arm * arm * bodies.inverse_inertia[b]
 
 
-@kernel()
+@kernel(forceinline=True)
 def push(b, j, nx, ny, rx, ry, bodies, pose, speed, slips):
     """Apply j n at r."""
     m = j * bodies.inverse_mass[b]
@@ -50,7 +50,7 @@ def push(b, j, nx, ny, rx, ry, bodies, pose, speed, slips):
     speed[b, 2] += j * (rx * ny - ry * nx) * bodies.inverse_inertia[b]
 
 
-@kernel()
+@kernel(forceinline=True)
 def approach(a, b, nx, ny, px, py, pose, speed):
     """n . (v_pA - v_pB): negative if A and B come closer at p; b = -1 stands still."""
     rx, ry = px - pose[a, 0], py - pose[a, 1]
@@ -120,7 +120,7 @@ def impacts(rest, rounds, bodies, joints, w, room, log):
             hold(joints[w, k], bodies, pose, speed, slips)
 
 
-@kernel()
+@kernel(forceinline=True)
 def note(w, px, py, nx, ny, j, a, b, log):
     """Write a contact down, if there is room."""
     n = log.count[w]

@@ -12,7 +12,7 @@ from formiga.kernels import kernel
 FEW = 16           # bodies; with more the cell list is faster than looking at everybody
 
 
-@kernel()
+@kernel(forceinline=True)
 def held(a, b, joints, w):
     """Whether two bodies hang together by a joint; such do not collide."""
     for k in range(joints.shape[1]):
@@ -23,7 +23,7 @@ def held(a, b, joints, w):
     return False
 
 
-@kernel()
+@kernel(forceinline=True)
 def add_pairs(a, b, apart, bodies, room):
     """All parts of A with all parts of B, which are at least so far apart."""
     for p in range(bodies.first_part[a], bodies.first_part[a + 1]):
@@ -31,7 +31,7 @@ def add_pairs(a, b, apart, bodies, room):
             add_pair(p, q, apart, room)
 
 
-@kernel()
+@kernel(forceinline=True)
 def add_pair(p, q, apart, room):
     """One pair; if the list is full it is counted as lost."""
     n = room.count[0]
@@ -42,7 +42,7 @@ def add_pair(p, q, apart, room):
         room.count[2] += 1
 
 
-@kernel()
+@kernel(forceinline=True)
 def try_pair(a, b, joints, w, bodies, room):
     """Put A and B on the list if they are near."""
     dx, dy = room.pose[a, 0] - room.pose[b, 0], room.pose[a, 1] - room.pose[b, 1]
@@ -53,7 +53,7 @@ def try_pair(a, b, joints, w, bodies, room):
         room.paired[a] = room.paired[b] = True
 
 
-@kernel()
+@kernel(forceinline=True)
 def try_fixed(a, k, shapes, bodies, room):
     """Put A and something fixed on the list if they are near."""
     x, y, far = room.pose[a, 0], room.pose[a, 1], bodies.reach[a] + room.margin[a]
