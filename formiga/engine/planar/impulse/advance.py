@@ -228,7 +228,7 @@ def step_back(threshold, bodies, room):
     return share
 
 
-@kernel()
+@kernel(forceinline=True)
 def press(room):
     """Whoever has bounced several times and overlaps again after hardly any time is hit from two sides, ever faster; it shall
     bounce no more."""
@@ -240,7 +240,7 @@ def press(room):
                     room.pressed[b] = True
 
 
-@kernel()
+@kernel(forceinline=True)
 def rewind(share, bodies, room):
     """All bodies at a share of their way, with speeds in between."""
     was, shift, speed, began = room.was, room.shift, room.speed, room.began
@@ -336,7 +336,7 @@ def about_to_leave(h, bodies, room):
 
 
 # -- the step ---------------------------------------------------------------------------------------------------------
-@kernel()
+@kernel(forceinline=True)
 def advance_world(w, rules, orders, wheels, alive, position, heading, motion, loose, joints, shapes, near, bodies, room, log):
     """One control period of world w, driven by orders (W, N, 2). Returns the deepest overlap that is left, as a gap.
 
