@@ -73,7 +73,7 @@ def put(b, x, y, heading, bodies, room):
     stand(b, bodies, room)
 
 
-@kernel(forceinline=True)
+@kernel(inline="always")
 def load(w, position, heading, motion, loose, bodies, room):
     """From the state into the working memory."""
     N, pose, speed = bodies.robots, room.pose, room.speed
@@ -99,7 +99,7 @@ def stand_all(bodies, room):
         stand(b, bodies, room)
 
 
-@kernel(forceinline=True)
+@kernel(inline="always")
 def store(w, position, heading, motion, wheels, loose, bodies, room):
     """From the working memory into the state; wheels as they turn now."""
     N, pose, speed = bodies.robots, room.pose, room.speed
@@ -193,7 +193,7 @@ def before_overlap(q, share, threshold, bodies, room):
 
 
 # -- moving -----------------------------------------------------------------------------------------------------------
-@kernel(forceinline=True)
+@kernel(inline="always")
 def move(bodies, room, h):
     """Every body along its way: exact if it is free, straight at its final speed if it touches something."""
     pose, speed, shift, was = room.pose, room.speed, room.shift, room.was
@@ -228,7 +228,7 @@ def step_back(threshold, bodies, room):
     return share
 
 
-@kernel(forceinline=True)
+@kernel(inline="always")
 def press(room):
     """Whoever has bounced several times and overlaps again after hardly any time is hit from two sides, ever faster; it shall
     bounce no more."""
@@ -240,7 +240,7 @@ def press(room):
                     room.pressed[b] = True
 
 
-@kernel(forceinline=True)
+@kernel(inline="always")
 def rewind(share, bodies, room):
     """All bodies at a share of their way, with speeds in between."""
     was, shift, speed, began = room.was, room.shift, room.speed, room.began
@@ -312,7 +312,7 @@ def fit(joint, bodies, room):
         room.strayed[k] += way
 
 
-@kernel(forceinline=True)
+@kernel(inline="always")
 def bounded(h, bodies, room):
     """The substep, shorter if a fast body could pass through something: nobody goes further than half of what it is thick."""
     for n in range(room.count[4]):
@@ -323,7 +323,7 @@ def bounded(h, bodies, room):
     return h
 
 
-@kernel(forceinline=True)
+@kernel(inline="always")
 def about_to_leave(h, bodies, room):
     """Whether anybody will have gone further than its margin after this substep."""
     speed, shift = room.speed, room.shift
@@ -336,7 +336,7 @@ def about_to_leave(h, bodies, room):
 
 
 # -- the step ---------------------------------------------------------------------------------------------------------
-@kernel(forceinline=True)
+@kernel(inline="always")
 def advance_world(w, rules, orders, wheels, alive, position, heading, motion, loose, joints, shapes, near, bodies, room, log):
     """One control period of world w, driven by orders (W, N, 2). Returns the deepest overlap that is left, as a gap.
 

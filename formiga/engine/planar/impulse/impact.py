@@ -90,7 +90,7 @@ def collide(a, b, nx, ny, px, py, restitution, bodies, pose, speed, slips):
     return j
 
 
-@kernel(forceinline=True)
+@kernel(inline="always")
 def impacts(rest, rounds, bodies, joints, w, room, log):
     """Go through all contacts until nobody approaches faster than `rest`, at most `rounds` times.
 
@@ -130,7 +130,7 @@ def note(w, px, py, nx, ny, j, a, b, log):
         log.count[w] = n + 1
 
 
-@kernel(forceinline=True)
+@kernel(inline="always")
 def lean(bodies, joints, w, rounds, room):
     """Resting and pushing contacts: impulses that leave nobody approaching anybody, and pull nobody. Sequential impulses.
 

@@ -71,7 +71,7 @@ def try_fixed(a, k, shapes, bodies, room):
             add_pair(p, P + k, apart, room)
 
 
-@kernel(forceinline=True)
+@kernel(inline="always")
 def list_pairs(w, shapes, near, joints, bodies, room):
     """Make the list anew, from where everybody is."""
     B, pose, cells = bodies.kind.shape[0], room.pose, room.cells
