@@ -28,9 +28,9 @@ from formiga.soccer.network import Place, Replacement
 from formiga.soccer.placing import inside
 from formiga.soccer.referee import Phase
 from formiga.soccer.talk import BLUE, YELLOW, Foul
+from tests.soccer.processes import SLOW, all_gone, children
 
 ROOT = Path(__file__).parents[2]
-SLOW = 60.0  # s on the clock for what must come; the machine may be busy
 
 
 class Fake:
@@ -447,27 +447,6 @@ def free_ports(count):
 def formiga(*arguments, **options):
     return subprocess.Popen([sys.executable, "-m", "formiga", *map(str, arguments)], cwd=ROOT, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, **options)
-
-
-def children(pid):
-    """All processes that a process has started, and those that they have."""
-    found = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    return found + [each for child in found for each in children(child)]
-
-
-def gone(pid):
-    """Whether a process is no more, or only waits to be buried."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-
-
-def all_gone(pids):
-    end = time.monotonic() + SLOW
-    while not all(map(gone, pids)) and time.monotonic() < end:
-        time.sleep(0.05)
-    return all(map(gone, pids))
 
 
 def test_the_command_plays_prints_and_writes(tmp_path):

@@ -25,6 +25,7 @@ needs_c = pytest.mark.skipif(compiler is None, reason="there is no C compiler")
 
 ECHO = """
 from formiga.soccer.team import Team
+from tests.soccer.processes import gone
 with Team.from_arguments() as team:
     for see in team:
         for i in range(team.players):
@@ -59,14 +60,6 @@ def sight(frame, rng=None, players=3):
 def ask(bridge, frame, wait=WAIT, game=NO_GAME):
     bridge.show(sight(frame, players=bridge.players), game)
     return bridge.orders(frame, wait)
-
-
-def gone(pid):
-    """Whether a process is no more, or only waits to be buried."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
 
 
 def soon(what, seconds=WAIT):

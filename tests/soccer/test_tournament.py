@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from formiga.soccer.tournament import Settings, Tournament, TournamentError, read_result, read_settings, table
+from tests.soccer.processes import SLOW, all_gone, children
 
 ROOT = Path(__file__).parents[2]
-SLOW = 60.0  # s on the clock for what must come; the machine may be busy
 GAME = {"players": 2, "half_seconds": 0.5, "halves": 1, "patience": SLOW}
 
 
@@ -207,30 +207,6 @@ def test_one_team_is_no_tournament():
 def formiga(*arguments):
     return subprocess.Popen([sys.executable, "-m", "formiga", "tournament", *map(str, arguments)], cwd=ROOT, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
-
-
-def children(pid):
-    """All processes that a process has started, and those that they have."""
-    try:
-        found = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except (FileNotFoundError, ProcessLookupError):
-        return []
-    return found + [each for child in found for each in children(child)]
-
-
-def gone(pid):
-    """Whether a process is no more, or only waits to be buried."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-
-
-def all_gone(pids):
-    end = time.monotonic() + SLOW
-    while not all(map(gone, pids)) and time.monotonic() < end:
-        time.sleep(0.05)
-    return all(map(gone, pids))
 
 
 def busy(process):
