@@ -16,6 +16,7 @@ from formiga.soccer import memory, process
 from formiga.soccer.memory import NO_GAME, Feed, TeamError
 from formiga.soccer.process import MemoryBridge, find_team, shipped
 from formiga.soccer.talk import BLUE, YELLOW, Call, Foul, Game, Sight
+from tests.soccer.processes import gone
 
 HERE = Path(memory.__file__).parent
 ENV = {**os.environ, "PYTHONPATH": str(HERE.parents[1])}
@@ -25,7 +26,6 @@ needs_c = pytest.mark.skipif(compiler is None, reason="there is no C compiler")
 
 ECHO = """
 from formiga.soccer.team import Team
-from tests.soccer.processes import gone
 with Team.from_arguments() as team:
     for see in team:
         for i in range(team.players):
