@@ -44,6 +44,7 @@ def _capsules(things: Iterable[Any]) -> Fixed:
         if isinstance(thing, Arena) and thing.walls:
             shapes += _outline(_corners(thing.x, thing.y, thing.width, thing.depth, 0.0), thing.height)
         elif isinstance(thing, Field):
+            _refuse_misfit(thing)
             shapes += _outline(thing.board, thing.height)
         elif isinstance(thing, Wall):
             points = _points(thing.points)
@@ -59,6 +60,12 @@ def _capsules(things: Iterable[Any]) -> Fixed:
     outlines = [(*edge[:4], float(number)) for number, solid in enumerate(solids) for edge in solid]
     table = np.array(shapes).reshape(-1, 6)
     return Fixed(table[:, :5].copy(), table[:, 5].copy(), np.array(outlines).reshape(-1, 5))
+
+
+def _refuse_misfit(field: Field) -> None:
+    if field.goal_width + 2 * field.corner > field.width or 2 * field.corner > field.length:
+        raise WorldError(f"{where(field)}<field> a goal of {field.goal_width:g} m and two corners of {field.corner:g} m do not fit "
+                         f"into {field.length:g} m x {field.width:g} m.")
 
 
 def _with(fixed: Fixed, discs: Any, height: float) -> Fixed:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from formiga.errors import WorldError
 from formiga.units import CM
 from formiga.world.elements import choice, colour, element
 from formiga.world.elements import length as metres
@@ -38,11 +37,6 @@ class Field:
         "small": {},
         "middle": {"length": 2.2, "width": 1.8, "circle": 25.0 * CM, "area_width": 50.0 * CM, "area_depth": 15.0 * CM},
     }
-
-    def __post_init__(self) -> None:
-        if self.goal_width + 2 * self.corner > self.width or 2 * self.corner > self.length:
-            raise WorldError(f"<field> a goal of {self.goal_width:g} m and two corners of {self.corner:g} m do not fit into "
-                             f"{self.length:g} m x {self.width:g} m.")
 
     @property
     def board(self) -> list[tuple[float, float]]:

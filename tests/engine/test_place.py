@@ -210,4 +210,4 @@ def test_a_loose_thing_that_starts_in_a_wall_or_outside_is_refused_by_name(thing
 
 def test_a_field_whose_goals_and_corners_do_not_fit_is_refused():
     with pytest.raises(WorldError, match=r"do not fit into 1\.5 m x 1\.3 m"):
-        Field(goal_width=3.0)
+        start(things=(Field(goal_width=3.0),), contact=Contact("impulse"))
