@@ -64,8 +64,8 @@ def _capsules(things: Iterable[Any]) -> Fixed:
 
 def _refuse_misfit(field: Field) -> None:
     if field.goal_width + 2 * field.corner > field.width or 2 * field.corner > field.length:
-        raise WorldError(f"{where(field)}<field> a goal of {field.goal_width:g} m and two corners of {field.corner:g} m do not fit "
-                         f"into {field.length:g} m x {field.width:g} m.")
+        raise WorldError(f"{where(field)}<field> a goal of {field.goal_width:g} m and two corners of {field.corner:g} m do not "
+                         f"fit into {field.length:g} m x {field.width:g} m.")
 
 
 def _with(fixed: Fixed, discs: Any, height: float) -> Fixed:
