@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -16,25 +17,18 @@ from formiga.world.model import World
 Of = dict[str, Any]  # agent -> its own
 
 
-class SwarmParallelEnv(ParallelEnv):  # type: ignore[misc, unused-ignore]
-    """Agents 'swarm_0', 'swarm_1', ...: observation (I,) is its robot's readings, action (2,) its left and right wheel.
-
-    A robot over the crash limit is terminated and leaves; when the world ends, all are, and at the time limit all that are
-    left are truncated.
-    """
+class AgentsEnv(ParallelEnv):  # type: ignore[misc, unused-ignore]
+    """One world of a batch, some of whose robots are agents. What an environment of a kind adds: what a step is."""
 
     metadata = {"render_modes": RENDER_MODES, "render_fps": 10, "name": "formiga"}  # noqa: RUF012  as PettingZoo declares it
 
-    def __init__(self, world: World, render_mode: str | None = None, group: str = "", steps: int | None = None) -> None:
+    def __init__(self, world: World, batch: Any, agents: list[str], spaces: tuple[Box, Box], render_mode: str | None) -> None:
         self.render_mode = check_render_mode(render_mode)
-        self.batch = Batch(world, 1, group=group, steps=steps)
-        self.metadata = self.metadata | {"render_fps": max(1, round(1.0 / world.dt)), "name": f"formiga_{world.name}"}
-        count, inputs = self.batch.inputs.shape[1:]
-        self.possible_agents = [f"{self.batch.group.name}_{i}" for i in range(count)]
+        self.batch, self.possible_agents = batch, agents
         self.agents: list[str] = []
-        self._number = {agent: i for i, agent in enumerate(self.possible_agents)}
-        self._observations = {agent: Box(0.0, 1.0, (inputs,), np.float32) for agent in self.possible_agents}
-        self._actions = {agent: Box(-1.0, 1.0, (2,), np.float32) for agent in self.possible_agents}
+        self.metadata = self.metadata | {"render_fps": max(1, round(1.0 / world.dt)), "name": f"formiga_{world.name}"}
+        self._number = {agent: i for i, agent in enumerate(agents)}
+        self._observations, self._actions = ({agent: deepcopy(space) for agent in agents} for space in spaces)
 
     def observation_space(self, agent: str) -> Box:
         """What an agent sees."""
@@ -50,15 +44,46 @@ class SwarmParallelEnv(ParallelEnv):  # type: ignore[misc, unused-ignore]
         self.agents = list(self.possible_agents)
         return self._each(self._see()), {agent: {} for agent in self.agents}
 
-    def step(self, actions: Of) -> tuple[Of, Of, Of, Of, Of]:
-        """One control period, with an action for each of `agents`."""
-        batch = self.batch
+    def render(self) -> Any:
+        """The world from above (height, width, 3), if the render_mode says so."""
+        return None if self.render_mode is None else top_view(self.batch.world, self.batch.lab.state)
+
+    def _wheels(self, actions: Of) -> Any:
+        """The actions of those who take part, (1, agents, 2); 0 for the others."""
         wheels = np.zeros((1, len(self.possible_agents), 2))
         for agent in self.agents:
             if agent not in actions:
                 raise FormigaError(f"'{agent}' has no action; every one of `agents` needs one.")
             wheels[0, self._number[agent]] = numbers(actions[agent], (2,))
-        batch.step(wheels)
+        return wheels
+
+    def _see(self) -> Any:
+        """The observations of all agents, as an array of its own."""
+        return self.batch.inputs[0].astype(np.float32)
+
+    def _each(self, values: Any) -> Of:
+        """What belongs to each agent that took part, from a list over all of them."""
+        return {agent: values[self._number[agent]] for agent in self.agents}
+
+
+class SwarmParallelEnv(AgentsEnv):
+    """Agents 'swarm_0', 'swarm_1', ...: observation (I,) is its robot's readings, action (2,) its left and right wheel.
+
+    A robot over the crash limit is terminated and leaves; when the world ends, all are, and at the time limit all that are
+    left are truncated.
+    """
+
+    def __init__(self, world: World, render_mode: str | None = None, group: str = "", steps: int | None = None) -> None:
+        check_render_mode(render_mode)
+        batch = Batch(world, 1, group=group, steps=steps)
+        count, inputs = batch.inputs.shape[1:]
+        super().__init__(world, batch, [f"{batch.group.name}_{i}" for i in range(count)],
+                         (Box(0.0, 1.0, (inputs,), np.float32), Box(-1.0, 1.0, (2,), np.float32)), render_mode)
+
+    def step(self, actions: Of) -> tuple[Of, Of, Of, Of, Of]:
+        """One control period, with an action for each of `agents`."""
+        batch = self.batch
+        batch.step(self._wheels(actions))
         ended = batch.ended[0] | ~batch.alive[0]
         late = batch.late[0] & ~ended
         result: tuple[Of, Of, Of, Of, Of] = (
@@ -66,17 +91,3 @@ class SwarmParallelEnv(ParallelEnv):  # type: ignore[misc, unused-ignore]
             self._each(late.tolist()), {agent: {} for agent in self.agents})
         self.agents = [agent for agent in self.agents if not (ended | late)[self._number[agent]]]
         return result
-
-    def render(self) -> Any:
-        """The world from above (height, width, 3), if the render_mode says so."""
-        if self.render_mode is None:
-            return None
-        state = self.batch.lab.state
-        return top_view(self.batch.world, state)
-
-    def _see(self) -> Any:
-        return self.batch.inputs[0].astype(np.float32)
-
-    def _each(self, values: Any) -> Of:
-        """What belongs to each agent that took part, from a list over all robots."""
-        return {agent: values[self._number[agent]] for agent in self.agents}
