@@ -41,6 +41,22 @@ class Refused(Exception):
     """This connection ends here, and viser is not to go on with it."""
 
 
+class Bell(asyncio.Event):
+    """The event with which viser's buffers wake their senders, safe to set from any thread.
+
+    viser sets it from the thread that writes, and once more in its loop. An asyncio.Event that is set from another thread
+    walks through its waiters while the loop changes them ("deque mutated during iteration"), so there only the value is set.
+    """
+
+    def set(self) -> None:
+        """From the loop: wake who waits, also if the value was set before."""
+        self._value = True
+        if asyncio._get_running_loop() is not None:
+            for waiter in self._waiters:
+                if not waiter.done():
+                    waiter.set_result(True)
+
+
 class Server:
     """A viser server that is safe to leave open. `on_line` serves the windows' lines."""
 
@@ -52,6 +68,7 @@ class Server:
         self.host, self.on_line = host, on_line
         self.viser = viser.ViserServer(host=host, port=free, verbose=False)
         self._socket = self.viser._websock_server
+        self._socket._broadcast_buffer.message_event = Bell()
         self._socket._client_connect_cb.insert(0, self._guard)
         self._socket.disconnect_all_clients()                             # who came before the guard did
         for message in SHUT:
@@ -83,6 +100,7 @@ class Server:
 
     async def _guard(self, client: infra.WebsockClientConnection) -> None:
         """Before viser reads a word: may they come in, and are they here for their line?"""
+        client._state.message_buffer.message_event = Bell()
         connection = self._socket._live_connections[client.client_id]
         assert connection.request is not None
         headers = connection.request.headers

@@ -15,7 +15,7 @@ import viser
 import websockets
 
 from formiga.errors import FormigaError
-from formiga.page.server import TYPED, Server, refuse_origin
+from formiga.page.server import TYPED, Bell, Server, refuse_origin
 from tests.page.conftest import until
 
 VERSION = f"viser-v{viser.__version__}"
@@ -289,3 +289,21 @@ def test_who_is_followed_keeps_being_followed_when_others_go(lab):
 def test_a_film_that_would_be_cut_is_refused(lab):
     lab.run("load line; record long.parquet; step 1600; record off; load long.parquet; export long.gif")
     lab.heard("a film has at most 3000 pictures, 150 s; this would have 160 s. A higher `speed` makes it shorter.", "error")
+
+
+def test_another_thread_rings_a_bell_without_touching_who_waits_and_the_loop_wakes_them():
+    """asyncio.Event walks through its waiters in the wrong thread: "deque mutated during iteration", now and then."""
+    async def ring():
+        bell = Bell()
+        waits = asyncio.create_task(bell.wait())
+        await asyncio.sleep(0)
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(bell.set).result()
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert not waits.done() and bell.is_set()
+        bell.set()
+        assert await asyncio.wait_for(waits, 1.0)
+
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(ring())).result()

@@ -321,6 +321,19 @@ def contact_all(model, limit, end_at_limit, position, swept, radius, safety, wid
                           cells, alive, crashed, crashes, done, step, rounds, unresolved, room)
 
 
+@kernel()
+def count_crash(w, i, hit, limit, end_at_limit, alive, crashed, crashes, done):
+    """A step in which a robot that is alive was hit counts as one crash; at the limit it dies, or its world ends."""
+    crashed[w, i] = hit and alive[w, i]
+    if crashed[w, i]:
+        crashes[w, i] += 1
+        if limit > 0 and crashes[w, i] >= limit:
+            if end_at_limit:
+                done[w] = True
+            else:
+                alive[w, i] = False
+
+
 @kernel(inline="always")
 def contact_world(w, model, limit, end_at_limit, position, swept, radius, safety, widest, longest, shapes, near, cells, alive,
                   crashed, crashes, done, step, rounds, unresolved, room):
@@ -338,14 +351,7 @@ def contact_world(w, model, limit, end_at_limit, position, swept, radius, safety
         living = 0
         for i in range(N):
             again = model == STOP and crashed[w, i]  # it stays where it collided, and collides again
-            crashed[w, i] = (hit[i] or swept[w, i] or again) and alive[w, i]
-            if crashed[w, i]:
-                crashes[w, i] += 1
-                if limit > 0 and crashes[w, i] >= limit:
-                    if end_at_limit:
-                        done[w] = True
-                    else:
-                        alive[w, i] = False
+            count_crash(w, i, hit[i] or swept[w, i] or again, limit, end_at_limit, alive, crashed, crashes, done)
             living += alive[w, i]
         if living == 0 and N > 0:
             done[w] = True

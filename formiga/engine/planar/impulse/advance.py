@@ -15,6 +15,7 @@ from __future__ import annotations
 from math import cos, sin, sqrt
 from typing import Any, NamedTuple
 
+from formiga.engine.planar.contact import count_crash
 from formiga.engine.planar.impulse.bodies import WELD, WHEELS
 from formiga.engine.planar.impulse.forces import forces, leap
 from formiga.engine.planar.impulse.impact import impacts, lean, lever, note
@@ -456,14 +457,7 @@ def advance_all(rules, limit, end_at_limit, orders, wheel_radius, wheels, wheel_
         for i in range(N):
             for side in range(2):
                 wheel_angle[w, i, side] += wheels[w, i, side] * rules.dt / wheel_radius[i]
-            crashed[w, i] = room.hit[i] and alive[w, i]
-            if crashed[w, i]:
-                crashes[w, i] += 1
-                if limit > 0 and crashes[w, i] >= limit:
-                    if end_at_limit:
-                        done[w] = True
-                    else:
-                        alive[w, i] = False
+            count_crash(w, i, room.hit[i], limit, end_at_limit, alive, crashed, crashes, done)
             living += alive[w, i]
         if living == 0 and limit > 0 and N > 0:
             done[w] = True
