@@ -123,7 +123,7 @@ class Simulation:
                                      "both NaN: then its controller drives it.")
                 speeds = np.where(free, 0.0 if own is None else own.wheels, speeds)
             lights = own.leds if told.leds is None and own is not None else told.leds
-            orders[name] = control.Orders(speeds, lights)
+            orders[name] = control.Orders(speeds, lights, told.outputs if own is None or told.outputs is not None else own.outputs)
         return orders
 
     def _genes(self, name: str, given: Any) -> Any:

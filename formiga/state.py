@@ -29,6 +29,14 @@ class State:
     loose: Floats                  # (W, M, 8) of each thing that can be pushed: x y heading, vx vy spin, and the velocity at
                                    # which a ball's surface rolls
     joints: Floats                 # (W, J, 8) welds and pins: kind, two bodies, the point in each one's frame, an angle
+    outputs: Floats                # (W, N, K) what each robot's further motors were told last: `robot.outputs`, such as a turret
+    angles: Floats                 # (W, N, K) rad or m, where they are
+    torques: Floats                # (W, N, K) N m or N, with which they push
+    pull: Floats                   # (W, N, 3) N, with which what it holds and who holds it pull at a robot, in its own frame
+    grips: Floats                  # (W, N, 14) grippers: 0 open, 1 rigid, 2 loose; what it holds (a robot's number, or N + a
+                                   # body's); N; and the 11 numbers by which the engine holds it there
+    bodies: Floats                 # (W, B, 7) x y z, and a quaternion w x y z, of everything that moves: `model.parts`
+    space: Floats                  # (W, S) all that motion in space goes on from. The last six are empty in the plane
     unresolved: NDArray[np.int64]  # (W,) steps after which some robots were still too close: too crowded
     key: NDArray[np.uint64]        # (W,) what the world's noise is hashed from
     memory: dict[tuple[str, str], Any] = field(default_factory=dict)  # (owner, name) -> (W, n, ...)
@@ -100,9 +108,16 @@ class State:
 
 
 ARRAYS = ("position", "heading", "wheels", "wheel_angle", "leds", "crashed", "crashes", "alive", "done", "step", "motion",
-          "loose", "joints", "unresolved", "key")
+          "loose", "joints", "outputs", "angles", "torques", "pull", "grips", "bodies", "space", "unresolved", "key")
 
 
 def _for_each(worlds: NDArray[np.bool_], like: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """A mask (W,) as one that goes with `like` (W, n)."""
     return worlds.reshape(-1, *[1] * (like.ndim - 1))
+
+
+def nothing_in_space(worlds: int) -> dict[str, Floats]:
+    """The arrays of an engine that knows no third dimension, no further motors and no grippers."""
+    return {"outputs": np.zeros((worlds, 0, 0)), "angles": np.zeros((worlds, 0, 0)), "torques": np.zeros((worlds, 0, 0)),
+            "pull": np.zeros((worlds, 0, 3)), "grips": np.zeros((worlds, 0, 14)), "bodies": np.zeros((worlds, 0, 7)),
+            "space": np.zeros((worlds, 0))}

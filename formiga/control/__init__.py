@@ -47,7 +47,7 @@ def as_orders(group: Group, worlds: int, given: Any, place: str = "") -> Orders:
     if wheels.shape != (worlds, group.count, 2):
         raise WorldError(f"{place}the wheel speeds of '{group.name}' must have the shape (worlds, robots, 2) = "
                          f"({worlds}, {group.count}, 2), not {wheels.shape}.")
-    return Orders(wheels, orders.leds)
+    return Orders(wheels, orders.leds, orders.outputs)
 
 
 discover(__name__)

@@ -21,6 +21,7 @@ class Orders:
 
     wheels: Any            # (W, n, 2) m/s at the rim, left and right; cut at the robot's top speed
     leds: Any = None       # (W, n, lights, 3) 0..255, or None: leave them as they are
+    outputs: Any = None    # (W, n, K) for the further motors that `robot.outputs` names, or None: leave them as they are
 
 
 @dataclass(frozen=True)

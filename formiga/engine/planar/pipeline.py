@@ -28,7 +28,7 @@ from formiga.engine.planar.light import light_all
 from formiga.engine.planar.sweep import sweep_all
 from formiga.errors import WorldError
 from formiga.noise import world_key
-from formiga.state import Floats, State
+from formiga.state import Floats, State, nothing_in_space
 from formiga.world.elements import of, where
 from formiga.world.loose import JOINTS, LOOSE
 from formiga.world.model import World
@@ -205,7 +205,7 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
                  leds=np.zeros((W, N, lights, 3), np.uint8), crashed=np.zeros((W, N), np.bool_),
                  crashes=np.zeros((W, N), np.int64), alive=np.tile(switched_on(model.world), (W, 1)),
                  done=np.zeros(W, np.bool_), step=np.zeros(W, np.int64), motion=np.zeros((W, N, 3)), loose=loose, joints=joints,
-                 unresolved=np.zeros(W, np.int64), key=keys, scratch=scratch)
+                 **nothing_in_space(W), unresolved=np.zeros(W, np.int64), key=keys, scratch=scratch)
 
 
 def _given(start: tuple[Any, Any], worlds: int, robots: int) -> tuple[Floats, Floats]:
