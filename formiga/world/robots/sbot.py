@@ -31,6 +31,15 @@ class SBot:
     heading_noise: float = number(0.0, least=0.0, most=1.0, doc="heading increment x (1 + U(-a, a))")
     leds: int = integer(8, least=0, most=64, doc="lights in a ring")
     colour: str = colour("#d55e00")
+    model: str = choice("simple", options=("simple", "detailed"),
+                        doc="in space: a turret that turns and a still gripper, or an arm that lifts, too")
+    base: str = choice("auto", options=("auto", "sliding", "wheels"),
+                       doc="in space: slides over a flat floor as its treels pull it, or stands on wheels; auto: slides if it can")
+    grip_force: float = number(14.72, unit="N", above=0.0, doc="a harder pull opens the gripper")
+    lift_force: float = number(6.87, unit="N", above=0.0, doc="that the arm lifts with, at the gripper")
+    grip_reach: float = length(2.2 * CM, above=0.0, doc="of the gripper, from the rim of the body")
+    grasp: str = choice("rigid", options=("rigid", "loose"), doc="loose: what it holds may turn in the grip")
+    friction: float = number(1.0, least=0.0, doc="of the treels on the floor, in space")
 
     PROFILES: ClassVar[dict[str, dict[str, Any]]] = {
         "tr": {},
@@ -41,3 +50,13 @@ class SBot:
     def top_speed(self) -> float:
         """Of a wheel's rim, m/s."""
         return self.top_wheel_speed * self.wheel_radius
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Motors besides the wheels: rad/s of turret and arm, and the gripper, closed above 0.5."""
+        return "turret", "arm", "grip"
+
+    @property
+    def arm_pivot(self) -> tuple[float, float]:
+        """Where the arm's axis is in the turret's frame: ahead, and above the floor."""
+        return 3.0 * CM, 7.0 * CM
