@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from formiga.control.view import View
+from formiga.control.view import Orders, View
+from formiga.errors import WorldError
 from formiga.kernels import kernel
 from formiga.state import Floats
-from formiga.world.elements import element, name, number
+from formiga.world.elements import choice, element, name, number, where
 
 
 @element("braitenberg", role="controller")
@@ -22,6 +23,13 @@ class Braitenberg:
 
     With `light`, the strongest light sensor of each side slows the wheel of that side too, so the robot turns to the light
     and stops in front of it: left = 1 - side[right] - light[left] [Swarm-bot 3D simulator, experiment 2].
+
+    Rule `strongest` is that simulator's own:
+        left = v (1 - side[right] - pull light[left]), right = v (1 - side[left] - pull light[right]), each cut to -v .. v
+    where side is the largest reading of the sensors that look ahead on that side, up to 90 degrees (of an s-bot's ring those at
+    34, 56 and 79), in readings that count as one for that sensor. It has no gain and no bias.
+
+    With `grip`, the name of a <barrier>, the robot grips whatever can be gripped [experiment 3].
     """
 
     sensor: str = name("proximity", doc="a ring of sensors with `angles`")
@@ -31,17 +39,35 @@ class Braitenberg:
     cruise: float = number(1.0, above=0.0, most=1.0, doc="in top speeds")
     light: str | None = name(None, doc="a ring of light sensors to follow; default: none")
     pull: float = number(1.0, doc="of a full reading of light, in cruising speeds")
+    rule: str = choice("sum", options=("sum", "strongest"), doc="all sensors count, or the strongest ahead on each side")
+    grip: str | None = name(None, doc="a <barrier> that says when to grip; default: none")
 
-    def decide(self, view: View) -> Floats:
-        """Wheel speeds (W, n, 2)."""
+    def decide(self, view: View) -> Floats | Orders:
+        """Wheel speeds (W, n, 2); with `grip` also the orders of the further motors."""
         ahead = view.directions(self.sensor)
-        weight = self.gain * 0.5 * (1.0 + ahead[:, 0]) / self.full
         wheels = np.empty((*view.shape, 2))
         speed = self.cruise * view.group.robot.top_speed
-        inhibit(view.reading(self.sensor), weight, ahead[:, 1], self.bias, speed, wheels)
+        if self.rule == "strongest":
+            full = float(getattr(view.sensor(self.sensor), "full", self.full))
+            avoid_strongest(view.reading(self.sensor), ahead[:, 0] >= -1e-9, ahead[:, 1], speed / full, speed, wheels)
+        else:
+            weight = self.gain * 0.5 * (1.0 + ahead[:, 0]) / self.full
+            inhibit(view.reading(self.sensor), weight, ahead[:, 1], self.bias, speed, wheels)
         if self.light is not None:
             attract(view.reading(self.light), view.directions(self.light)[:, 1], self.pull * speed, wheels)
-        return wheels
+        if self.rule == "strongest":
+            np.clip(wheels, -speed, speed, out=wheels)
+        return wheels if self.grip is None else Orders(wheels, outputs=self.gripping(view, self.grip))
+
+    def gripping(self, view: View, barrier: str) -> Floats:
+        """The robots' outputs (W, n, K): the gripper closes where the barrier says so, the others stay at 0."""
+        outputs = tuple(getattr(view.group.robot, "outputs", ()))
+        if "grip" not in outputs:
+            raise WorldError(f"{where(self)}<braitenberg> grip: the robots of '{view.group.name}' have no gripper; "
+                             "an <sbot> has one.")
+        orders = np.zeros((*view.shape, len(outputs)))
+        orders[..., outputs.index("grip")] = view.reading(barrier)[..., 0]
+        return orders
 
 
 @kernel()
@@ -57,6 +83,20 @@ def inhibit(readings, weight, side, bias, speed, wheels):
                     left += weight[b] * readings[w, i, b]
             left -= bias * max(left, right)
             wheels[w, i, 0], wheels[w, i, 1] = speed * max(-1.0, 1.0 - left), speed * max(-1.0, 1.0 - right)
+
+
+@kernel()
+def avoid_strongest(readings, ahead, side, scale, speed, wheels):
+    """Slow each wheel by the strongest reading ahead on the other side; readings (W, n, B), ahead (B,) bool."""
+    for w in range(readings.shape[0]):
+        for i in range(readings.shape[1]):
+            left, right = 0.0, 0.0
+            for b in range(readings.shape[2]):
+                if ahead[b] and side[b] > 1e-9:
+                    left = max(left, readings[w, i, b])
+                elif ahead[b] and side[b] < -1e-9:
+                    right = max(right, readings[w, i, b])
+            wheels[w, i, 0], wheels[w, i, 1] = speed - scale * right, speed - scale * left
 
 
 @kernel()

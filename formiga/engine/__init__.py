@@ -1,4 +1,4 @@
-"""3. How it moves. Each engine is a module with five functions: build, init, step, cast, light."""
+"""3. How it moves. Each engine is a module with the functions build, init, step, cast, light and rays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import ModuleType
 
 from formiga.errors import WorldError, suggest
 
-ENGINES = {"planar": "formiga.engine.planar.pipeline"}
+ENGINES = {"planar": "formiga.engine.planar.pipeline", "spatial": "formiga.engine.spatial.pipeline"}
 
 
 def engine(name: str) -> ModuleType:

@@ -23,7 +23,7 @@ from formiga.page.server import Server
 from formiga.session import Session
 from formiga.session.replay import Replay
 from formiga.view import cameras
-from formiga.view.frame import Frame, frame, loose_poses
+from formiga.view.frame import Frame, flat_poses, frame, space_poses
 from formiga.view.scene import Scene
 
 FRAMES = 20.0                    # a second of film
@@ -112,13 +112,13 @@ def recorded(replay: Replay) -> Iterator[Frame]:
     every = max(1, -(-len(poses.time) // MOST_FRAMES))
     state = replay.sim.state
     for index in range(0, len(poses.time), every):
-        now = frame(world, state)
-        place, turn = now.place.copy(), now.turn.copy()
-        place[:, 0], place[:, 1] = poses.x[index, 0], poses.y[index, 0]
-        turn[:, 0], turn[:, 3] = np.cos(0.5 * poses.heading[index, 0]), np.sin(0.5 * poses.heading[index, 0])
-        yield Frame(world, 0, int(replay.steps[index]), float(poses.time[index]), place, turn,
-                    np.stack([poses.left[index, 0], poses.right[index, 0]], -1), now.leds, poses.crashed[index, 0],
-                    poses.alive[index, 0], now.crashes, **loose_poses(world, poses.loose[index, 0]))
+        now, position = frame(world, state), np.stack([poses.x[index, 0], poses.y[index, 0]], -1)
+        moved = flat_poses(world, position, poses.heading[index, 0], poses.loose[index, 0])
+        if replay.recording.parts:
+            moved |= space_poses(world, replay.recording.parts, poses.bodies[index, 0])
+        yield Frame(world, 0, int(replay.steps[index]), float(poses.time[index]), leds=now.leds, crashes=now.crashes,
+                    wheels=np.stack([poses.left[index, 0], poses.right[index, 0]], -1), crashed=poses.crashed[index, 0],
+                    alive=poses.alive[index, 0], **moved)
 
 
 # -- one file that opens by itself --------------------------------------------------------------------------------------

@@ -5,6 +5,10 @@ world as XML, the contents of files that the world names, the seed, the engine, 
 
 A world with things that can be pushed is recorded in format 2: they follow the robots of their world as if they were more of
 them, in the order of `world.loose`, and everybody has a velocity and a spin. A match has its scoreboards among the words.
+
+A run in three dimensions is recorded in format 3: everybody has a height and a turn, too, and the robots are followed by all
+other bodies that move (turrets, arms, wheels, solids, what can be pushed), in the order of the engine's `model.parts`, which is
+among the words as `parts`: for each body the number of its robot or -1, that of its thing or -1, and its name.
 """
 
 from __future__ import annotations
@@ -23,13 +27,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from formiga.engine.parts import Part
 from formiga.errors import RecordingError
+from formiga.state import Floats
 from formiga.world.elements import of
+from formiga.world.loose import LOOSE
 from formiga.world.model import Group, World
 from formiga.world.nodes import LARGEST_FILE
 from formiga.world.writer import to_text
 
-FORMAT, WITH_LOOSE = 1, 2
+FORMAT, WITH_LOOSE, IN_SPACE = 1, 2, 3
+SPATIAL = "spatial"  # the engine whose runs are in space
+CHASSIS = "chassis"  # the part of a robot that is in the robot's own row
 KEY = b"formiga"
 ENDINGS = ("complete", "interrupted", "failed")
 EMBEDDED = re.compile(r"[0-9]{1,6}/[^/\\\0]{1,255}")  # names of files inside a recording: '0/table.csv'
@@ -39,33 +48,61 @@ MEASURED = {  # x, y in m, heading in rad; left, right are speeds of the wheels'
     "x": pa.float64(), "y": pa.float64(), "heading": pa.float64(), "left": pa.float64(), "right": pa.float64(),
     "crashed": pa.bool_(), "alive": pa.bool_(),
 }
-MOVING = {"vx": pa.float64(), "vy": pa.float64(), "spin": pa.float64()}  # m/s, m/s, rad/s; only in format 2
+MOVING = {"vx": pa.float64(), "vy": pa.float64(), "spin": pa.float64()}  # m/s, m/s, rad/s; not in format 1
+RAISED = {name: pa.float64() for name in ("z", "qw", "qx", "qy", "qz")}  # m, and a quaternion; only in format 3
 COLUMNS = pa.schema([pa.field(name, kind, nullable=False) for name, kind in (INDICES | MEASURED).items()])
 MORE_COLUMNS = pa.schema([*COLUMNS, *(pa.field(name, kind, nullable=False) for name, kind in MOVING.items())])
+SPACE_COLUMNS = pa.schema([*MORE_COLUMNS, *(pa.field(name, kind, nullable=False) for name, kind in RAISED.items())])
 DTYPES = {name: np.dtype(kind.to_pandas_dtype()) for name, kind in MEASURED.items()}
 MORE_DTYPES = DTYPES | {name: np.dtype(kind.to_pandas_dtype()) for name, kind in MOVING.items()}
-BYTES_PER_ROW = 62  # in memory; 24 more in format 2
-ROWS = 1 << 17      # of a row group, at most: about 8 MB in memory
+SPACE_DTYPES = MORE_DTYPES | {name: np.dtype(kind.to_pandas_dtype()) for name, kind in RAISED.items()}
+SCHEMAS = {FORMAT: COLUMNS, WITH_LOOSE: MORE_COLUMNS, IN_SPACE: SPACE_COLUMNS}
+MEASURES = {FORMAT: DTYPES, WITH_LOOSE: MORE_DTYPES, IN_SPACE: SPACE_DTYPES}
+BYTES_PER_ROW = {FORMAT: 62, WITH_LOOSE: 86, IN_SPACE: 126}  # in memory
+ROWS = 1 << 17      # of a row group, at most: 8 to 16 MB in memory
+MOST_PARTS = 1_000_000
 
 BOARD: dict[str, Any] = {"blue": str, "yellow": str, "score": list, "clock": str, "half": str, "note": str}  # of a match
 MOST_NOTES = 20_000     # one a second for five hours
 LONGEST_WORD = 80       # characters
 
 
-def columns_of(world: World) -> tuple[pa.Schema, dict[str, Any]]:
-    """The columns of a recording of this world, and the types of those that are measured."""
-    return (MORE_COLUMNS, MORE_DTYPES) if world.loose else (COLUMNS, DTYPES)
+def format_of(world: World, engine: str) -> int:
+    """In which format a run of this world is recorded."""
+    return IN_SPACE if engine == SPATIAL else WITH_LOOSE if world.loose else FORMAT
 
 
-def bodies_of(world: World) -> int:
-    """How many rows a world has in each step: its robots, then the things that can be pushed."""
-    return world.robots + len(world.loose)
+def bodies_of(world: World, parts: tuple[Part, ...] = ()) -> int:
+    """How many rows a world has in each step: its robots, then the things that can be pushed, or in space all other bodies."""
+    return world.robots + (len(others(parts)) if parts else len(world.loose))
 
 
-def measured(state: Any) -> dict[str, Any]:
-    """The columns of a state, each (worlds, bodies); what can be pushed has no wheels, and nothing happens to it."""
+def others(parts: tuple[Part, ...]) -> list[int]:
+    """The rows of a state's `bodies` that are not a robot's own."""
+    return [row for row, part in enumerate(parts) if part.robot < 0 or part.name != CHASSIS]
+
+
+def own(parts: tuple[Part, ...]) -> list[int]:
+    """For each robot, the row of a state's `bodies` that is its own."""
+    found = {part.robot: row for row, part in enumerate(parts) if part.robot >= 0 and part.name == CHASSIS}
+    return [found[robot] for robot in sorted(found)]
+
+
+def loose_rows(world: World, parts: tuple[Part, ...]) -> list[int]:
+    """For each thing that can be pushed, its row of a state's `bodies`."""
+    found = {part.thing: row for row, part in enumerate(parts) if part.thing >= 0}
+    return [found[index] for index, thing in enumerate(world.things) if isinstance(thing, LOOSE)]
+
+
+def measured(state: Any, world: World | None = None, parts: tuple[Part, ...] = ()) -> dict[str, Any]:
+    """The columns of a state, each (worlds, bodies); what can be pushed has no wheels, and nothing happens to it.
+
+    world, parts: of a run in space.
+    """
     robots = {"x": state.position[..., 0], "y": state.position[..., 1], "heading": state.heading,
               "left": state.wheels[..., 0], "right": state.wheels[..., 1], "crashed": state.crashed, "alive": state.alive}
+    if parts and world is not None:
+        return _in_space(robots, state, world, parts)
     if state.loose.shape[1] == 0:
         return robots
     robots |= {"vx": state.motion[..., 0], "vy": state.motion[..., 1], "spin": state.motion[..., 2]}
@@ -73,6 +110,28 @@ def measured(state: Any) -> dict[str, Any]:
     nothing = np.zeros(state.loose.shape[:2])
     things |= {"left": nothing, "right": nothing, "crashed": nothing > 0.0, "alive": nothing == 0.0}
     return {name: np.concatenate([values, things[name]], axis=1) for name, values in robots.items()}
+
+
+def _in_space(robots: dict[str, Any], state: Any, world: World, parts: tuple[Part, ...]) -> dict[str, Any]:
+    """Robots with z and turn from their own bodies, then all other bodies; of these, what can be pushed has speeds."""
+    for column, name in enumerate(MOVING):
+        robots[name] = state.motion[..., column]
+    rest, raised = state.bodies[:, others(parts)], state.bodies[:, own(parts), 2:]
+    nothing = np.zeros(rest.shape[:2])
+    things = {"x": rest[..., 0], "y": rest[..., 1], "heading": yaw(rest[..., 3:]), "left": nothing, "right": nothing,
+              "crashed": nothing > 0.0, "alive": nothing == 0.0, **{name: nothing.copy() for name in MOVING}}
+    at = [others(parts).index(row) for row in loose_rows(world, parts)]
+    for column, name in enumerate(("heading", *MOVING), start=2):
+        things[name][:, at] = state.loose[..., column]
+    for column, name in enumerate(RAISED):
+        robots[name], things[name] = raised[..., column], rest[..., 2 + column]
+    return {name: np.concatenate([values, things[name]], axis=1) for name, values in robots.items()}
+
+
+def yaw(turn: Floats) -> Floats:
+    """The angle about the vertical of quaternions (..., 4)."""
+    w, x, y, z = np.moveaxis(turn, -1, 0)
+    return np.asarray(np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)))
 
 
 def steps_recorded(last: int, every: int) -> NDArray[np.int64]:
@@ -87,17 +146,17 @@ def describe(world: World, seed: int, worlds: int, engine: str, every: int) -> d
     if len(text.encode()) > LARGEST_FILE:
         raise RecordingError(f"the world is larger than {LARGEST_FILE >> 20} MB as XML; it could not be read back.")
     return {
-        "format": WITH_LOOSE if world.loose else FORMAT, "world": text, "files": files, "seed": seed, "worlds": worlds,
-        "engine": engine, "dt": world.dt, "every": every, "versions": versions(), "platform": platform.platform(),
+        "format": format_of(world, engine), "world": text, "files": files, "seed": seed, "worlds": worlds,
+        "engine": engine, "dt": world.dt, "every": every, "versions": versions(engine), "platform": platform.platform(),
         "groups": [{"name": group.name, "robot": of(group.robot).tag, "count": group.count,
                     "radius": getattr(group.robot, "radius", None)} for group in world.groups],
     }
 
 
-def versions() -> dict[str, str]:
+def versions(engine: str = "") -> dict[str, str]:
     """What computed the run. The same versions on the same kind of processor give the same bits."""
     found = {"python": platform.python_version()}
-    for package in ("formiga", "numpy", "numba"):
+    for package in ("formiga", "numpy", "numba", *(["mujoco"] if engine == SPATIAL else [])):
         try:
             found[package] = version(package)
         except PackageNotFoundError:  # run from a checkout that was never installed

@@ -21,9 +21,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from formiga.engine.parts import Part
 from formiga.errors import RecordingError
 from formiga.loop import Simulation
-from formiga.record.format import BOARD, KEY, LONGEST_WORD, MOST_NOTES, ROWS, bodies_of, columns_of, describe, measured
+from formiga.record.format import (
+    BOARD,
+    IN_SPACE,
+    KEY,
+    LONGEST_WORD,
+    MEASURES,
+    MOST_NOTES,
+    ROWS,
+    SCHEMAS,
+    bodies_of,
+    describe,
+    measured,
+    own,
+)
 from formiga.world.model import World
 
 LAST_STEP = 2**31 - 1  # that the column can hold
@@ -47,15 +61,15 @@ class Recorder:
         self.touched = False               # may be set, too: the run was changed by hand, so it cannot be run again
         self._meta = describe(world, seed, worlds, engine_name or world.engine, every)
         self._every, self._dt = every, world.dt
+        self._world, self._parts = world, tuple[Part, ...]()  # those of the model, as soon as there is one
         self._shape = (worlds, bodies_of(world))
         self._robots = world.robots
-        self._columns, dtypes = columns_of(world)
+        self._format: int = self._meta["format"]
         self._notes: list[tuple[int, dict[str, Any]]] = []  # step, scoreboard
         self._step = -1                    # of the last call
         self._shards: Sequence[Simulation] = ()
-        room = max(1, ROWS // max(1, worlds * bodies_of(world)))
         self._steps: list[int] = []        # waiting in these arrays
-        self._waiting = {name: np.empty((room, *self._shape), dtype) for name, dtype in dtypes.items()}
+        self._waiting: dict[str, Any] = {}
         self._recorded = -1                # last step that is recorded
         self._busy = False                 # writing: a signal has to wait
         self._late: int | None = None      # the signal that waits
@@ -68,9 +82,9 @@ class Recorder:
                 raise RecordingError(f"{self.path}: is a folder; a recording is one file.")
             self._file = open(self._beside, "wb")
             self._writer = pq.ParquetWriter(
-                self._file, self._columns, compression="zstd", write_page_checksum=True,
+                self._file, SCHEMAS[self._format], compression="zstd", write_page_checksum=True,
                 write_statistics=["step", "time", "world"], use_dictionary=["step", "time", "world", "robot"],
-                use_byte_stream_split=[name for name, values in self._waiting.items() if values.dtype == np.float64])
+                use_byte_stream_split=[name for name, kind in MEASURES[self._format].items() if kind == np.float64])
         except (OSError, ValueError) as wrong:
             self._abandon()
             raise self._error(wrong) from wrong
@@ -79,6 +93,8 @@ class Recorder:
 
     def __call__(self, shards: Sequence[Simulation]) -> None:
         """Take one step of all worlds."""
+        if self._step < 0:
+            self._prepare(shards)
         self._refuse_others(shards)
         self._step, self._shards = self._step + 1, shards
         if self._step == 0 and any(shard.state.step.any() for shard in shards):
@@ -103,12 +119,27 @@ class Recorder:
             self._notes.pop()
         self._notes.append((max(0, self._step), new))
 
+    def _prepare(self, shards: Sequence[Simulation]) -> None:
+        """Room for the rows of some steps, now that a model says what moves in space."""
+        if self._format == IN_SPACE and shards:
+            self._parts = tuple(shards[0].model.parts)
+            if len(own(self._parts)) != self._robots:
+                raise RecordingError(f"{self.path}: not every robot of this run has a pose of its own in space.")
+            self._meta["parts"] = [list(part) for part in self._parts]
+            self._shape = self._shape[0], bodies_of(self._world, self._parts)
+        room = max(1, ROWS // max(1, self._shape[0] * self._shape[1]))
+        self._waiting = {name: np.empty((room, *self._shape), dtype) for name, dtype in MEASURES[self._format].items()}
+
     def _refuse_others(self, shards: Sequence[Simulation]) -> None:
         worlds, robots = sum(shard.state.worlds for shard in shards), shards[0].world.robots if shards else 0
         if (worlds, robots) != (self._shape[0], self._robots):
             raise RecordingError(f"{self.path}: a recording of {self._shape[0]} worlds with {self._robots} robots cannot "
                                  f"take {worlds} worlds with {robots}. End it, and begin another.")
-        if shards and robots + len(shards[0].world.loose) != self._shape[1]:
+        if self._format == IN_SPACE:
+            if shards and tuple(shards[0].model.parts) != self._parts:
+                raise RecordingError(f"{self.path}: a recording with {len(self._parts)} bodies cannot take "
+                                     f"{len(shards[0].model.parts)} others. End it, and begin another.")
+        elif shards and robots + len(shards[0].world.loose) != self._shape[1]:
             raise RecordingError(f"{self.path}: a recording with {self._shape[1] - robots} things that can be pushed cannot "
                                  f"take {len(shards[0].world.loose)}. End it, and begin another.")
 
@@ -118,7 +149,7 @@ class Recorder:
         row, first = len(self._steps), 0
         for shard in self._shards:
             last = first + shard.state.worlds
-            for name, values in measured(shard.state).items():
+            for name, values in measured(shard.state, self._world, self._parts).items():
                 self._waiting[name][row, first:last] = values
             first = last
         self._steps.append(self._step)  # counted when all of it is there: an interruption leaves no half step
@@ -137,7 +168,7 @@ class Recorder:
             **{name: values[:len(steps)].reshape(-1) for name, values in self._waiting.items()},
         }
         try:
-            self._writer.write_table(pa.table(columns, schema=self._columns), row_group_size=ROWS)
+            self._writer.write_table(pa.table(columns, schema=SCHEMAS[self._format]), row_group_size=ROWS)
         except OSError as wrong:
             self._abandon()
             raise self._error(wrong) from wrong

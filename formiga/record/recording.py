@@ -16,22 +16,36 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from formiga import loop
+from formiga.engine.parts import Part
 from formiga.errors import RecordingError
 from formiga.record import trust
-from formiga.record.format import BYTES_PER_ROW, bodies_of, columns_of, measured
+from formiga.record.format import (
+    BYTES_PER_ROW,
+    FORMAT,
+    IN_SPACE,
+    MEASURES,
+    MOVING,
+    RAISED,
+    SCHEMAS,
+    bodies_of,
+    loose_rows,
+    measured,
+    others,
+    own,
+)
 from formiga.state import Floats
 from formiga.world.model import World
 
 LARGEST_NUMBER = 1e9          # in a column: metres, radians, metres a second
 LARGEST_IN_MEMORY = 8 << 30   # bytes, of a table that is asked for in one piece
+UNIT = 1e-6                   # by how much the length of a quaternion may differ from 1
 
-
-MOVING = ("vx", "vy", "spin")
 LOOSE = ("x", "y", "heading", *MOVING)
+BODY = ("x", "y", *RAISED)
 
 
 class Poses(NamedTuple):
-    """A recording as arrays: S recorded steps, W worlds, N robots, M things that can be pushed."""
+    """A recording as arrays: S recorded steps, W worlds, N robots, M things that can be pushed, B bodies in space."""
 
     time: Floats          # (S,) s
     x: Floats             # (S, W, N) m
@@ -43,6 +57,7 @@ class Poses(NamedTuple):
     alive: Any            # (S, W, N)
     motion: Floats        # (S, W, N, 3) m/s, m/s, rad/s: velocity and spin; zero if nothing can be pushed
     loose: Floats         # (S, W, M, 6) x y heading, velocity and spin
+    bodies: Floats        # (S, W, B, 7) x y z and a quaternion w x y z, of `recording.parts`; none in the plane
 
 
 @dataclass(frozen=True)
@@ -73,7 +88,18 @@ class Recording:
     engine: str
     steps: NDArray[np.int64]   # those that are recorded
     ending: str                # 'complete', 'interrupted' or 'failed'
+    parts: tuple[Part, ...]    # the bodies of a run in space; () in the plane
     _file: pq.ParquetFile
+
+    @property
+    def format(self) -> int:
+        """1: robots; 2: and what they push; 3: and everything else that moves in space."""
+        return self.meta["format"]
+
+    @property
+    def rows(self) -> int:
+        """Of each world in each step."""
+        return bodies_of(self.world, self.parts)
 
     @property
     def touched(self) -> bool:
@@ -89,15 +115,15 @@ class Recording:
     def table(self) -> pa.Table:
         """All rows."""
         self._refuse_large(self._file.metadata.num_rows)
-        return pa.concat_tables([columns_of(self.world)[0].empty_table(), *self.blocks()])
+        return pa.concat_tables([SCHEMAS[self.format].empty_table(), *self.blocks()])
 
     def poses(self, world: int | None = None) -> Poses:
         """All rows as arrays (steps, worlds, robots); or those of one world (steps, 1, robots), and no others in memory."""
         if world is not None and not 0 <= world < self.worlds:
             raise RecordingError(f"{self.path}: there is no world {world}; they are numbered from 0 to {self.worlds - 1}.")
-        shape, robots = (len(self.steps), self.worlds if world is None else 1, bodies_of(self.world)), self.world.robots
+        shape, robots = (len(self.steps), self.worlds if world is None else 1, self.rows), self.world.robots
         self._refuse_large(prod(shape))
-        arrays: dict[str, Any] = {name: np.empty(shape, dtype) for name, dtype in columns_of(self.world)[1].items()}
+        arrays: dict[str, Any] = {name: np.empty(shape, dtype) for name, dtype in MEASURES[self.format].items()}
         row = 0
         for block in self.blocks():
             rows = block if world is None else block.filter(pc.equal(block["world"], world))
@@ -108,12 +134,27 @@ class Recording:
             if values.dtype == np.float64 and not (np.abs(values) <= LARGEST_NUMBER).all():  # also what is no number
                 raise RecordingError(f"{self.path}: damaged; column '{name}' has values that no run gives.")
         time = np.multiply(self.steps, self.world.dt, dtype=np.float64)
-        if not self.world.loose:
+        bodies = np.empty((*shape[:2], 0, 7))
+        if self.format == FORMAT:
             nothing = np.broadcast_to(0.0, (*shape, 3))
-            return Poses(time, **arrays, motion=nothing, loose=np.empty((*shape[:2], 0, 6)))
+            return Poses(time, **arrays, motion=nothing, loose=np.empty((*shape[:2], 0, 6)), bodies=bodies)
         loose = np.stack([arrays[name][..., robots:] for name in LOOSE], axis=-1)
+        if self.format == IN_SPACE:
+            bodies, rest = self._bodies(arrays), others(self.parts)
+            loose = loose[:, :, [rest.index(row) for row in loose_rows(self.world, self.parts)]]
         motion = np.stack([arrays.pop(name)[..., :robots] for name in MOVING], axis=-1)
-        return Poses(time, **{name: values[..., :robots] for name, values in arrays.items()}, motion=motion, loose=loose)
+        return Poses(time, **{name: values[..., :robots] for name, values in arrays.items() if name not in RAISED},
+                     motion=motion, loose=loose, bodies=bodies)
+
+    def _bodies(self, arrays: dict[str, Any]) -> Floats:
+        """All bodies in the order of `parts`, from the rows of the robots and those of the others."""
+        rows = np.stack([arrays[name] for name in BODY], axis=-1)
+        bodies = np.empty((*rows.shape[:2], len(self.parts), 7))
+        bodies[:, :, [*own(self.parts), *others(self.parts)]] = rows
+        size = (bodies[..., 3:] ** 2).sum(axis=-1)
+        if not (np.abs(size - 1.0) <= UNIT).all():
+            raise RecordingError(f"{self.path}: damaged; a body has a turn that is none.")
+        return bodies
 
     def blocks(self) -> Iterator[pa.Table]:
         """The rows in order, some at a time, whatever the size of the file."""
@@ -129,7 +170,7 @@ class Recording:
 
     def frames(self) -> Iterator[pa.Table]:
         """The rows of one recorded step at a time."""
-        size, rest = self.worlds * bodies_of(self.world), columns_of(self.world)[0].empty_table()
+        size, rest = self.worlds * self.rows, SCHEMAS[self.format].empty_table()
         for block in self.blocks():
             rest = pa.concat_tables([rest, block])
             while rest.num_rows >= size > 0:
@@ -148,7 +189,7 @@ class Recording:
         return again.found or again.missing()
 
     def _check_order(self, block: pa.Table, row: int) -> None:
-        bodies = max(1, bodies_of(self.world))
+        bodies = max(1, self.rows)
         index = np.arange(row, row + block.num_rows)
         expected = {"robot": index % bodies, "world": index // bodies % self.worlds,
                     "step": self.steps[index // (bodies * self.worlds)]}
@@ -157,7 +198,7 @@ class Recording:
                 raise RecordingError(f"{self.path}: column '{name}' is out of order after row {row}; it was changed.")
 
     def _refuse_large(self, rows: int) -> None:
-        size = rows * (BYTES_PER_ROW + 24 * bool(self.world.loose))
+        size = rows * BYTES_PER_ROW[self.format]
         if size > LARGEST_IN_MEMORY:
             raise RecordingError(f"{self.path}: {size / 2**30:.1f} GB are too many at once; use blocks() or frames().")
 
@@ -166,7 +207,7 @@ class _Comparison:
     """A recorder that compares instead."""
 
     def __init__(self, recording: Recording) -> None:
-        self.steps, self.frames = iter(recording.steps.tolist()), recording.frames()
+        self.steps, self.frames, self.recording = iter(recording.steps.tolist()), recording.frames(), recording
         self.due = next(self.steps, None)
         self.step = -1
         self.found: Difference | None = None
@@ -177,7 +218,10 @@ class _Comparison:
         if frame is None:
             return
         self.due = next(self.steps, None)
-        now = [measured(shard.state) for shard in shards]
+        if self.recording.parts and tuple(shards[0].model.parts) != self.recording.parts:
+            raise RecordingError(f"{self.recording.path}: its bodies are not those of its world; it was changed, or this "
+                                 "formiga builds robots in another way.")
+        now = [measured(shard.state, self.recording.world, self.recording.parts) for shard in shards]
         worlds = sum(shard.state.worlds for shard in shards)
         for name in now[0]:
             new, old = np.concatenate([columns[name] for columns in now]), frame[name].to_numpy().reshape(worlds, -1)
@@ -203,5 +247,6 @@ def read_recording(path: str | os.PathLike[str]) -> Recording:
     parquet = trust.open_parquet(file)
     meta = trust.read_meta(file, parquet)
     world = trust.read_world(file, meta)
-    steps = trust.read_steps(file, meta, parquet.metadata.num_rows, world)
-    return Recording(file, meta, world, meta["seed"], meta["worlds"], meta["engine"], steps, meta["ending"], parquet)
+    parts = trust.read_parts(file, meta, world)
+    steps = trust.read_steps(file, meta, parquet.metadata.num_rows, world, parts)
+    return Recording(file, meta, world, meta["seed"], meta["worlds"], meta["engine"], steps, meta["ending"], parts, parquet)

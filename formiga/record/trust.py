@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from formiga.engine.parts import Part
 from formiga.errors import RecordingError, WorldError
 from formiga.record.format import (
     BOARD,
@@ -24,16 +25,20 @@ from formiga.record.format import (
     COLUMNS,
     EMBEDDED,
     ENDINGS,
-    FORMAT,
+    IN_SPACE,
     KEY,
     LONGEST_WORD,
-    MORE_COLUMNS,
     MOST_NOTES,
+    MOST_PARTS,
     ROWS,
+    SCHEMAS,
+    SPATIAL,
     WITH_LOOSE,
     bodies_of,
     elements_of,
+    loose_rows,
     named_files,
+    own,
     steps_recorded,
 )
 from formiga.world.model import World
@@ -65,11 +70,12 @@ def open_parquet(file: Path) -> pq.ParquetFile:
         raise RecordingError(f"{file}: a Parquet file, but not a recording of formiga.")
     if missing := [name for name in COLUMNS.names if name not in columns.names]:
         raise RecordingError(f"{file}: not a whole recording; it has no column '{missing[0]}'.")
-    if not columns.equals(COLUMNS) and not columns.equals(MORE_COLUMNS):
+    if not any(columns.equals(schema) for schema in SCHEMAS.values()):
         raise RecordingError(f"{file}: its columns are not those of a recording: {', '.join(COLUMNS.names)}.")
     if sum(group.num_rows for group in groups) != parquet.metadata.num_rows:
         raise RecordingError(f"{file}: damaged; its row groups do not have the rows that it claims.")
-    if any(not 0 <= group.num_rows <= ROWS or group.total_byte_size > 4 * ROWS * BYTES_PER_ROW for group in groups):
+    if any(not 0 <= group.num_rows <= ROWS or group.total_byte_size > 4 * ROWS * max(BYTES_PER_ROW.values())
+           for group in groups):
         raise RecordingError(f"{file}: a row group has more than {ROWS} rows; formiga did not write that.")
     return parquet
 
@@ -79,10 +85,11 @@ def read_meta(file: Path, parquet: pq.ParquetFile) -> dict[str, Any]:
     meta = parse_meta(parquet.metadata.metadata[KEY])
     if meta is None:
         raise RecordingError(f"{file}: what it says about the run cannot be read; it is damaged.")
-    if meta.get("format") not in (FORMAT, WITH_LOOSE):
-        raise RecordingError(f"{file}: a recording of format {str(meta.get('format'))[:20]}, written by formiga "
-                             f"{_written_by(meta)}; this one reads formats {FORMAT} and {WITH_LOOSE}.")
-    if not parquet.schema_arrow.equals(MORE_COLUMNS if meta["format"] == WITH_LOOSE else COLUMNS):
+    known = meta.get("format")
+    if type(known) is not int or known not in SCHEMAS:
+        raise RecordingError(f"{file}: a recording of format {str(known)[:20]}, written by formiga "
+                             f"{_written_by(meta)}; this one reads formats {min(SCHEMAS)} to {max(SCHEMAS)}.")
+    if not parquet.schema_arrow.equals(SCHEMAS[known]):
         raise RecordingError(f"{file}: damaged; a recording of format {meta['format']} has other columns.")
     rules: dict[str, Any] = {
         "world": lambda value: isinstance(value, str), "engine": lambda value: isinstance(value, str),
@@ -149,7 +156,9 @@ def read_world(file: Path, meta: dict[str, Any]) -> World:
         named = [path for _, _, path in named_files(elements_of(world))]
     except WorldError as wrong:
         raise RecordingError(f"{file}: its world cannot be read: {str(wrong).replace(f'{beside}:', 'line ')}") from wrong
-    if bool(world.loose) != (meta["format"] == WITH_LOOSE):
+    if (meta["engine"] == SPATIAL) != (meta["format"] == IN_SPACE):
+        raise RecordingError(f"{file}: damaged; a run of the engine '{meta['engine'][:20]}' is not in format {meta['format']}.")
+    if meta["format"] != IN_SPACE and bool(world.loose) != (meta["format"] == WITH_LOOSE):
         raise RecordingError(f"{file}: damaged; in a recording of format {meta['format']} there is "
                              f"{'something' if meta['format'] == WITH_LOOSE else 'nothing'} that can be pushed.")
     if strangers := [path for path in named if not folder or not path.startswith(folder + os.sep)]:
@@ -157,12 +166,39 @@ def read_world(file: Path, meta: dict[str, Any]) -> World:
     return world
 
 
-def read_steps(file: Path, meta: dict[str, Any], rows: int, world: World) -> NDArray[np.int64]:
+def read_parts(file: Path, meta: dict[str, Any], world: World) -> tuple[Part, ...]:
+    """The bodies of a run in space: as many as there can be, each of a robot or a thing of the world; () in the plane.
+
+    Whether they are those that the engine gives this world is found out when it is built.
+    """
+    if meta["format"] != IN_SPACE:
+        return ()
+    given, found = meta.get("parts"), []
+    if not isinstance(given, list) or len(given) > MOST_PARTS:
+        raise RecordingError(f"{file}: damaged; it does not say which bodies moved.")
+    of_robots, of_things = whole_number(-1, world.robots - 1), whole_number(-1, len(world.things) - 1)
+    for each in given:
+        if not (isinstance(each, list) and len(each) == 3 and of_robots(each[0]) and of_things(each[1])
+                and isinstance(each[2], str) and 0 < len(each[2]) <= LONGEST_WORD and (each[0] < 0) != (each[1] < 0)):
+            raise RecordingError(f"{file}: damaged; what it says about the bodies that moved makes no sense.")
+        found.append(Part(*each))
+    parts = tuple(found)
+    if len(set(parts)) < len(parts) or len(own(parts)) != world.robots:
+        raise RecordingError(f"{file}: damaged; not every robot has one body of its own.")
+    try:
+        loose_rows(world, parts)
+    except KeyError as missing:
+        raise RecordingError(f"{file}: damaged; a thing that can be pushed has no body.") from missing
+    return parts
+
+
+def read_steps(file: Path, meta: dict[str, Any], rows: int, world: World, parts: tuple[Part, ...]) -> NDArray[np.int64]:
     """The steps that are recorded, if there are as many rows as they need."""
     last, every, worlds = meta["last_step"], meta["every"], meta["worlds"]
     count = last // every + 1 + (last % every > 0)
-    if rows != count * worlds * bodies_of(world) or count > max(rows, MOST_STEPS_WITHOUT_ROWS):
+    if rows != count * worlds * bodies_of(world, parts) or count > max(rows, MOST_STEPS_WITHOUT_ROWS):
         others = f" and {len(world.loose)} things that can be pushed" if world.loose else ""
+        others = f" and {bodies_of(world, parts) - world.robots} other bodies" if parts else others
         raise RecordingError(f"{file}: damaged; {rows} rows do not make {count} steps of {worlds} worlds with {world.robots} "
                              f"robots{others}.")
     return steps_recorded(last, every)

@@ -6,12 +6,13 @@ bind n "seed new"
 bind o "camera overview"
 bind t "camera top"
 bind f follow
-bind v 'follow $selected first'
+bind v 'follow $selected eyes'
 bind Escape "select none; follow off"
 bind b "overlay beams"
 bind c "overlay circles"
 bind x "overlay shifts"
 bind j "overlay contacts"
+bind g "overlay forces"
 bind l "overlay links"
 bind k "overlay trails"
 bind i "overlay names"

@@ -22,6 +22,9 @@ class Replay:
         self.poses = recording.poses(self.number)
         self.steps = recording.steps
         self.sim = Simulation(recording.world, recording.seed, 1, recording.engine, self.number)
+        if recording.parts and tuple(self.sim.model.parts) != recording.parts:
+            raise FormigaError(f"{recording.path}: its bodies are not those of its world; it was changed, or this formiga "
+                               "builds robots in another way.")
         self._crashes = np.cumsum(self.poses.crashed[:, 0], axis=0)  # (S, N)
         self._boards = [(step, Scoreboard(**{**board, "score": tuple(board["score"])})) for step, board in recording.notes]
         self.show(0)
@@ -65,6 +68,7 @@ class Replay:
         state.crashes[0] = self._crashes[at]
         state.motion[0] = poses.motion[at, 0]
         state.loose[0, :, :6], state.loose[0, :, 6:] = poses.loose[at, 0], poses.loose[at, 0, :, 3:5]  # a ball that rolls
+        state.bodies[0] = poses.bodies[at, 0]
         state.step[0] = self.steps[at]
         self.sim.look_again()
 

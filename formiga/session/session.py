@@ -271,7 +271,7 @@ class Session:
         """One step, or one recorded moment. What goes wrong pauses it, and is said."""
         self.failed = False
         wanted = self.speed < inf or "shifts" in self.overlays
-        before = (*self.poses(), self.sim.state.loose[0, :, :3].copy()) if wanted else None
+        before = (*self.poses(), self.sim.state.loose[0, :, :3].copy(), self.sim.state.bodies[0].copy()) if wanted else None
         try:
             with own_mistakes():
                 self._step()
@@ -344,6 +344,7 @@ class Session:
             self._undo.append((self.world, self.sim))
         now = {int(before): number for number, before in enumerate(change.kept) if before >= 0}
         alike = len(now) == len(change.kept) == self.world.robots and same_things(self.world, change.world)
+        alike = alike and getattr(new.model, "parts", ()) == getattr(self.sim.model, "parts", ())
         if self.eyes is not None:
             self.eyes.renumbered(now)
         self.drives = {now[robot]: shares for robot, shares in self.drives.items() if robot in now}

@@ -13,37 +13,44 @@ from formiga.errors import FormigaError
 from formiga.geometry import arc
 from formiga.session.names import robot_name
 from formiga.state import Floats
-from formiga.view.frame import Frame, Rays, frame, upright
+from formiga.view.frame import Frame, Rays, blend, frame, space_poses, thing_rows, turned, upright
 from formiga.world.elements import of
 
 if TYPE_CHECKING:
     from formiga.session.session import Session
 
 MOST_RAYS, MOST_LINKS = 6000, 4000
-Before = tuple[Floats, Floats, Floats]  # places (N, 2) and headings (N,) of the robots, x y heading (M, 3) of loose things
+Before = tuple[Floats, Floats, Floats, Floats]  # places (N, 2) and headings (N,) of the robots, x y heading (M, 3) of loose
+                                                # things, and the poses (B, 7) of all bodies in space
 
 
 def watch(session: Session, before: Before | None, share: float) -> Frame:
     """The frame of now; with `share` < 1 its poses are that far on the way from those `before`."""
     world, sim = session.world, session.sim
-    if before is not None and (len(before[0]), len(before[2])) != (world.robots, len(world.loose)):
+    if before is not None and (len(before[0]), len(before[2]), len(before[3])) != (
+            world.robots, len(world.loose), sim.state.bodies.shape[1]):
         before = None
     shown: dict[str, Any] = {"selected": session.selected, "scoreboard": session.scoreboard()}
-    if "beams" in session.overlays:
+    if "beams" in session.overlays and (session.replay is None or _level(session)):
         shown["rays"] = rays(session)
     if "shifts" in session.overlays and before is not None:
         shown["shifts"] = shifts(session, *before[:2])
     if "contacts" in session.overlays and session.replay is None:
         shown["touches"] = touches(session)
+    if "forces" in session.overlays:
+        shown |= pulls(session)
     if "links" in session.overlays:
         shown["links"] = links(session)
     binds = {key: bind.text for key, bind in session.console.binds.items()}
     extra: dict[str, Any] = {"summary": summary(session), "binds": binds}
     if session.selected >= 0:
         extra["robot"] = inspect(session, session.selected)
-    now = frame(world, sim.state, session.version, extra=extra, **shown)
-    if share < 1.0 and before is not None:
-        position, heading, loose = before
+    parts = getattr(sim.model, "parts", ())
+    if parts and share < 1.0 and before is not None:
+        shown |= space_poses(world, parts, blend(before[3], sim.state.bodies[0], share))
+    now = frame(world, sim.state, session.version, parts, extra=extra, **shown)
+    if share < 1.0 and before is not None and not parts:
+        position, heading, loose, _ = before
         now.place[:, :2] = position + share * (now.place[:, :2] - position)
         now.turn[:] = upright(heading + share * (sim.state.heading[0] - heading))
         now.loose[:, :2] = loose[:, :2] + share * (now.loose[:, :2] - loose[:, :2])
@@ -66,6 +73,7 @@ def summary(session: Session) -> dict[str, float]:
 def rays(session: Session) -> Rays:
     """The beams of all robots, or of the selected one if they are too many."""
     world, sim = session.world, session.sim
+    now = frame(world, sim.state, parts=getattr(sim.model, "parts", ()))
     starts, ends, shares = [np.empty((0, 3))], [np.empty((0, 3))], [np.empty(0)]
     total = sum(group.count * len(beams.origin) for group in world.groups for sensor in group.sensors
                 if (beams := beams_of(sensor)) is not None)
@@ -82,13 +90,12 @@ def rays(session: Session) -> Rays:
             reach = float(sensor.reach)
             distance = sim.engine.cast(sim.model, sim.state, beams, reach, chosen)[0]
             hit = np.minimum(distance, reach)
-            c, s = np.cos(sim.state.heading[0, chosen])[:, None], np.sin(sim.state.heading[0, chosen])[:, None]
-            (ox, oy), (ux, uy) = beams.origin.T, beams.direction.T
-            x = sim.state.position[0, chosen, 0][:, None] + c * ox - s * oy
-            y = sim.state.position[0, chosen, 1][:, None] + s * ox + c * oy
-            height = np.full(x.shape, 0.5 * getattr(group.robot, "height", 0.1))
-            starts.append(np.stack([x, y, height], -1).reshape(-1, 3))
-            ends.append(np.stack([x + hit * (c * ux - s * uy), y + hit * (s * ux + c * uy), height], -1).reshape(-1, 3))
+            place, turn = now.place[chosen, None], now.turn[chosen, None]
+            height = np.full((len(beams.origin), 1), 0.5 * getattr(group.robot, "height", 0.1))
+            start = place + turned(turn, np.column_stack([beams.origin, height]))
+            way = turned(turn, np.column_stack([beams.direction, 0.0 * height]))
+            starts.append(start.reshape(-1, 3))
+            ends.append((start + hit[..., None] * way).reshape(-1, 3))
             shares.append((hit / reach).ravel())
     return Rays(np.concatenate(starts), np.concatenate(ends), np.concatenate(shares))
 
@@ -119,6 +126,17 @@ def touches(session: Session) -> Floats | None:
     return None if rows is None or count is None else np.array(rows[0, :int(count[0])])
 
 
+def pulls(session: Session) -> dict[str, Any]:
+    """Forces at grips and joints (K, 7) and who holds whom (P, 2): see Frame. Nothing in the plane, and in a recording."""
+    sim = session.sim
+    if not getattr(sim.model, "parts", ()) or session.replay is not None or not hasattr(sim.engine, "forces"):
+        return {}
+    robots, rows = session.world.robots, thing_rows(sim.model.parts)
+    grips = [(holder, held if held < robots else robots + rows[int(sim.model.held[held - robots, 1])])
+             for holder, held in enumerate(sim.state.grips[0, :, 1].astype(np.int64).tolist()) if sim.state.grips[0, holder, 0] > 0.0]
+    return {"forces": np.array(sim.engine.forces(sim.model, sim.state)), "grips": np.array(grips, np.int64).reshape(-1, 2)}
+
+
 def links(session: Session) -> Any:
     """Pairs of robots (P, 2) of which at least one has a sensor that reaches the other, rim to rim."""
     from scipy.spatial import cKDTree
@@ -145,9 +163,10 @@ def inspect(session: Session, robot: int) -> dict[str, Any]:
     group, robots = next((group, robots) for group, robots in zip(world.groups, world.slices, strict=True)
                          if robots.start <= robot < robots.stop)
     i = robot - robots.start
+    known = {getattr(sensor, "name", ""): sensor for sensor in group.sensors}
     try:
         readings = {name: np.array(values[0, i]) for name, values in sim.readings[group.name].items()
-                    if session.replay is None or not _remembers(session, f"{group.name}/{name}")}
+                    if session.replay is None or _sees(session, group.name, name, known.get(name))}
     except FormigaError:
         readings = {}
     memory = {name: np.array(values[0, i]) for (owner, name), values in state.memory.items()
@@ -173,9 +192,19 @@ def inspect(session: Session, robot: int) -> dict[str, Any]:
     }
 
 
-def _remembers(session: Session, owner: str) -> bool:
-    """Whether a sensor has a memory: then it needs the whole run, which a recording does not give."""
-    return any(key[0] == owner for key in session.sim.state.memory)
+def _sees(session: Session, group: str, name: str, sensor: Any) -> bool:
+    """Whether a sensor says in a replay what it said in the run.
+
+    One with a memory needs the whole run. In space a recording has poses and no forces or angles, so only beams over a level
+    floor are sure to be right.
+    """
+    if any(key[0] == f"{group}/{name}" for key in session.sim.state.memory):
+        return False
+    return _level(session) if beams_of(sensor) is not None else not getattr(session.sim.model, "parts", ())
 
 
-__all__ = ["Before", "inspect", "links", "rays", "shifts", "summary", "touches", "watch"]
+def _level(session: Session) -> bool:
+    return not getattr(session.sim.model, "parts", ()) or bool(getattr(session.sim.model, "level", False))
+
+
+__all__ = ["Before", "inspect", "links", "pulls", "rays", "shifts", "summary", "touches", "watch"]

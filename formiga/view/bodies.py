@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise, product
 from math import cos, pi, sin, tau
@@ -52,6 +52,10 @@ class Look:
     lights: np.ndarray         # (L, 3) m
     light_size: float          # m, across
     spot: Mesh | None = None   # in another colour for each robot of a group: SPOTS
+    moving: dict[str, Mesh] = field(default_factory=dict)  # in space, instead of `body`: part -> mesh in that body's own frame
+    rest: dict[str, tuple[str, tuple[float, float, float]]] = field(default_factory=dict)  # part -> what carries it, and where
+    bearer: str = "chassis"    # the part that carries the paint, the spot and the lights
+    eye: tuple[float, float, float] | None = None  # m, of the camera, in the bearer's frame
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
@@ -226,6 +230,10 @@ def look(robot: Any) -> Look:
     """How this robot looks. An own kind of robot may have a method `look` that returns a Look."""
     if hasattr(robot, "look"):
         return robot.look()
+    if type(robot).__name__ == "Machine":
+        from formiga.view.machine import machine  # it knows the simulator of three dimensions, which takes a while to load
+
+        return machine(robot)
     return {"SBot": _sbot, "MiroSot": _mirosot}.get(type(robot).__name__, _disc)(robot)
 
 
@@ -248,17 +256,46 @@ def _sbot(robot: Any) -> Look:
     jaws = [prism(jaw, 0.44 * h, 0.56 * h, METAL), prism([(x, -y) for x, y in jaw], 0.44 * h, 0.56 * h, METAL)]
     pointer = [(0.74 * r, 0.0), (0.30 * r, 0.22 * r), (0.30 * r, -0.22 * r)]
     lights = _ring(robot, 0.99 * r, 0.5 * (foot + ring))
-    body = together(
-        treel.moved(y=middle), treel.moved(y=-middle), *hubs,
-        box(-0.55 * r, 0.55 * r, -middle + 0.4 * wide, middle - 0.4 * wide, 0.08 * h, foot, CHASSIS),
-        drum(0.78 * r, ring - 0.002, deck, 18, 0.05 * r, SHELL),
-        prism(pointer, deck - 0.001, deck + 0.012 * h, MARK),
-        box(0.80 * r, 0.98 * r, -0.12 * r, 0.12 * r, 0.42 * h, 0.58 * h, CHASSIS), *jaws,
-        drum(0.10 * r, deck, 0.93 * h, 8, colour=SHELL).moved(x=-0.12 * r),
-        lathe([(0.0, 0.90 * h), (0.16 * r, 0.92 * h), (0.16 * r, 0.97 * h), (0.0, h)], 8, METAL).moved(x=-0.12 * r),
-        *_lenses(lights, 0.10 * r),
-    )
-    return Look(body, drum(r, foot, ring, 20, 0.10 * r), lights, 0.17 * r)
+    tracks = [treel.moved(y=middle), treel.moved(y=-middle)]
+    hull = box(-0.55 * r, 0.55 * r, -middle + 0.4 * wide, middle - 0.4 * wide, 0.08 * h, foot, CHASSIS)
+    top = [drum(0.78 * r, ring - 0.002, deck, 18, 0.05 * r, SHELL), prism(pointer, deck - 0.001, deck + 0.012 * h, MARK)]
+    mast = [drum(0.10 * r, deck, 0.93 * h, 8, colour=SHELL).moved(x=-0.12 * r),
+            lathe([(0.0, 0.90 * h), (0.16 * r, 0.92 * h), (0.16 * r, 0.97 * h), (0.0, h)], 8, METAL).moved(x=-0.12 * r)]
+    body = together(*tracks, *hubs, hull, *top, box(0.80 * r, 0.98 * r, -0.12 * r, 0.12 * r, 0.42 * h, 0.58 * h, CHASSIS),
+                    *jaws, *mast, *_lenses(lights, 0.10 * r))
+    wheel, (x, z) = _wheel(robot), robot.arm_pivot
+    moving = {"chassis": together(*tracks, hull), "left": wheel, "right": wheel.moved(turn=pi), "arm": _arm(robot),
+              "turret": together(drum(0.5 * r, 0.3 * h, foot, 16, colour=CHASSIS), *top, *mast, *_lenses(lights, 0.10 * r))}
+    rest = {"arm": ("turret", (x, 0.0, z)), **_beside(robot)}
+    return Look(body, drum(r, foot, ring, 20, 0.10 * r), lights, 0.17 * r, moving=moving, rest=rest, bearer="turret",
+                eye=(0.06 * r, 0.0, h))
+
+
+def _beside(robot: Any) -> dict[str, tuple[str, tuple[float, float, float]]]:
+    """Where the middles of two wheels are."""
+    half, up = 0.5 * robot.wheel_base, robot.wheel_radius
+    return {"left": ("chassis", (0.0, half, up)), "right": ("chassis", (0.0, -half, up))}
+
+
+def _wheel(robot: Any) -> Mesh:
+    """The left one around its middle: a tyre, and a hub with spokes outside, so that one sees it roll."""
+    radius, wide = robot.wheel_radius, 0.3 * robot.wheel_radius
+    spokes = [box(0.1 * radius, 0.6 * radius, -0.08 * radius, 0.08 * radius, wide, 1.08 * wide, METAL).moved(turn=k * tau / 3.0)
+              for k in range(3)]
+    return together(drum(radius, -wide, wide, 24, 0.1 * radius, RUBBER), drum(0.68 * radius, wide - 0.001, 1.02 * wide, 20,
+                    colour=CHASSIS), drum(0.18 * radius, wide, 1.12 * wide, 10, colour=METAL), *spokes).on_its_side()
+
+
+def _arm(robot: Any) -> Mesh:
+    """Around its axis, along x: a beam over the ring, and outside of it two jaws that hang down as far as a ring is high."""
+    r, h, long = robot.radius, robot.height, robot.grip_reach
+    rim, up, down = r - robot.arm_pivot[0], 0.05 * h, robot.arm_pivot[1] - 0.42 * h   # from here to there the gripper's reach
+    jaw = [(rim + 0.1 * long, 0.06 * r), (rim + 0.35 * long, 0.24 * r), (rim + 0.85 * long, 0.2 * r), (rim + long, 0.08 * r),
+           (rim + 0.75 * long, 0.11 * r)]
+    return together(drum(0.09 * r, -0.22 * r, 0.22 * r, 12, colour=METAL).on_its_side(),
+                    box(0.0, rim + 0.1 * long, -0.10 * r, 0.10 * r, -up, up, CHASSIS),
+                    box(rim + 0.05 * long, rim + 0.3 * long, -0.16 * r, 0.16 * r, -down, 1.3 * up, SHELL),
+                    prism(jaw, -down, up, METAL), prism([(x, -y) for x, y in jaw], -down, up, METAL))
 
 
 def _disc(robot: Any) -> Look:
@@ -272,13 +309,14 @@ def _disc(robot: Any) -> Look:
     arrow = [(0.66 * r, 0.0), (-0.02 * r, 0.46 * r), (-0.02 * r, 0.17 * r), (-0.58 * r, 0.17 * r),
              (-0.58 * r, -0.17 * r), (-0.02 * r, -0.17 * r), (-0.02 * r, -0.46 * r)]
     lights = _ring(robot, 0.995 * r, 0.5 * (floor + h))
-    body = together(
-        rolling.moved(y=0.5 * base), rolling.moved(y=-0.5 * base),
-        drum(0.80 * r, 0.35 * floor, floor, 16, colour=CHASSIS),
-        prism(arrow, h - 0.001, h + 0.02 * h, MARK),
-        *_lenses(lights, 0.07 * r),
-    )
-    return Look(body, drum(r, floor, h, 28, 0.10 * r), lights, 0.12 * r)
+    hull = together(drum(0.80 * r, 0.35 * floor, floor, 16, colour=CHASSIS), prism(arrow, h - 0.001, h + 0.02 * h, MARK),
+                    *_lenses(lights, 0.07 * r))
+    body = together(rolling.moved(y=0.5 * base), rolling.moved(y=-0.5 * base), hull)
+    paint = drum(r, floor, h, 28, 0.10 * r)
+    if not (hasattr(robot, "wheel_base") and hasattr(robot, "wheel_radius")):
+        return Look(body, paint, lights, 0.12 * r)
+    moving = {"chassis": hull, "left": _wheel(robot), "right": _wheel(robot).moved(turn=pi)}
+    return Look(body, paint, lights, 0.12 * r, moving=moving, rest=_beside(robot))
 
 
 def _mirosot(robot: Any) -> Look:

@@ -8,13 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from formiga.engine.flatten import extent, flatten
-from formiga.view.frame import Frame
+from formiga.engine.flatten import flatten
+from formiga.view.bodies import look
+from formiga.view.frame import Frame, turned
+from formiga.view.ground import seen
+from formiga.view.posture import posture
 from formiga.world.model import Group, World
 
 FOV = radians(45.0)         # upright
 ASPECT = 1.5                # width / height of a window that nobody has measured yet
 TILT = radians(52.0)        # of the overview, above the horizon
+BOWED = radians(12.0)       # of a robot's own camera, below the horizon: it sees what its gripper does
 Vector = tuple[float, float, float]
 
 
@@ -50,11 +54,24 @@ def behind(frame: Frame, robot: int) -> Pose:
 
 
 def first_person(frame: Frame, robot: int) -> Pose:
-    """What the robot would see: from its front, at the height of its body, along its heading."""
+    """What the robot would see: from its front, at the height of its body, along its heading.
+
+    In space, from where its camera is, which turns and leans with what carries it; the horizon leans, too.
+    """
     place, ahead = _stance(frame, robot)
     group = _group(frame, robot)
+    if frame.bodies is not None:
+        return _from_its_camera(frame, robot, group)
     eye = place + 1.05 * group.robot.radius * ahead + (0.0, 0.0, getattr(group.robot, "height", 0.1))
     return Pose(_vector(eye), _vector(eye + ahead), fov=radians(75.0))
+
+
+def _from_its_camera(frame: Frame, robot: int, group: Group) -> Pose:
+    looks, high = look(group.robot), getattr(group.robot, "height", 0.1)
+    pose = posture(frame, looks, slice(robot, robot + 1), looks.bearer)[0]
+    eye, ahead, up = turned(pose[3:], np.array([looks.eye or (1.05 * group.robot.radius, 0.0, high),
+                                                (cos(BOWED), 0.0, -sin(BOWED)), (sin(BOWED), 0.0, cos(BOWED))]))
+    return Pose(_vector(pose[:3] + eye), _vector(pose[:3] + eye + ahead), _vector(up), fov=radians(75.0))
 
 
 def named(world: World) -> dict[str, Pose]:
@@ -84,7 +101,7 @@ def floor_point(origin: Sequence[float], direction: Sequence[float], height: flo
 # -- parts ----------------------------------------------------------------------------------------------------------
 def _ground(world: World) -> tuple[tuple[float, float], float, float]:
     """Middle, width and depth of what there is to see."""
-    region = extent(world, flatten(world))
+    region = seen(world, flatten(world))
     return ((0.5 * (region.x0 + region.x1), 0.5 * (region.y0 + region.y1)),
             max(region.x1 - region.x0, 0.2), max(region.y1 - region.y0, 0.2))
 

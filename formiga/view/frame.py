@@ -1,18 +1,22 @@
 """What one world looks like at one moment: all that a scene, a picture or an inspector needs to know.
 
 A frame holds copies, so whoever draws may take their time while the simulation goes on. It has poses in three
-dimensions, whichever engine made them.
+dimensions, whichever engine made them. In space it also has the pose of every body that moves: turrets, arms, wheels.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from formiga.engine.parts import Part
 from formiga.state import Floats, State
 from formiga.world.model import Ball, World
+
+CHASSIS = "chassis"
 
 
 class Rays(NamedTuple):
@@ -58,6 +62,10 @@ class Frame:
     touches: Floats | None = None  # (K, 7) contacts of the last step: x y, normal x y, impulse (N s), body A, body B. A body is
                                    # a robot, or N + m for a loose thing, or -1; the normal points to A
     scoreboard: Scoreboard | None = None
+    bodies: Floats | None = None   # (B, 7) x y z and a quaternion w x y z of everything that moves in space; None in the plane
+    parts: tuple[Part, ...] = ()   # whose each row of `bodies` is
+    forces: Floats | None = None   # (K, 7) point x y z, force x y z in N, and 0 for a grip or 1 for a joint
+    grips: Any = None              # (P, 2) who holds whom: a robot, and a robot or N + a row of `bodies`
     extra: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -67,14 +75,63 @@ class Frame:
                 object.__setattr__(self, name, value)
 
 
-def frame(world: World, state: State, version: int = 0, **more: Any) -> Frame:
-    """The first world of a state, as a frame."""
-    position, heading = state.position[0], state.heading[0]
-    place = np.zeros((len(position), 3))
-    place[:, :2] = position
-    return Frame(world, version, int(state.step[0]), float(state.step[0] * world.dt), place, upright(heading),
-                 state.wheels[0].copy(), state.leds[0].copy(), state.crashed[0].copy(), state.alive[0].copy(),
-                 state.crashes[0].copy(), **{**loose_poses(world, state.loose[0]), **more})
+def frame(world: World, state: State, version: int = 0, parts: tuple[Part, ...] = (), **more: Any) -> Frame:
+    """The first world of a state, as a frame; parts: those of the engine's model, () in the plane."""
+    poses = flat_poses(world, state.position[0], state.heading[0], state.loose[0])
+    if parts:
+        poses |= space_poses(world, parts, state.bodies[0])
+    return Frame(world, version, int(state.step[0]), float(state.step[0] * world.dt), wheels=state.wheels[0].copy(),
+                 leds=state.leds[0].copy(), crashed=state.crashed[0].copy(), alive=state.alive[0].copy(),
+                 crashes=state.crashes[0].copy(), **{**poses, **more})
+
+
+def flat_poses(world: World, position: Floats, heading: Floats, loose: Floats) -> dict[str, Any]:
+    """All poses of a frame, of bodies that stand upright on the floor: places (N, 2), headings (N,), x y heading (M, ...)."""
+    return {"place": np.column_stack([position, np.zeros(len(position))]), "turn": upright(heading),
+            **loose_poses(world, loose)}
+
+
+def space_poses(world: World, parts: tuple[Part, ...], bodies: Floats) -> dict[str, Any]:
+    """All poses of a frame, from those of the bodies (B, 7) in space."""
+    here, things = rows_of(parts, CHASSIS), _loose_rows(world, parts)
+    poses = {"bodies": bodies.copy(), "parts": parts, "place": bodies[here, :3], "turn": bodies[here, 3:]}
+    if len(things):
+        poses |= {"loose": bodies[things, :3] + turned(bodies[things, 3:], _middles(world)), "loose_turn": bodies[things, 3:]}
+    return poses
+
+
+@lru_cache(maxsize=256)
+def rows_of(parts: tuple[Part, ...], name: str) -> Any:
+    """For each robot in order, the row of its part of this name; -1 if it has none. () in the plane."""
+    rows = np.full(max((part.robot for part in parts), default=-1) + 1, -1)
+    for row, part in enumerate(parts):
+        if part.robot >= 0 and part.name == name:
+            rows[part.robot] = row
+    return rows
+
+
+@lru_cache(maxsize=64)
+def thing_rows(parts: tuple[Part, ...]) -> dict[int, int]:
+    """Number of a thing in `world.things` -> the row of its body, for those that move in space."""
+    return {part.thing: row for row, part in enumerate(parts) if part.thing >= 0}
+
+
+def _loose_rows(world: World, parts: tuple[Part, ...]) -> list[int]:
+    rows = thing_rows(parts)
+    return [rows[index] for index, thing in enumerate(world.things) if thing in world.loose and index in rows]
+
+
+def _middles(world: World) -> Floats:
+    """(M, 3) of each loose thing, from the origin of its body, which is its foot, to what a frame calls its place."""
+    return np.array([(0.0, 0.0, thing.radius if isinstance(thing, Ball) else 0.0) for thing in world.loose])
+
+
+def blend(before: Floats, after: Floats, share: float) -> Floats:
+    """Poses (B, 7) that far on the way from one to another; turns go the short way."""
+    near = np.where((before[:, 3:] * after[:, 3:]).sum(axis=1, keepdims=True) < 0.0, -1.0, 1.0)
+    turn = (1.0 - share) * before[:, 3:] + share * near * after[:, 3:]
+    size = np.maximum(np.linalg.norm(turn, axis=1, keepdims=True), 1e-9)
+    return np.column_stack([before[:, :3] + share * (after[:, :3] - before[:, :3]), turn / size])
 
 
 def loose_poses(world: World, poses: Floats) -> dict[str, Any]:
@@ -85,6 +142,16 @@ def loose_poses(world: World, poses: Floats) -> dict[str, Any]:
     return {"loose": place, "loose_turn": upright(poses[:, 2])}
 
 
+def turned(turn: Any, points: Any) -> Any:
+    """Points (..., 3) turned by quaternions (..., 4).
+
+        v' = v + 2 w (u x v) + 2 u x (u x v)
+    """
+    w, u = turn[..., :1], turn[..., 1:]
+    across = np.cross(u, points)
+    return points + 2.0 * (w * across + np.cross(u, across))
+
+
 def upright(heading: Floats) -> Floats:
     """Quaternions (N, 4), w x y z, of turns about the vertical."""
     turn = np.zeros((len(heading), 4))
@@ -92,4 +159,5 @@ def upright(heading: Floats) -> Floats:
     return turn
 
 
-__all__ = ["Frame", "Rays", "Scoreboard", "frame", "loose_poses", "upright"]
+__all__ = ["CHASSIS", "Frame", "Rays", "Scoreboard", "blend", "flat_poses", "frame", "loose_poses", "rows_of", "space_poses",
+           "thing_rows", "turned", "upright"]

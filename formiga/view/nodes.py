@@ -121,22 +121,23 @@ class Nodes:
 
     # -- kinds of nodes -------------------------------------------------------------------------------------------------
     def body(self, name: str, key: Hashable, mesh: Mesh, colour: str, place: Any, heading: float = 0.0, thing: int = -1,
-             opacity: float | None = None, flat: bool = False, grip: bool = True) -> None:
+             opacity: float | None = None, flat: bool = False, grip: bool = True, shadow: bool = True) -> None:
         """One body. A flat one lies on the floor: it has no shadow, and others' shadows fall on it."""
         handle = self.keep(name, (key, colour, opacity), lambda path: self.api.add_mesh_simple(
-            path, mesh.vertices, mesh.faces, color=rgb(colour), opacity=opacity, cast_shadow=not flat, receive_shadow=flat),
+            path, mesh.vertices, mesh.faces, color=rgb(colour), opacity=opacity, cast_shadow=shadow and not flat,
+            receive_shadow=flat),
             Whose("thing", [thing], mesh, grip) if thing >= 0 else None)
         handle.position, handle.wxyz = place, about_z(heading)
 
     def painted(self, name: str, key: Hashable, mesh: Mesh, place: Any, thing: int = -1, glow: bool = False,
-                opacity: float = 1.0) -> None:
-        """One body with its own colours; a glowing one has no shadow."""
+                opacity: float = 1.0, ground: bool = False) -> None:
+        """One body with its own colours; a glowing one has no shadow. On ground others' shadows fall, and nobody drags it."""
         self.keep(name, (key, glow, opacity), lambda path: self.api.add_glb(
-            path, bodies.glb(mesh, glow, opacity), cast_shadow=not glow, receive_shadow=False),
-            Whose("thing", [thing], mesh) if thing >= 0 else None).position = place
+            path, bodies.glb(mesh, glow, opacity), cast_shadow=not (glow or ground), receive_shadow=ground),
+            Whose("thing", [thing], mesh, not ground) if thing >= 0 else None).position = place
 
     def instances(self, name: str, mesh: Mesh, batch: Batch, grip: bool = True, pick: bool = True, opacity: float | None = None,
-                  shadow: bool = True) -> None:
+                  shadow: bool = True, ground: bool = False) -> None:
         """Many bodies of one shape, each with its own place, size and colour."""
         if not batch.numbers:
             return
@@ -144,7 +145,7 @@ class Nodes:
         colours = as_light(np.array(batch.colour))
         handle = self.keep(name, (len(place), opacity), lambda path: self.api.add_batched_meshes_simple(
             path, mesh.vertices, mesh.faces, turn, place, batched_scales=size, batched_colors=colours, lod="off",
-            opacity=opacity, cast_shadow=shadow, receive_shadow=False),
+            opacity=opacity, cast_shadow=shadow, receive_shadow=ground),
             Whose("thing", batch.numbers, mesh, grip) if pick else None)
         handle.batched_positions, handle.batched_wxyzs = place, turn
         handle.batched_scales, handle.batched_colors = size, colours
@@ -181,12 +182,11 @@ class Nodes:
         if handle:
             handle.points, handle.colors, handle.point_size = points, colours, 0.5 * size
 
-    def rings(self, name: str, inner: float, outer: float, place: Any, radius: Any, colour: str) -> None:
-        """Flat rings around places (K, 3), their edges at `inner` and `outer` of each radius (K,)."""
+    def rings(self, name: str, inner: float, outer: float, place: Any, turn: Any, radius: Any, colour: str) -> None:
+        """Flat rings around places (K, 3), as bodies with turns (K, 4) stand; edges at `inner` and `outer` of radius (K,)."""
         if not len(place) and name not in self.parts:
             return
-        place, turn = place.astype(np.float32), np.zeros((len(place), 4), np.float32)
-        turn[:, 0] = 1.0
+        place, turn = place.astype(np.float32), turn.astype(np.float32)
         size = np.ones((len(place), 3), np.float32)
         size[:, :2] = radius[:, None]
         colours = np.empty((len(place), 3), np.uint8)  # one for each: a single one does not reach instances that come later

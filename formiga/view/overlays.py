@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from formiga.view.bodies import look, rgb
-from formiga.view.frame import Frame, Rays
-from formiga.view.picking import turned
-from formiga.world.model import World
+from formiga.view.frame import Frame, Rays, turned
+from formiga.view.posture import posture
+from formiga.world.model import Ball, World
 
 OVERLAYS = {
     "beams": "what the sensors' beams meet: orange near, blue far",
     "circles": "collision circles: body and clearance",
     "contacts": "where bodies with masses hit in the last step, which way and how hard they pushed each other",
+    "forces": "with what force grips and joints pull at what they hold: 5 cm of an arrow are 10 N; and who holds whom",
     "links": "which robots are within each other's reach",
     "names": "numbers of the robots",
     "shifts": "where contacts moved the robots in the last step, drawn ten times as long",
@@ -27,6 +28,9 @@ SHIFT_SCALE = 10.0          # shifts are millimetres, so they are drawn larger .
 SHIFT_LONGEST = 0.15        # m ... up to this length
 PUSH = 0.035, 0.4, 0.15     # m, m/(N s), m: of an arrow that shows an impulse, the shortest, how it grows, the longest
 MOST_CONTACTS = 1000
+FORCE_SCALE, FORCE_LONGEST = 0.005, 0.3   # m/N, m: of an arrow that shows a force
+LEAST_FORCE, MOST_FORCES = 0.05, 500      # N that are worth an arrow; arrows
+GRIP = "#1b9e77"
 LIFT = 0.004                # m, of what lies on the floor
 
 
@@ -91,6 +95,48 @@ def contacts(frame: Frame) -> Any:
     return np.concatenate(arrows).astype(np.float32)
 
 
+def forces(frame: Frame) -> Any:
+    """Arrows (K, 2, 3) at grips and joints, along the forces; the strongest first."""
+    if frame.forces is None or len(frame.forces) == 0:
+        return NONE.points
+    size = np.linalg.norm(frame.forces[:, 3:6], axis=1)
+    shown = np.argsort(-size, kind="stable")[:MOST_FORCES]
+    shown = shown[size[shown] > LEAST_FORCE]
+    start, drawn = frame.forces[shown, :3], np.minimum(FORCE_SCALE * size[shown], FORCE_LONGEST)
+    end = start + frame.forces[shown, 3:6] * (drawn / size[shown])[:, None]
+    return np.stack([start, end], axis=1).astype(np.float32)
+
+
+def grips(frame: Frame, height: Any, radius: Any) -> Lines:
+    """A short line for each grip: from the gripper's axis to the rim of who is held, or to the middle of what is held."""
+    if frame.grips is None or len(frame.grips) == 0:
+        return NONE
+    holds, found = np.asarray(frame.grips, np.int64), []
+    for robots, group in zip(frame.world.slices, frame.world.groups, strict=True):
+        for holder, held in holds[(holds[:, 0] >= robots.start) & (holds[:, 0] < robots.stop)]:
+            start = posture(frame, look(group.robot), slice(holder, holder + 1), "arm")[0, :3]
+            if held < len(frame.place):
+                end = frame.place[held] + turned(frame.turn[held], np.array((0.0, 0.0, 0.55 * height[held])))
+                way = end - start
+                end = end - way * min(0.9, 0.8 * radius[held] / max(float(np.linalg.norm(way)), 1e-9))
+            elif frame.bodies is not None and held - len(frame.place) < len(frame.bodies):
+                end = frame.bodies[held - len(frame.place), :3]
+            else:
+                continue
+            found.append((start, end))
+    points = np.array(found, np.float32).reshape(-1, 2, 3)
+    return Lines(points, np.broadcast_to(np.array(rgb(GRIP), np.uint8), points.shape).copy())
+
+
+def strongest(frame: Frame) -> tuple[str, Any] | None:
+    """The greatest force in words, and where its arrow ends; None if there is none."""
+    arrows = forces(frame)
+    if not len(arrows) or frame.forces is None:
+        return None
+    size = float(np.linalg.norm(frame.forces[:, 3:6], axis=1).max())
+    return f"{size:.1f} N" if size < 10.0 else f"{size:.0f} N", arrows[0, 1] + (0.0, 0.0, 0.01)
+
+
 def lights(frame: Frame) -> tuple[Any, Any, float]:
     """The robots' lights that are on: places (K, 3), colours (K, 3), and how large to draw them."""
     colour = np.asarray(frame.leds)
@@ -99,8 +145,8 @@ def lights(frame: Frame) -> tuple[Any, Any, float]:
     for group, robots in zip(frame.world.groups, frame.world.slices) if lit.any() else ():
         looks = look(group.robot)
         who, which = np.nonzero(lit[robots, :len(looks.lights)])
-        outside = turned(frame.turn[robots][who], 1.06 * looks.lights[which])
-        points.append((frame.place[robots][who] + outside).astype(np.float32))
+        bearer = posture(frame, looks, robots, looks.bearer)[who]
+        points.append((bearer[:, :3] + turned(bearer[:, 3:], 1.06 * looks.lights[which])).astype(np.float32))
         colours.append(colour[robots][who, which].astype(np.uint8))
         size = max(size, looks.light_size)
     return np.concatenate(points), np.concatenate(colours), size
@@ -147,6 +193,12 @@ def pale(colours: Any) -> Any:
     return (0.5 * np.asarray(colours, float) + 0.5 * 176.0).astype(np.uint8)
 
 
+def _feet(frame: Frame) -> Any:
+    """(M, 3) where things that can be pushed touch what is under them."""
+    down = np.array([(0.0, 0.0, thing.radius if isinstance(thing, Ball) else 0.0) for thing in frame.world.loose])
+    return frame.loose - down.reshape(-1, 3)
+
+
 # -- trails -----------------------------------------------------------------------------------------------------------
 class Trails:
     """The last places of all robots and of what they push, in pieces of PIECE places; only the newest piece ever changes.
@@ -172,7 +224,8 @@ class Trails:
 
     def add(self, frame: Frame) -> bool:
         """Take down where everybody is; False if nothing is new. A run that began again is another trail."""
-        here = np.concatenate([frame.place, frame.loose * (1.0, 1.0, 0.0)]).astype(np.float32)
+        here = np.concatenate([frame.place, frame.loose * (1.0, 1.0, 0.0) if frame.bodies is None else _feet(frame)])
+        here = here.astype(np.float32)
         if frame.step < self._step or len(here) != self._bodies:
             self.forget()
             self._bodies = len(here)
@@ -218,5 +271,5 @@ class Trails:
         return self.SPACING * min(sizes, default=0.05)
 
 
-__all__ = ["Lines", "MOST_NAMES", "NONE", "OVERLAYS", "Trails", "around", "beams", "colours", "contacts", "each", "lights",
-           "links", "loose_colours", "names", "pale", "shifts", "tall"]
+__all__ = ["Lines", "MOST_NAMES", "NONE", "OVERLAYS", "Trails", "around", "beams", "colours", "contacts", "each", "forces",
+           "grips", "lights", "links", "loose_colours", "names", "pale", "shifts", "strongest", "tall"]

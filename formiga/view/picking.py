@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from formiga.view.bodies import Mesh
+from formiga.view.frame import turned
 
 Target = tuple[str, int]    # ("robot", number in the frame) or ("thing", index into world.things)
 
@@ -57,16 +58,6 @@ def meets(mesh: Mesh, origin: Any, direction: Any) -> float:
         v, t = q @ direction / det, np.einsum("ij,ij->i", ac, q) / det
         hit = (u >= 0.0) & (v >= 0.0) & (u + v <= 1.0) & (t >= 0.0)
     return float(t[hit].min(initial=np.inf))
-
-
-def turned(turn: Any, points: Any) -> Any:
-    """Points (..., 3) turned by quaternions (..., 4).
-
-        v' = v + 2 w (u x v) + 2 u x (u x v)
-    """
-    w, u = turn[..., :1], turn[..., 1:]
-    across = np.cross(u, points)
-    return points + 2.0 * (w * across + np.cross(u, across))
 
 
 def _near(shape: Shape, start: Any, along: Any) -> Any:

@@ -21,17 +21,21 @@ import viser
 
 from formiga.engine.fixed import Region
 from formiga.engine.flatten import extent, flatten
+from formiga.engine.ground import covers
 from formiga.errors import FormigaError, suggest
-from formiga.view import bodies, overlays, pitch
+from formiga.view import bodies, ground, overlays, pitch
 from formiga.view.bodies import rgb
 from formiga.view.cameras import floor_point
-from formiga.view.frame import Frame
+from formiga.view.frame import CHASSIS, Frame, thing_rows, turned
 from formiga.view.nodes import Batch, Nodes, Part, Whose, as_light
 from formiga.view.overlays import OVERLAYS, Trails
 from formiga.view.picking import Target, first_hit
+from formiga.view.posture import posture
 from formiga.view.rolling import Rolling
 from formiga.world.elements import of
+from formiga.world.ground import Hole, Platform, Ramp, Terrain
 from formiga.world.model import Arena, Cylinder, Cylinders, Field, Lamp, Polygon, Rectangle, Wall, World, Zone
+from formiga.world.solids import Solid, Trigger
 
 Picked = Callable[[Target, Any], Any]
 Floored = Callable[[float, float, Any], Any]
@@ -44,7 +48,7 @@ FLAT = 0.002                    # m, of an obstacle that is switched off
 MOST_LIGHTS = 4                 # lamps that throw light; each one costs the browser, and the others still glow
 TRAIL = 0.007                   # m, thickness of the newest piece
 CRASHED, DEAD, SELECTED, SHIFTED, CLEARANCE = "#cc1155", "#8d9299", "#f0c800", "#7a1fa2", "#0072b2"
-PUSHED = "#d81b60"
+PUSHED, PULLED, NOTICES = "#d81b60", "#6a1b9a", "#3a7ca5"
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 BOX, ROUND = bodies.box(-0.5, 0.5, -0.5, 0.5, 0.0, 1.0), bodies.drum(1.0, 0.0, 1.0, 40)
 
@@ -243,7 +247,7 @@ class Scene:
     def _build(self, frame: Frame) -> None:
         """All nodes that this world needs; those that an earlier one needed go."""
         world, fixed = frame.world, flatten(frame.world)
-        self._region, self._alive = floor_of(world, extent(world, fixed)), None
+        self._region, self._alive = floor_of(world, ground.seen(world, fixed)), None
         self._radius, self._height = overlays.each(world, "radius"), overlays.each(world, "height", 0.1)
         self._safety, self._colours = self._radius + overlays.each(world, "clearance"), overlays.colours(world)
         self._lights()
@@ -259,7 +263,16 @@ class Scene:
                 self._lamp(index, thing, index in burning[:MOST_LIGHTS])
             elif isinstance(thing, Field):
                 self._pitch(index, thing, world)
-        self._robots(world)
+            elif isinstance(thing, Terrain):
+                self._nodes.painted(f"terrain/{index}", thing, ground.hills(thing), (thing.x, thing.y, 0.0), index, ground=True)
+            elif isinstance(thing, Hole):
+                size = thing.width, thing.depth, thing.deep
+                self._nodes.painted(f"hole/{index}", (size, self._dark), ground.pit(thing, self._palette.floor),
+                                    (thing.x, thing.y, 0.0), index, ground=True)
+            elif isinstance(thing, Trigger):
+                self._trigger(index, thing)
+        self._loose_solids(world)
+        self._robots(frame)
         self._loose(world)
         self._nodes.sweep()
 
@@ -269,11 +282,20 @@ class Scene:
         size = (region.x1 - region.x0, region.y1 - region.y0)
         deep = max(0.0005, 8e-6 * max(size) ** 2)  # the lines lie above it by what a depth buffer can tell from that far
         middle = (0.5 * (region.x0 + region.x1), 0.5 * (region.y0 + region.y1), -deep)
-        self._nodes.body("floor", size, bodies.plate(bodies.rectangle(*size)), colours.floor, middle, flat=True)
-        if world.pitch and not arena:
+        pits, lined = ground.holes(world), (arena.width, arena.depth) if arena else size
+        if pits:
+            self._nodes.body("floor", (region, pits), ground.floor(world, region), colours.floor, (0.0, 0.0, -deep), flat=True)
+        else:
+            self._nodes.body("floor", size, bodies.plate(bodies.rectangle(*size)), colours.floor, middle, flat=True)
+        if (world.pitch and not arena) or any(isinstance(thing, Terrain) for thing in world.things):
             return
         step = 0.1 if max(size) < 8.0 else 1.0
-        lined = (arena.width, arena.depth) if arena else size
+        if pits:
+            inside = extent(world, flatten(world)) if arena else region
+            points = ground.lines(world, inside, step)
+            self._nodes.keep("lines", (points.tobytes(), self._dark), lambda path: self.api.add_line_segments(
+                path, points, as_light(np.broadcast_to(rgb(colours.cells), points.shape)), thickness=0.0012))
+            return
         self._nodes.keep("grid", (lined, self._dark), lambda path: self.api.add_grid(
             path, *lined, cell_size=step, section_size=10.0 * step, cell_color=rgb(colours.cells), cell_thickness=0.8,
             section_color=rgb(colours.metres), section_thickness=1.0, shadow_opacity=0.0, fade_distance=1e4,
@@ -282,7 +304,7 @@ class Scene:
     def _solids(self, world: World, fields: dict[int, Any]) -> None:
         """Walls and obstacles. One that is switched off lies flat, so that it can be found and switched on again."""
         colours = self._palette
-        rim, glass, walls, boxes, rounds, field = (Batch() for _ in range(6))
+        rim, glass, walls, boxes, rounds, field, ramps, steps = (Batch() for _ in range(8))
         for index, thing in enumerate(world.things):
             on = getattr(thing, "on", True)
             height = thing.height if on and hasattr(thing, "height") else FLAT
@@ -302,6 +324,10 @@ class Scene:
                 boxes.add(index, (thing.x, thing.y, 0.0), thing.heading, (thing.width, thing.depth, height), box)
             elif isinstance(thing, Cylinder):
                 rounds.add(index, (thing.x, thing.y, 0.0), 0.0, (thing.radius, thing.radius, height), drum)
+            elif isinstance(thing, Ramp | Platform):
+                raised = ramps if isinstance(thing, Ramp) else steps
+                size = thing.width, thing.depth, thing.height
+                raised.add(index, (thing.x, thing.y, 0.0), thing.heading, size, thing.colour)
             elif isinstance(thing, Cylinders):
                 for x, y in fields.get(index, ()):
                     field.add(index, (x, y, 0.0), 0.0, (thing.radius, thing.radius, height), drum)
@@ -310,6 +336,8 @@ class Scene:
         self._nodes.instances("walls", BOX, walls)
         self._nodes.instances("boxes", BOX, boxes)
         self._nodes.instances("rounds", ROUND, rounds)
+        self._nodes.instances("ramps", ground.WEDGE, ramps, ground=True)
+        self._nodes.instances("platforms", BOX, steps, ground=True)
         self._nodes.instances("field", ROUND, field, grip=False)  # scattered by their seed: no place of their own to drag
 
     def _polygon(self, index: int, thing: Polygon) -> None:
@@ -325,6 +353,27 @@ class Scene:
         self._nodes.body(f"zone/{index}", outline.tobytes(), bodies.plate(outline), thing.colour,
                          (thing.x, thing.y, 0.001 + 0.0001 * (index % 30)), thing.heading, index,
                          opacity=0.75 if getattr(thing, "on", True) else 0.12, flat=True)
+
+    def _trigger(self, index: int, thing: Trigger) -> None:
+        """A pale zone that one sees through and clicks through, with an edge around its foot."""
+        on, (a, b) = thing.on, (thing.width / 2, thing.depth / 2)
+        size, place, thin = (thing.width, thing.depth, thing.height), (thing.x, thing.y, thing.z), 0.004
+        colour = NOTICES if on else self._palette.off
+        self._nodes.body(f"trigger/{index}", size, bodies.box(-a, a, -b, b, 0.0, thing.height), colour, place,
+                         opacity=0.13 if on else 0.05, grip=False, shadow=False)
+        edges = [bodies.box(*edge, 0.0, thin) for edge in ((-a, a, -b, thin - b), (-a, a, b - thin, b), (-a, thin - a, -b, b),
+                                                           (a - thin, a, -b, b))]
+        self._nodes.body(f"trigger/{index}/edge", size, bodies.together(*edges), colour, place, thing=index, shadow=False)
+
+    def _loose_solids(self, world: World) -> None:
+        """A batch for all solids that look alike, also those that stand still."""
+        self._shapes: dict[bodies.Mesh, list[int]] = {}
+        for index, thing in enumerate(world.things):
+            if isinstance(thing, Solid):
+                self._shapes.setdefault(ground.solid(thing.shape, thing.size, thing.colour), []).append(index)
+        for at, (mesh, numbers) in enumerate(self._shapes.items()):
+            self._nodes.keep(f"solids/{at}", (mesh, len(numbers)), partial(self._bodies, mesh, len(numbers)),
+                             Whose("thing", numbers, mesh))
 
     def _pitch(self, index: int, field: Field, world: World) -> None:
         """The field of robot soccer: a dark floor with lines, a board around, and goals in the colours of who defends them."""
@@ -351,12 +400,17 @@ class Scene:
             self._nodes.keep(f"{name}/light", (lamp.colour, strength), lambda path: self.api.add_light_point(
                 path, color=rgb(lamp.colour), intensity=strength, distance=4.0, decay=1.6)).position = place
 
-    def _robots(self, world: World) -> None:
-        """Two batches for each group: bodies, and what of them is painted; a third if each robot has a colour of its own."""
+    def _robots(self, frame: Frame) -> None:
+        """Two batches for each group: bodies, and what of them is painted; a third if each robot has a colour of its own.
+
+        In space, a batch for each part that moves instead of the bodies.
+        """
+        world = frame.world
         for at, (group, robots) in enumerate(zip(world.groups, world.slices)):
             looks, count, numbers = bodies.look(group.robot), group.count, np.arange(robots.start, robots.stop)
-            self._nodes.keep(f"robots/{at}/body", (looks, count), partial(self._bodies, looks.body, count),
-                             Whose("robot", numbers, looks.body))
+            for name, mesh in meshes(frame, looks).items():
+                self._nodes.keep(f"robots/{at}/{name}", (looks, count), partial(self._bodies, mesh, count),
+                                 Whose("robot", numbers, mesh))
             self._nodes.keep(f"robots/{at}/paint", (looks, count), partial(self._paints, looks.paint, count),
                              Whose("robot", numbers, looks.paint))
             if looks.spot is not None:
@@ -387,29 +441,39 @@ class Scene:
 
     # -- what moves -------------------------------------------------------------------------------------------------------
     def _move(self, frame: Frame) -> None:
-        place, turn, alive = frame.place.astype(np.float32), frame.turn.astype(np.float32), np.asarray(frame.alive, bool)
+        alive = np.asarray(frame.alive, bool)
         repaint, self._alive = alive.tobytes() != self._alive, alive.tobytes()
-        for at, robots in enumerate(frame.world.slices):
-            for part in ("body", "paint", "spot"):
-                if (node := self._nodes.parts.get(f"robots/{at}/{part}")) is not None:
-                    node.handle.batched_positions, node.handle.batched_wxyzs = place[robots], turn[robots]
+        for at, (group, robots) in enumerate(zip(frame.world.groups, frame.world.slices)):
+            looks = bodies.look(group.robot)
+            for name in (*meshes(frame, looks), "paint", "spot"):
+                part = name.removeprefix("part/") if name.startswith("part/") else CHASSIS if name == "body" else looks.bearer
+                if (node := self._nodes.parts.get(f"robots/{at}/{name}")) is not None:
+                    pose = posture(frame, looks, robots, part).astype(np.float32)
+                    node.handle.batched_positions, node.handle.batched_wxyzs = pose[:, :3], pose[:, 3:]
             if repaint:
                 self._nodes.parts[f"robots/{at}/paint"].handle.batched_colors = as_light(
                     np.where(alive[robots, None], self._colours[robots], rgb(DEAD)))
-        place, turn = frame.loose.astype(np.float32), self._rolling.turn(frame).astype(np.float32)
+        turn = self._rolling.turn(frame) if frame.bodies is None else frame.loose_turn
+        place, turn = frame.loose.astype(np.float32), turn.astype(np.float32)
         for at, numbers in enumerate(self._alike.values()):
             node = self._nodes.parts[f"loose/{at}"]
             node.handle.batched_positions, node.handle.batched_wxyzs = place[numbers], turn[numbers]
+
+        for at, numbers in enumerate(self._shapes.values()):
+            pose = np.array([solid_pose(frame, number) for number in numbers], np.float32)
+            node = self._nodes.parts[f"solids/{at}"]
+            node.handle.batched_positions, node.handle.batched_wxyzs = pose[:, :3], pose[:, 3:]
 
     def _mark(self, frame: Frame) -> None:
         """Lights that are on, robots that crashed, the one that is selected."""
         self._nodes.dots("over/lights", *overlays.lights(frame))
         hits_are_play = frame.world.contact.model == "impulse"
         crashed = np.flatnonzero(np.zeros(0) if hits_are_play else frame.crashed)
-        self._nodes.rings("over/crashed", 1.04, 1.2, frame.place[crashed], self._radius[crashed], CRASHED)
+        tilt = tilts(frame)
+        self._nodes.rings("over/crashed", 1.04, 1.2, frame.place[crashed], tilt[crashed], self._radius[crashed], CRASHED)
         chosen = slice(frame.selected, frame.selected + 1) if frame.selected >= 0 else slice(0)
         around = np.maximum(1.5 * self._radius[chosen], 1.05 * self._safety[chosen])  # clear of gripper and collision circle
-        self._nodes.rings("over/selected", 1.0, 1.12, frame.place[chosen], around, SELECTED)
+        self._nodes.rings("over/selected", 1.0, 1.12, frame.place[chosen], tilt[chosen], around, SELECTED)
 
     def _overlay(self, frame: Frame) -> None:
         on, nodes = self.overlays, self._nodes
@@ -418,12 +482,22 @@ class Scene:
         nodes.arrows("over/shifts", overlays.shifts(frame, self._height) if "shifts" in on else overlays.NONE.points, SHIFTED)
         nodes.arrows("over/contacts", overlays.contacts(frame) if "contacts" in on else overlays.NONE.points, PUSHED, 0.7)
         around = slice(None) if "circles" in on else slice(0)
-        nodes.rings("over/circles", 0.96, 1.0, frame.place[around], self._safety[around], CLEARANCE)
+        nodes.rings("over/circles", 0.96, 1.0, frame.place[around], tilts(frame)[around], self._safety[around], CLEARANCE)
+        self._pulls(frame, "forces" in on)
         names = overlays.names(frame) if "names" in on else {}
         nodes.only("over/name/", {f"over/name/{number}" for number in names})
         for number, text in names.items():
             nodes.label(f"over/name/{number}", text, frame.place[number] + (0.0, 0.0, self._height[number] + 0.03))
         self._trail(frame, "trails" in on)
+
+    def _pulls(self, frame: Frame, shown: bool) -> None:
+        """Forces as arrows, the strongest with its value; grips as short thick links."""
+        nodes, most = self._nodes, overlays.strongest(frame) if shown else None
+        nodes.arrows("over/forces", overlays.forces(frame) if shown else overlays.NONE.points, PULLED)
+        nodes.lines("over/grips", *(overlays.grips(frame, self._height, self._radius) if shown else overlays.NONE), 0.012)
+        nodes.only("over/newton", {"over/newton"} if most else set())
+        if most:
+            nodes.label("over/newton", *most)
 
     def _trail(self, frame: Frame, shown: bool) -> None:
         """It is kept also while nobody looks, so that it is there when somebody does. Older pieces are thinner."""
@@ -461,6 +535,31 @@ class Hold:
 
 
 # -- what a scene needs to know of a world ----------------------------------------------------------------------------
+def meshes(frame: Frame, looks: bodies.Look) -> dict[str, bodies.Mesh]:
+    """Name of a node -> mesh: one body as a whole, or in space each part that moves by itself."""
+    if frame.bodies is None or not looks.moving:
+        return {"body": looks.body}
+    return {f"part/{name}": mesh for name, mesh in looks.moving.items()}
+
+
+def tilts(frame: Frame) -> Any:
+    """(N, 4) how the ground under each robot leans, as far as a frame knows: as the robot does."""
+    return frame.turn if frame.bodies is not None else np.tile(IDENTITY, (len(frame.place), 1))
+
+
+def solid_pose(frame: Frame, number: int) -> Any:
+    """x y z and a quaternion of a <solid>: of its body, if that moves; else as the world file puts it."""
+    rows, thing = thing_rows(frame.parts), frame.world.things[number]
+    if frame.bodies is not None and number in rows:
+        return frame.bodies[rows[number]]
+    turn = ground.attitude(thing)
+    if thing.z is not None:
+        return thing.x, thing.y, thing.z, *turn
+    under = max([0.0, *(covers(each, thing.x, thing.y) for each in frame.world.things if isinstance(each, Ramp | Platform))])
+    mesh = ground.solid(thing.shape, thing.size, thing.colour)
+    return thing.x, thing.y, under - float(turned(turn, mesh.vertices)[:, 2].min()), *turn
+
+
 def anchor(frame: Frame, target: Target) -> tuple[float, float]:
     """The point of a target that a drag moves: a robot's place, a thing's x and y, or the mean of its points."""
     kind, number = target

@@ -35,9 +35,11 @@ from formiga.world.elements import (
     where,
 )
 from formiga.world.field import Field
+from formiga.world.ground import Hole, Physics, Platform, Ramp, Terrain
 from formiga.world.loose import LOOSE, Ball, Block, Pin, Puck, Weld
 from formiga.world.page import Alias, Bind, Camera
 from formiga.world.placement import At
+from formiga.world.solids import Joint, Material, Solid, Touch, Trigger
 
 
 @element("arena", role="thing")
@@ -340,5 +342,6 @@ def _at(first: Any, second: Any) -> str:
     return f" at line {here.line}" if here.file == there.file else f" at {here}"
 
 
-__all__ = ["Arena", "Ball", "Block", "Contact", "Cylinder", "Cylinders", "Field", "Group", "Lamp", "Pin", "Polygon", "Puck",
-           "Rectangle", "Wall", "Weld", "World", "Zone", "where"]
+__all__ = ["Arena", "Ball", "Block", "Contact", "Cylinder", "Cylinders", "Field", "Group", "Hole", "Joint", "Lamp", "Material",
+           "Physics", "Pin", "Platform", "Polygon", "Puck", "Ramp", "Rectangle", "Solid", "Terrain", "Touch", "Trigger", "Wall",
+           "Weld", "World", "Zone", "where"]

@@ -45,9 +45,9 @@ class Touch:
 class Solid:
     """A body of a simple shape, free to move or fixed where it is."""
 
-    shape: str = choice("box", options=tuple(SIZES))
     size: tuple[float, ...] = numbers(unit="m", fewest=1, most_of=3, above=0.0,
                                       doc="box: along x, y, z; sphere: diameter; cylinder and capsule: diameter, height")
+    shape: str = choice("box", options=tuple(SIZES))
     x: float = length(0.0)
     y: float = length(0.0)
     z: float | None = length(None, doc="of the middle; default: it lies on the floor")
@@ -77,12 +77,12 @@ class Joint:
     fixed and hinge joints may break, and may join robots.
     """
 
-    kind: str = choice("ball", options=("ball", "hinge", "slider", "universal", "fixed"))
     one: str = name(doc="the name of a <solid>, a robot as group.number, or 'floor'")
     other: str = name(doc="as `one`, but not the floor")
     x: float = length(doc="of the point that they share, at the start")
     y: float = length(doc="of the point that they share, at the start")
     z: float = length(doc="of the point that they share, at the start")
+    kind: str = choice("ball", options=("ball", "hinge", "slider", "universal", "fixed"))
     axis: tuple[float, ...] = numbers((0.0, 0.0, 1.0), fewest=3, most_of=3, doc="of a hinge or slider; the first of a universal")
     axis2: tuple[float, ...] = numbers((1.0, 0.0, 0.0), fewest=3, most_of=3, doc="the second of a universal")
     lower: float | None = number(None, doc="limit of a hinge (rad) or slider (m)")

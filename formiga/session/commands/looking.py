@@ -60,7 +60,12 @@ def commands(session: Session) -> list[CommandSpec]:
             session.eyes.save_camera(call.word(1, "NAME"), call.who)
         else:
             call.most(1)
-            session.eyes.camera(call.args[0], call.who)
+            if call.args[0] == "eyes":
+                if session.selected < 0:
+                    raise call.wrong("no robot is selected; click one, or `follow ROBOT eyes`.")
+                session.eyes.follow(session.selected, True, call.who)
+            else:
+                session.eyes.camera(call.args[0], call.who)
 
     def follow(call: Call) -> None:
         call.most(2)
@@ -77,14 +82,15 @@ def commands(session: Session) -> list[CommandSpec]:
             robot = session.selected
         else:
             raise call.wrong("no robot is selected; click one, or name it.")
-        session.eyes.follow(robot, call.word(1, "HOW", ("behind", "first"), default="behind") == "first", call.who)
+        how = call.word(1, "HOW", ("behind", "eyes", "first"), default="behind")  # first: what eyes were called before
+        session.eyes.follow(robot, how != "behind", call.who)
 
     def robots(args: list[str]) -> Iterable[str]:
         return [*(group.name for group in session.world.groups),
                 *(names.robot_name(session.world, robot) for robot in range(min(session.world.robots, 200))), "none", "off"]
 
     def cameras(args: list[str]) -> Iterable[str]:
-        return session.eyes.cameras() if session.eyes is not None else ()
+        return [*session.eyes.cameras(), "eyes"] if session.eyes is not None else ()
 
     return [
         CommandSpec("list", "list [SECTION]", f"Lists what there is. Sections: {', '.join(LISTS)}.", list_,
@@ -95,13 +101,13 @@ def commands(session: Session) -> list[CommandSpec]:
         CommandSpec("overlay", "overlay NAME [on|off]", f"Shows or hides {', '.join(OVERLAYS)}; none hides all.", overlay,
                     complete=lambda args: (*OVERLAYS, "none") if len(args) == 1 else ("on", "off")),
         CommandSpec("camera", "camera [NAME|save NAME]", CAMERA, camera, complete=cameras),
-        CommandSpec("follow", "follow [ROBOT [behind|first]] | follow off", FOLLOW, follow, complete=robots),
+        CommandSpec("follow", "follow [ROBOT [behind|eyes]] | follow off", FOLLOW, follow, complete=robots),
     ]
 
 
-CAMERA = """Looks from there: overview, top, one of the world's, or one that you saved."""
+CAMERA = """Looks from there: overview, top, one of the world's, or one that you saved; eyes: as the selected robot does."""
 
-FOLLOW = """Goes with a robot, over its shoulder or with its eyes."""
+FOLLOW = """Goes with a robot, over its shoulder or with its eyes: from its camera, which turns and leans with it."""
 
 
 def listing(session: Session, section: str) -> list[str]:

@@ -1,0 +1,195 @@
+"""The shadow method: what a robot sees all around it, as 360 directions, one for each degree. [Swarm-bot 3D simulator]
+
+Each thing within range throws its shadow on the directions that it covers, at its exact distance in each, and the
+nearest wins. All sensors of the robot are read from these. The thesis's appendix with the algorithm is lost; this is
+reconstructed from its description: a round thing is a circle, a wall a segment, and a body with corners the circle
+around it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import asin, atan2, ceil, cos, floor, pi, sin, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from formiga.engine.planar.cells import around, fill_world
+from formiga.geometry import lattice_index, nearest_on_segment
+from formiga.kernels import kernel
+
+BINS = 360
+WIDTH = 2.0 * pi / BINS  # rad
+COSINE, SINE = np.cos(np.arange(BINS) * WIDTH), np.sin(np.arange(BINS) * WIDTH)
+
+
+class Watch(NamedTuple):
+    """The sensors of a ring, and for each direction those whose cone may hold something there."""
+
+    ux: Any          # (S,) where each points, in the robot's frame
+    uy: Any
+    start: Any       # (361,) where each direction's list begins in `sensors`
+    sensors: Any
+    mount: float     # m, from the robot's centre
+    reach: float     # m, from the sensor
+    edge: float      # squared cosine of the angle between a cone's axis and its side
+
+
+@lru_cache(maxsize=256)
+def watch(angles: tuple[float, ...], mount: float, reach: float, cone: float) -> Watch:
+    """Sensors that point outward from a circle of radius `mount`, each with a cone so wide in all.
+
+    A cone seen from its sensor lies inside the cone of the same width seen from the robot's centre.
+    """
+    axis, half = np.array(angles), 0.5 * cone
+    away = (np.arange(BINS)[:, None] * WIDTH - axis + pi) % (2.0 * pi) - pi
+    bins, sensors = np.nonzero(np.abs(away) <= half + WIDTH)  # one more to each side: the exact test comes later
+    start = np.searchsorted(bins, np.arange(BINS + 1))
+    return Watch(np.cos(axis), np.sin(axis), start, sensors, float(mount), float(reach), cos(min(half, 0.5 * pi)) ** 2)
+
+
+@kernel()
+def shadow_world(w, position, heading, loose, first, last, radius, widest, loose_radius, shapes, near, cells, watch, curve,
+                 bins, out):
+    """Readings (n, S) of robots first..last of world w.
+
+    loose_radius (M,): of the circles around the things that can be pushed; curve (C,): readings at equally spaced distances
+    from 0 to reach; bins: room for 360 numbers.
+    """
+    far = watch.mount + watch.reach
+    table_start, table_items, table_inverse = near.start, near.items, 1.0 / near.size
+    cell_start, order, sx, sy = cells.start, cells.order, cells.x, cells.y
+    for i in range(first, last):
+        x, y = position[w, i, 0], position[w, i, 1]
+        out[w, i - first, :] = 0.0
+        c, s, anything = 1.0, 0.0, False
+
+        cell = (lattice_index((y - near.y0) * table_inverse, near.rows) * near.columns
+                + lattice_index((x - near.x0) * table_inverse, near.columns))
+        for n in range(table_start[cell], table_start[cell + 1]):
+            k = table_items[n]
+            ax, ay, bx, by, r = shapes[k, 0], shapes[k, 1], shapes[k, 2], shapes[k, 3], shapes[k, 4]
+            qx, qy = nearest_on_segment(x, y, ax, ay, bx, by)
+            if (qx - x) * (qx - x) + (qy - y) * (qy - y) > (far + r) * (far + r):
+                continue
+            if not anything:
+                c, s, anything = cos(heading[w, i]), sin(heading[w, i]), True
+                bins[:] = np.inf
+            gx, gy = c * (ax - x) + s * (ay - y), c * (ay - y) - s * (ax - x)
+            if r > 0.0:
+                stamp_disc(gx, gy, r, bins)
+            else:
+                stamp_segment(gx, gy, c * (bx - ax) + s * (by - ay), c * (by - ay) - s * (bx - ax), bins)
+
+        range_ = far + widest
+        c0, c1, r0, r1 = around(x, y, range_, cells)
+        for r in range(r0, r1 + 1):
+            for n in range(cell_start[w, r * cells.columns + c0], cell_start[w, r * cells.columns + c1 + 1]):
+                dx, dy = sx[w, n] - x, sy[w, n] - y
+                j = order[w, n]
+                if j == i or dx * dx + dy * dy > (far + radius[j]) * (far + radius[j]):
+                    continue
+                if not anything:
+                    c, s, anything = cos(heading[w, i]), sin(heading[w, i]), True
+                    bins[:] = np.inf
+                stamp_disc(c * dx + s * dy, c * dy - s * dx, radius[j], bins)
+
+        for m in range(loose_radius.shape[0]):
+            dx, dy, size = loose[w, m, 0] - x, loose[w, m, 1] - y, loose_radius[m]
+            if dx * dx + dy * dy > (far + size) * (far + size):
+                continue
+            if not anything:
+                c, s, anything = cos(heading[w, i]), sin(heading[w, i]), True
+                bins[:] = np.inf
+            stamp_disc(c * dx + s * dy, c * dy - s * dx, size, bins)
+
+        if anything:
+            read_bins(bins, far, watch, curve, out[w, i - first])
+
+
+@kernel()
+def stamp_disc(gx, gy, r, bins):
+    """The shadow of a disc at g in the robot's frame: the directions within asin(r / distance) of its bearing.
+
+    One that is thinner than a degree covers the direction nearest to it, so nothing is missed between two.
+    """
+    distance = sqrt(gx * gx + gy * gy)
+    if distance <= r:  # inside it
+        bins[:] = 0.0
+        return
+    bearing, half = atan2(gy, gx), asin(r / distance)
+    k0, k1 = int(ceil((bearing - half) / WIDTH)), int(floor((bearing + half) / WIDTH))
+    if k0 > k1:
+        k = int(floor(bearing / WIDTH + 0.5)) % BINS
+        bins[k] = min(bins[k], distance - r)
+    for n in range(k0, k1 + 1):
+        k = n % BINS
+        ux, uy = COSINE[k], SINE[k]
+        across = gx * uy - gy * ux
+        bins[k] = min(bins[k], gx * ux + gy * uy - sqrt(max(0.0, r * r - across * across)))
+
+
+@kernel()
+def stamp_segment(ax, ay, ex, ey, bins):
+    """The shadow of the segment from a to a + e in the robot's frame: the directions between its ends."""
+    turn = ax * ey - ay * ex  # a x b: positive if the second end lies counter-clockwise of the first
+    bx, by = ax + ex, ay + ey
+    if turn < 0.0:
+        ax, ay, bx, by = bx, by, ax, ay
+        ex, ey = -ex, -ey
+    begin, end = atan2(ay, ax), atan2(by, bx)
+    if end < begin:
+        end += 2.0 * pi
+    k0, k1 = int(ceil(begin / WIDTH)), int(floor(end / WIDTH))
+    if k0 > k1 or turn == 0.0:  # seen end on
+        k = int(floor(begin / WIDTH + 0.5)) % BINS
+        bins[k] = min(bins[k], sqrt(min(ax * ax + ay * ay, bx * bx + by * by)))
+        return
+    for n in range(k0, k1 + 1):
+        k = n % BINS
+        den = COSINE[k] * ey - SINE[k] * ex
+        away = (ax * ey - ay * ex) / den
+        if away >= 0.0:
+            bins[k] = min(bins[k], away)
+
+
+@kernel()
+def read_bins(bins, far, watch, curve, total):
+    """The readings (S,) of a ring: of what lies in a sensor's cone, the strongest.
+
+        reading = max over directions of f(distance) cos^2(angle)          [Swarm-bot 3D simulator; reconstructed]
+    Distance and angle are those that the sensor sees, which sits at the rim and not at the centre.
+    """
+    ux, uy, start, sensors, mount, reach = watch.ux, watch.uy, watch.start, watch.sensors, watch.mount, watch.reach
+    last = curve.shape[0] - 1
+    scale = last / reach
+    for k in range(BINS):
+        d = bins[k]
+        if d > far:
+            continue
+        for n in range(start[k], start[k + 1]):
+            b = sensors[n]
+            facing = COSINE[k] * ux[b] + SINE[k] * uy[b]  # cosine of the direction's angle to the axis
+            if d <= mount:  # it reaches into the robot
+                distance, weight = 0.0, facing * facing
+            else:
+                square = d * d + mount * mount - 2.0 * d * mount * facing
+                along = d * facing - mount
+                distance, weight = sqrt(square), along * along / square
+                if along <= 0.0 or distance > reach:
+                    continue
+            if weight < watch.edge:
+                continue
+            at = distance * scale
+            low = min(int(at), last - 1)
+            total[b] = max(total[b], weight * (curve[low] + (at - low) * (curve[low + 1] - curve[low])))
+
+
+@kernel()
+def shadow_all(position, heading, loose, first, last, radius, widest, loose_radius, shapes, near, cells, watch, curve, bins,
+               out):
+    """`shadow_world` for every world."""
+    for w in range(position.shape[0]):
+        fill_world(w, position, cells)
+        shadow_world(w, position, heading, loose, first, last, radius, widest, loose_radius, shapes, near, cells, watch, curve,
+                     bins, out)

@@ -1,0 +1,210 @@
+"""Grippers and joints that hold by force: who grips what, how hard everything pulls, and what gives way.
+
+A gripper is an equality of MuJoCo between its own body and another that is aimed when it closes: no robot needs one for every
+other robot. What holds is in the state, so that worlds can share a model and a run can be taken up anywhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+
+from formiga.engine.spatial.model import Model
+from formiga.state import State
+
+OPEN, RIGID, LOOSE = 0, 1, 2
+CLOSED = 0.5             # orders above this close a gripper
+TALL = 0.05              # m, how far above or below the jaw a robot's ring may be
+
+
+class Event(NamedTuple):
+    """Something that happened: a joint broke, a gripper lost its hold, somebody came into a zone, the motion exploded."""
+
+    world: int
+    time: float
+    kind: str       # 'grip' 'lost' 'release' 'break' 'enter' 'leave' 'explode'
+    text: str
+
+
+def aim(model: Model, state: State, w: int, data: Any, loaded: Any) -> None:
+    """Point the grippers' equalities where the state says; loaded (N, 14): where they point now, as NaN if nobody knows."""
+    grips, N = state.grips[w], len(model.machines)
+    for i in np.flatnonzero((grips != loaded).any(axis=1)):
+        rigid, loose = model.grips[i]
+        if rigid < 0:
+            continue
+        kind = int(grips[i, 0])
+        data.eq_active[rigid], data.eq_active[loose] = kind == RIGID, kind == LOOSE
+        if kind != OPEN:
+            held = int(grips[i, 1])
+            number = rigid if kind == RIGID else loose
+            model.mj.eq_obj2id[number] = model.hold[held] if held < N else model.held[held - N, 0]
+            model.mj.eq_data[number] = grips[i, 3:14]
+    loaded[...] = grips
+
+
+def grip_all(model: Model, state: State, w: int, events: list[Event]) -> None:
+    """Close and open the grippers of a world as they were told."""
+    N, at = len(model.machines), [number for number, machine in enumerate(model.machines) if machine.gripper]
+    if not at:
+        return
+    output = [model.machines[i].robot.outputs.index("grip") for i in at]
+    wanted = (state.outputs[w, at, output] > CLOSED) & state.alive[w, at]
+    holding = state.grips[w, at, 0] != OPEN
+    time = float(state.step[w]) * model.dt
+    for i in np.array(at)[~wanted & holding]:
+        events.append(Event(w, time, "release", f"{name_of(model, i)} lets go of {name_of(model, int(state.grips[w, i, 1]))}"))
+        state.grips[w, i] = 0.0
+    closing = np.array(at)[wanted & ~holding]
+    if len(closing) == 0:
+        return
+    pose = _poses(model, state, w)
+    for i in closing:
+        own = pose[int(model.gripper[i])]
+        jaw = own[:3] + _turn(own[3:], model.jaw[i])
+        found = _nearest(model, pose, i, jaw)
+        if found >= 0:
+            body = int(model.hold[found] if found < N else model.held[found - N, 0])
+            loose = getattr(model.machines[i].robot, "grasp", "rigid") == "loose"
+            state.grips[w, i, :3] = (LOOSE if loose else RIGID), found, 0.0
+            state.grips[w, i, 3:] = _aimed(own, pose[body], jaw, loose)
+            events.append(Event(w, time, "grip", f"{name_of(model, i)} grips {name_of(model, found)}"))
+
+
+def _poses(model: Model, state: State, w: int) -> dict[int, Any]:
+    """Body -> x y z and quaternion, of what moves."""
+    return {int(body): state.bodies[w, row] for row, body in enumerate(model.rows)}
+
+
+def _nearest(model: Model, pose: dict[int, Any], i: int, jaw: Any) -> int:
+    """What is in the jaw of robot i: the number of a robot, N + that of another body, or -1."""
+    robot, best, found = model.machines[i].robot, np.inf, -1
+    reach = 0.5 * robot.grip_reach
+    for j, machine in enumerate(model.machines):
+        if j == i:
+            continue
+        place = pose[int(model.hold[j])]
+        middle = place[:3] + _turn(place[3:], np.array([0.0, 0.0, getattr(machine.robot, "arm_pivot", (0.0, 0.5 * machine.robot.height))[1]]))
+        gap = float(np.hypot(*(middle - jaw)[:2])) - machine.robot.radius
+        if gap <= reach and abs(float(middle[2] - jaw[2])) <= TALL and gap < best:
+            best, found = gap, j
+    for number, (body, _) in enumerate(model.held):
+        gap = _gap(model.mj, int(body), pose[int(body)], jaw)
+        if gap <= reach and gap < best:
+            best, found = gap, len(model.machines) + number
+    return found
+
+
+def _gap(mj: Any, body: int, place: Any, point: Any) -> float:
+    """From a point to the surface of a body of one simple geom; negative inside. A mesh counts as the ball around it."""
+    geom = mj.body_geomadr[body]
+    inner = _turn(_back(place[3:]), point - place[:3]) - mj.geom_pos[geom]
+    inner = _turn(_back(mj.geom_quat[geom]), inner)
+    kind, size = mj.geom_type[geom], mj.geom_size[geom]
+    if kind == mujoco.mjtGeom.mjGEOM_BOX:
+        away = np.abs(inner) - size
+        return float(np.linalg.norm(np.maximum(away, 0.0)) + min(away.max(), 0.0))
+    if kind == mujoco.mjtGeom.mjGEOM_CYLINDER:
+        away = np.array([np.hypot(inner[0], inner[1]) - size[0], abs(inner[2]) - size[1]])
+        return float(np.linalg.norm(np.maximum(away, 0.0)) + min(away.max(), 0.0))
+    if kind == mujoco.mjtGeom.mjGEOM_CAPSULE:
+        inner[2] -= np.clip(inner[2], -size[1], size[1])
+    return float(np.linalg.norm(inner)) - float(size[0] if kind != mujoco.mjtGeom.mjGEOM_MESH else mj.geom_rbound[geom])
+
+
+def _aimed(own: Any, other: Any, point: Any, loose: bool) -> Any:
+    """The 11 numbers of an equality that holds `other` as it is now, at a point of the world.
+
+    weld: the point in the other's frame, the pose of the other's frame moved there in one's own, and the lever of turns;
+    connect: the point in both frames.
+    """
+    data = np.zeros(11)
+    if loose:
+        data[:3], data[3:6] = _turn(_back(own[3:]), point - own[:3]), _turn(_back(other[3:]), point - other[:3])
+        return data
+    data[:3] = _turn(_back(other[3:]), point - other[:3])
+    data[3:6] = _turn(_back(own[3:]), point - own[:3])
+    relative = np.empty(4)
+    mujoco.mju_mulQuat(relative, _back(own[3:]), other[3:])
+    data[6:10], data[10] = relative, 0.05
+    return data
+
+
+# -- how hard they pull ---------------------------------------------------------------------------------------------------
+def forces_of(model: Model, data: Any) -> dict[int, Any]:
+    """Equality -> force and torque (6,) in the world's frame on its first body, in the last substep."""
+    ne = int(data.ne)
+    if ne == 0:
+        return {}
+    number, force = data.efc_id[:ne], data.efc_force[:ne]
+    first = np.flatnonzero(np.r_[True, number[1:] != number[:-1]])
+    found = {}
+    for start, end in zip(first, [*first[1:], ne]):
+        both = np.zeros(6)
+        both[: end - start] = force[start:end]
+        both[3:] *= model.mj.eq_data[number[start], 10]
+        found[int(number[start])] = both
+    return found
+
+
+def pull_all(model: Model, state: State, w: int, data: Any, events: list[Event]) -> None:
+    """Note all forces of grips and joints, and let go what is pulled too hard."""
+    forces = forces_of(model, data) if data.ne else {}
+    state.pull[w] = 0.0
+    time = float(state.step[w]) * model.dt
+    if forces:
+        N = len(model.machines)
+        for i in np.flatnonzero(state.grips[w, :, 0]):
+            kind, held = int(state.grips[w, i, 0]), int(state.grips[w, i, 1])
+            pulled = forces.get(int(model.grips[i, kind - 1]))
+            if pulled is None:
+                continue
+            size = float(np.linalg.norm(pulled[:3]))
+            state.grips[w, i, 2] = size
+            state.pull[w, i] += pulled[:3]
+            if held < N:
+                state.pull[w, held] -= pulled[:3]
+            if size > model.machines[i].robot.grip_force:
+                events.append(Event(w, time, "lost", f"{name_of(model, i)} loses {name_of(model, held)}: {size:.1f} N is more than "
+                                                     f"its grip of {model.machines[i].robot.grip_force:g} N"))
+                state.grips[w, i] = 0.0
+                state.outputs[w, i, model.machines[i].robot.outputs.index("grip")] = 0.0
+        for i in np.flatnonzero(state.pull[w].any(axis=1)):
+            state.pull[w, i] = _turn(_back(state.bodies[w, model.chassis[i], 3:]), state.pull[w, i])
+    for number, (joint, equalities) in enumerate(model.joints):
+        if len(equalities) == 0 or state.joints[w, number, 0] == 0.0:
+            continue
+        pulled = sum((forces.get(int(equality), np.zeros(6)) for equality in equalities), np.zeros(6))
+        state.joints[w, number, 1:7] = pulled
+        force, torque = np.linalg.norm(pulled[:3]), np.linalg.norm(pulled[3:])
+        if force > (joint.break_force or np.inf) or torque > (joint.break_torque or np.inf):
+            state.joints[w, number] = 0.0
+            data.eq_active[equalities] = False
+            events.append(Event(w, time, "break", f"joint '{joint.name}' breaks at {force:.1f} N and {torque:.2f} N m"))
+
+
+def name_of(model: Model, number: int) -> str:
+    """Of a robot, or of another body that can be held."""
+    if number < len(model.machines):
+        for group, robots in zip(model.world.groups, model.world.slices, strict=True):
+            if robots.start <= number < robots.stop:
+                return f"{group.name}.{number - robots.start}"
+    thing = model.world.things[model.held[number - len(model.machines), 1]]
+    return str(getattr(thing, "name", "thing"))
+
+
+def _turn(quaternion: Any, vector: Any) -> Any:
+    out = np.empty(3)
+    mujoco.mju_rotVecQuat(out, vector, quaternion)
+    return out
+
+
+def _back(quaternion: Any) -> Any:
+    out = np.empty(4)
+    mujoco.mju_negQuat(out, quaternion)
+    return out
+
+
+__all__ = ["Event", "aim", "forces_of", "grip_all", "name_of", "pull_all"]

@@ -1,0 +1,188 @@
+"""A world description as a model of MuJoCo, and where everything is in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from formiga.engine.flatten import extent
+from formiga.engine.ground import is_flat
+from formiga.engine.parts import Part
+from formiga.engine.planar import pipeline as planar
+from formiga.engine.spatial import robots, scenery
+from formiga.errors import WorldError
+from formiga.state import Floats
+from formiga.world.elements import of, where
+from formiga.world.ground import Physics
+from formiga.world.loose import JOINTS, LOOSE
+from formiga.world.model import Contact, World
+from formiga.world.solids import Joint, Solid, Trigger
+
+SLIDING, ROLLING = 0.02, 0.01    # s, steps that were accurate enough: docs/space.md
+BODY = mujoco.mjtObj.mjOBJ_BODY
+EVERYTHING = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+
+
+@dataclass
+class Model:
+    """What never changes during a run. Only the aims of the grippers' equalities in `mj` do; the state says them again."""
+
+    world: World
+    worlds: int
+    copies: int
+    first_world: int
+    dt: float
+    flat: planar.Model             # the same world seen from above: placement, and rays over a level floor
+    level: bool                    # whether rays in the plane see everything
+    mj: Any                        # mujoco.MjModel
+    substeps: int
+    gravity: float
+    machines: list[robots.Machine]
+    sliding: robots.Sliding
+    parts: tuple[Part, ...]
+    rows: Any                      # (B,) body of each part
+    chassis: Any                   # (N,) row in parts of each robot's own pose
+    hold: Any                      # (N,) body by which others hold a robot, and that its rays do not see
+    gripper: Any                   # (N,) body that grips, or -1
+    jaw: Floats                    # (N, 3) where it grips, in the frame of that body
+    grips: Any                     # (N, 2) equalities: rigid, loose; -1 without a gripper
+    wheel_motor: Any               # (N, 2) actuators, or -1
+    wheel_dof: Any                 # (N, 2), or -1: it slides
+    motor: Any                     # (N, K) actuators of `outputs`, or -1
+    sign: Floats                   # (N, K)
+    motor_joint: Any               # (N, K) joint that an output turns, or -1
+    owner: Any                     # (geoms,) robot that bumps with it, or -1
+    ground: Any                    # (geoms,) whether it is the ground
+    loose: Any                     # (M,) row in parts of each loose thing
+    held: Any                      # bodies that can be held besides robots: (body id, index in world.things) rows
+    joints: list[tuple[Joint, Any]]  # with the numbers of their equalities, none for a joint of the tree
+    triggers: list[tuple[int, Trigger]]
+    spatial: bool = True
+
+
+def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
+    """Compile a world. `worlds` copies share the model; each has a row of the state."""
+    level = is_flat(world)
+    flat = planar.build(_from_above(world), worlds, first_world, copies)
+    physics = next((each for each in world.settings if isinstance(each, Physics)), Physics())
+    slides = all(not hasattr(group.robot, "file") and robots.slides(group.robot, level) for group in world.groups)
+    lying = any(isinstance(thing, (*LOOSE, Solid)) for thing in world.things)
+    step = physics.step if physics.step is not None else SLIDING if slides and not lying else ROLLING
+    substeps = max(1, ceil(world.dt / step - 1e-9))
+    spec = mujoco.MjSpec()
+    option = spec.option
+    option.timestep, option.gravity = world.dt / substeps, (0.0, 0.0, -physics.gravity)
+    option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    option.iterations = physics.iterations
+    option.solver = mujoco.mjtSolver.mjSOL_CG if physics.solver == "iterative" else mujoco.mjtSolver.mjSOL_NEWTON
+    option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE if physics.solver == "direct" else mujoco.mjtJacobian.mjJAC_SPARSE
+    option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
+    stuff = scenery.Stuff(world, option.timestep, physics.gravity)
+    scenery.add_ground(spec, world, stuff, extent(world, flat.fixed))
+    scenery.add_walls(spec, flat.fixed)
+    machines = [robots.add(spec, group, number, level) for group, numbers in zip(world.groups, world.slices, strict=True)
+                for number in range(numbers.start, numbers.stop)]
+    loose = scenery.add_loose(spec, world)
+    names = {f"{group.name}.{k}": machines[numbers.start + k].hold for group, numbers in zip(world.groups, world.slices, strict=True)
+             for k in range(group.count)}
+    names |= {thing.name: body for thing, (body, _) in zip(world.loose, loose, strict=True)}
+    solids, joints = scenery.add_solids(spec, world, stuff, names)
+    stuff.pairs(spec)
+    for machine in machines:
+        _add_grips(spec, machine)
+    try:
+        mj = spec.compile()
+    except (ValueError, mujoco.FatalError) as wrong:
+        raise WorldError(f"{where(world)}the world cannot be built in space ({str(wrong).strip().splitlines()[0]}).") from wrong
+    if world.contact.model == "none":
+        mj.geom_contype[:] = np.where(mj.geom_contype & robots.BODY, mj.geom_contype & ~robots.BODY, mj.geom_contype)
+        mj.geom_conaffinity[:] = mj.geom_conaffinity & ~robots.BODY
+    return _find(world, worlds, first_world, copies, flat, level and not solids and not any(hasattr(m.robot, "file") for m in machines),
+                 mj, substeps, physics.gravity, machines, loose, solids, joints)
+
+
+def _from_above(world: World) -> World:
+    """The world as the planar engine can build it, to place robots and to cast rays over a level floor."""
+    corners = any(getattr(group.robot, "outline", None) for group in world.groups)
+    things = tuple(thing for thing in world.things if not getattr(thing, "SPATIAL", False) and not isinstance(thing, JOINTS))
+    contact = Contact(model="impulse" if world.loose or corners else "none", crash_limit=world.contact.crash_limit,
+                      at_limit=world.contact.at_limit)
+    settings = tuple(each for each in world.settings if not getattr(each, "SPATIAL", False))
+    return replace(world, things=things, contact=contact, settings=settings, engine="planar")
+
+
+def _add_grips(spec: Any, machine: robots.Machine) -> None:
+    """Two equalities that hold nothing yet: a weld, and a shared point for a loose grasp. They are aimed when it grips."""
+    if machine.gripper:
+        for kind, how in (("rigid", mujoco.mjtEq.mjEQ_WELD), ("loose", mujoco.mjtEq.mjEQ_CONNECT)):
+            made = spec.add_equality(name=f"r{machine.number}/{kind}", objtype=BODY, type=how, name1=machine.gripper,
+                                     name2="world", active=False)
+            made.data[10] = 0.05  # m: at such a lever a turn counts as much as a shift
+
+
+def _find(world: World, worlds: int, first_world: int, copies: int, flat: planar.Model, level: bool, mj: Any, substeps: int,
+          gravity: float, machines: list[robots.Machine], loose: Any, solids: Any, joints: Any) -> Model:
+    """Names -> numbers."""
+    def body(name: str) -> int:
+        return int(mj.body(name).id) if name else -1
+
+    moving = [*(part for machine in machines for part in machine.parts), *loose, *solids]
+    parts = tuple(part for _, part in moving)
+    row = {name: number for number, (name, _) in enumerate(moving)}
+    count = max((len(machine.motors) for machine in machines), default=0)
+
+    def table(names: list[tuple[str, ...]], width: int, number: Any) -> Any:
+        return np.array([[number(name) if name else -1 for name in (*given, *[""] * (width - len(given)))] for given in names],
+                        np.int64).reshape(len(names), width)
+
+    motor = table([machine.motors for machine in machines], count, lambda name: mj.actuator(name).id)
+    gripping = [machine for machine in machines if machine.gripper]
+    grips = np.full((len(machines), 2), -1)
+    jaw = np.zeros((len(machines), 3))
+    for machine in gripping:
+        grips[machine.number] = [mj.equality(f"r{machine.number}/{kind}").id for kind in ("rigid", "loose")]
+        jaw[machine.number] = mj.site(f"r{machine.number}/jaw").pos
+    owner, ground = np.full(mj.ngeom, -1), mj.geom_group == scenery.GROUND_GROUP
+    for machine in machines:
+        for name, _ in machine.parts:
+            first, number = mj.body_geomadr[body(name)], mj.body_geomnum[body(name)]
+            for geom in range(first, first + number):
+                if mj.geom_contype[geom] & robots.BODY:
+                    owner[geom] = machine.number
+    held = [(body(name), part.thing) for name, part in [*loose, *solids] if getattr(world.things[part.thing], "grippable", True)]
+    joint_numbers = [(joint, np.array([mj.equality(name).id for name in names], np.int64)) for joint, names in joints]
+    return Model(
+        world, worlds, copies, first_world, world.dt, flat, level, mj, substeps, gravity, machines, _sliding(machines, mj), parts,
+        np.array([body(name) for name, _ in moving], np.int64), np.array([row[machine.chassis] for machine in machines], np.int64),
+        np.array([body(machine.hold) for machine in machines], np.int64),
+        np.array([body(machine.gripper) for machine in machines], np.int64), jaw, grips,
+        table([machine.wheel_motors for machine in machines], 2, lambda name: mj.actuator(name).id),
+        table([machine.wheels for machine in machines], 2, lambda name: mj.joint(name).dofadr[0]), motor,
+        np.array([[*machine.signs, *[1.0] * (count - len(machine.signs))] for machine in machines]).reshape(len(machines), count),
+        np.where(motor >= 0, mj.actuator_trnid[motor, 0], -1) if mj.nu else motor, owner, ground,
+        np.array([row[name] for name, _ in loose], np.int64), np.array(held, np.int64).reshape(-1, 2), joint_numbers,
+        [(index, thing) for index, thing in enumerate(world.things) if isinstance(thing, Trigger)])
+
+
+def _sliding(machines: list[robots.Machine], mj: Any) -> robots.Sliding:
+    chosen = [machine for machine in machines if machine.sliding]
+
+    def address(what: str, table: Any) -> Any:
+        found = [mujoco.mj_name2id(mj, mujoco.mjtObj.mjOBJ_JOINT, f"r{machine.number}/{what}") for machine in chosen]
+        return np.array([table[number] if number >= 0 else -1 for number in found], np.int64)
+
+    def inertia(machine: robots.Machine) -> float:
+        return float(mj.body_inertia[mj.body(machine.chassis).id].max(initial=0.0, where=[False, False, True]))
+
+    return robots.Sliding(
+        np.array([machine.number for machine in chosen], np.int64), address("x", mj.jnt_qposadr), address("x", mj.jnt_dofadr),
+        address("under", mj.jnt_qposadr), address("under", mj.jnt_dofadr), np.array([float(m.robot.wheel_base) for m in chosen]),
+        np.array([float(m.robot.mass) for m in chosen]), np.array([inertia(m) for m in chosen]),
+        np.array([float(getattr(m.robot, "friction", 1.0)) for m in chosen]))
+
+
+__all__ = ["EVERYTHING", "Model", "build", "of"]

@@ -1,0 +1,332 @@
+"""The spatial engine: bodies with masses in three dimensions, by MuJoCo; the same promise as the planar engine's.
+
+`build`, `init`, `step`, `cast`, `light` and `rays` are that promise. One model and one set of working data serve all worlds of
+a batch, one after another: all that a world goes on from is in the state, so its motion does not depend on its neighbours,
+and whoever changes the state by hand changes the motion. Threads share out whole worlds, as in the plane.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from formiga.engine.beams import Beams
+from formiga.engine.planar import pipeline as planar
+from formiga.engine.spatial.gripping import Event, aim, forces_of, grip_all, name_of, pull_all
+from formiga.engine.spatial.model import EVERYTHING, Model, build
+from formiga.engine.spatial.scenery import GROUND_GROUP, upright
+from formiga.engine.spatial.treels import pull_all as treels
+from formiga.errors import WorldError
+from formiga.state import Floats, State
+
+SENSOR_HEIGHT = 0.6                 # of rays around a robot, in its heights: only on rough ground does it matter
+SEEN = np.array([1, 1, 0, 1, 1, 1], np.uint8)          # groups of geoms that rays meet
+ONLY_GROUND = np.array([group == GROUND_GROUP for group in range(6)], np.uint8)
+TOO_FAST = 1e3                      # m/s or rad/s; beyond it a motion is not one
+
+
+@dataclass
+class Scratch(planar.Scratch):
+    """Working memory: MuJoCo's own, and what happened in the last step."""
+
+    data: Any = None
+    loaded: Any = None              # (N, 14) grips that the model is aimed at
+    events: list[Event] = field(default_factory=list)
+    inside: Any = None              # (W, triggers, N) who is in which zone
+
+
+def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> State:
+    """Everything that changes, at the start: robots placed as in the plane, then set down on the ground."""
+    state = planar.init(model.flat, seed, start)
+    W, N, K = model.worlds, len(model.machines), model.motor.shape[1]
+    flat, mj = state.scratch, model.mj
+    data = mujoco.MjData(mj)
+    state.scratch = Scratch(**{name: getattr(flat, name) for name in flat.__dataclass_fields__}, data=data,
+                            loaded=np.full((N, 14), np.nan), inside=np.zeros((W, len(model.triggers), N), np.bool_))
+    state.outputs, state.angles, state.torques = (np.zeros((W, N, K)) for _ in range(3))
+    state.pull, state.grips = np.zeros((W, N, 3)), np.zeros((W, N, 14))
+    state.bodies = np.zeros((W, len(model.parts), 7))
+    state.space = np.zeros((W, mujoco.mj_stateSize(mj, EVERYTHING)))
+    state.joints = np.zeros((W, len(model.joints), 8))
+    state.joints[:, :, 0] = 1.0
+    for w in range(W):
+        mujoco.mj_resetData(mj, data)
+        for machine in model.machines:
+            _put(model, data, machine, *state.position[w, machine.number], state.heading[w, machine.number])
+        for number, thing in enumerate(model.world.loose):
+            _lay(model, data, number, thing)
+        mujoco.mj_forward(mj, data)
+        for joint, equalities in model.joints:
+            _join(model, data, joint, equalities)
+        mujoco.mj_forward(mj, data)
+        mujoco.mj_getState(mj, data, state.space[w], EVERYTHING)
+        _read(model, state, w, data)
+    return state
+
+
+def _put(model: Model, data: Any, machine: Any, x: float, y: float, heading: float) -> None:
+    """Set a robot down at a place on the ground, upright."""
+    mj = model.mj
+    if machine.sliding:
+        at = mj.joint(f"r{machine.number}/x").qposadr[0]
+        data.qpos[at : at + 3] = x, y, heading
+        return
+    root = mj.body(machine.chassis)
+    first = mj.body_jntadr[root.id]
+    if first >= 0 and mj.jnt_type[first] == mujoco.mjtJoint.mjJNT_FREE:
+        at = mj.jnt_qposadr[first]
+        data.qpos[at : at + 2], data.qpos[at + 3 : at + 7] = (x, y), upright(heading)
+        data.qpos[at + 2] = _ground(model, data, machine, x, y, heading) + machine.lift
+
+
+def _ground(model: Model, data: Any, machine: Any, x: float, y: float, heading: float) -> float:
+    """The highest point of the ground under a robot: in its middle, under its wheels and at its rim."""
+    mujoco.mj_kinematics(model.mj, data)
+    robot, highest = machine.robot, 0.0 if model.level else -np.inf
+    if model.level:
+        return highest
+    for angle, out in [(0.0, 0.0), *((k * np.pi / 4, 0.78 * robot.radius) for k in range(8))]:
+        point = np.array([x + out * np.cos(heading + angle), y + out * np.sin(heading + angle), 10.0])
+        down = mujoco.mj_ray(model.mj, data, point, np.array([0.0, 0.0, -1.0]), ONLY_GROUND, True, -1, np.array([-1], np.int32))
+        highest = max(highest, 10.0 - down if down >= 0.0 else -np.inf)
+    return highest if np.isfinite(highest) else 0.0
+
+
+def _lay(model: Model, data: Any, number: int, thing: Any) -> None:
+    """A ball, puck or block where the world says."""
+    at = model.mj.joint(f"loose{model.world.things.index(thing)}").qposadr[0]
+    data.qpos[at : at + 3] = thing.x, thing.y, 0.0
+    data.qpos[at + 3 : at + 7] = upright(getattr(thing, "heading", 0.0))
+    dof = model.mj.joint(f"loose{model.world.things.index(thing)}").dofadr[0]
+    data.qvel[dof : dof + 2] = getattr(thing, "vx", 0.0), getattr(thing, "vy", 0.0)
+
+
+def _join(model: Model, data: Any, joint: Any, equalities: Any) -> None:
+    """Aim the equalities of a joint at its two bodies as they are now."""
+    from formiga.engine.spatial.gripping import _aimed
+
+    mj = model.mj
+    for k, equality in enumerate(equalities):
+        one, other = mj.eq_obj1id[equality], mj.eq_obj2id[equality]
+        point = np.array([joint.x, joint.y, joint.z])
+        if joint.kind == "hinge":
+            point = point + (2 * k - 1) * 0.02 * np.array(joint.axis) / np.linalg.norm(joint.axis)
+        pose = [np.concatenate([data.xpos[body], data.xquat[body]]) for body in (one, other)]
+        mj.eq_data[equality] = _aimed(pose[0], pose[1], point, joint.kind != "fixed")
+
+
+# -- the step -----------------------------------------------------------------------------------------------------------
+def step(model: Model, state: State, wheels: Floats) -> None:
+    """Advance every world that has not ended by `model.dt`, with wheel speeds (W, N, 2) in m/s at the rim."""
+    state.scratch.events.clear()
+    for w in range(model.worlds):
+        if not state.done[w]:
+            _advance(model, state, w, wheels[w])
+
+
+def _advance(model: Model, state: State, w: int, wheels: Floats) -> None:
+    scratch, data, mj = state.scratch, state.scratch.data, model.mj
+    mujoco.mj_setState(mj, data, state.space[w], EVERYTHING)
+    grip_all(model, state, w, scratch.events)
+    aim(model, state, w, data, scratch.loaded)
+    driven = np.where(state.alive[w][:, None], wheels, 0.0)
+    _drive(model, state, w, data, driven)
+    if len(model.sliding.number):
+        qpos, qvel, force, sliding, small, g = data.qpos, data.qvel, data.qfrc_applied, model.sliding, mj.opt.timestep, model.gravity
+        for _ in range(model.substeps):
+            treels(sliding, qpos, qvel, driven, small, g, force)
+            mujoco.mj_step(mj, data)
+    else:
+        mujoco.mj_step(mj, data, nstep=model.substeps)
+    if _exploded(model, state, w, data):
+        return
+    state.step[w] += 1
+    mujoco.mj_kinematics(mj, data)
+    _read(model, state, w, data)
+    _turned(model, state, w, data, driven)
+    pull_all(model, state, w, data, scratch.events)
+    mujoco.mj_getState(mj, data, state.space[w], EVERYTHING)
+    _bumps(model, state, w, data)
+    _zones(model, state, w)
+
+
+def _drive(model: Model, state: State, w: int, data: Any, wheels: Floats) -> None:
+    """Tell the motors."""
+    if model.wheel_motor.size and (on := model.wheel_motor >= 0).any():
+        radius = np.array([[machine.robot.wheel_radius] for machine in model.machines])
+        data.ctrl[model.wheel_motor[on]] = (wheels / radius)[on]
+    if model.motor.size and (on := model.motor >= 0).any():
+        data.ctrl[model.motor[on]] = (model.sign * state.outputs[w] * state.alive[w][:, None])[on]
+
+
+def _exploded(model: Model, state: State, w: int, data: Any) -> bool:
+    """Whether the motion is no longer one; then the world ends as it was before this step, and says where it went wrong."""
+    bad = ~np.isfinite(data.qvel) | (np.abs(data.qvel) > TOO_FAST)
+    if not bad.any() and np.isfinite(data.qpos).all():
+        return False
+    body = int(model.mj.dof_bodyid[int(np.argmax(bad))])
+    name = mujoco.mj_id2name(model.mj, mujoco.mjtObj.mjOBJ_BODY, body) or str(body)
+    for row in np.flatnonzero(model.rows == body):
+        part = model.parts[row]
+        name = f"{part.name} of {name_of(model, part.robot)}" if part.robot >= 0 else str(model.world.things[part.thing].name)
+    state.done[w] = True
+    state.unresolved[w] += 1
+    mujoco.mj_resetData(model.mj, data)
+    state.scratch.loaded[...] = np.nan
+    time = float(state.step[w]) * model.dt
+    state.scratch.events.append(Event(w, time, "explode", f"the motion exploded at {time:g} s, at the {name}; the world ends here"))
+    return True
+
+
+# -- MuJoCo -> state ------------------------------------------------------------------------------------------------------
+def _read(model: Model, state: State, w: int, data: Any) -> None:
+    """Poses and speeds as the rest of the laboratory knows them."""
+    bodies = state.bodies[w]
+    bodies[:, :3], bodies[:, 3:] = data.xpos[model.rows], data.xquat[model.rows]
+    own = bodies[model.chassis]
+    qw, qx, qy, qz = own[:, 3], own[:, 4], own[:, 5], own[:, 6]
+    heading = np.arctan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
+    before = state.heading[w]
+    turn = (heading - before + np.pi) % (2.0 * np.pi) - np.pi  # headings are not wrapped
+    if state.step[w] > 0:
+        state.motion[w, :, :2] = (own[:, :2] - state.position[w]) / model.dt
+        state.motion[w, :, 2] = turn / model.dt
+    state.heading[w] = before + turn
+    state.position[w] = own[:, :2]
+    for number, row in enumerate(model.loose):
+        x, y, _, qw, qx, qy, qz = bodies[row]
+        old = state.loose[w, number].copy()
+        state.loose[w, number, :3] = x, y, np.arctan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
+        if state.step[w] > 0:
+            state.loose[w, number, 3:6] = (state.loose[w, number, :3] - old[:3]) / model.dt
+    if model.motor.size and (on := model.motor >= 0).any():
+        place, force = np.zeros(model.motor.shape), np.zeros(model.motor.shape)
+        place[on] = data.qpos[model.mj.jnt_qposadr[model.motor_joint[on]]]
+        force[on] = data.actuator_force[model.motor[on]]
+        state.angles[w], state.torques[w] = model.sign * place, model.sign * force
+
+
+def _turned(model: Model, state: State, w: int, data: Any, driven: Floats) -> None:
+    """How the wheels really turned: those of sliding robots as they were told, and the floor slips under them."""
+    rolls = model.wheel_dof >= 0
+    state.wheels[w] = driven
+    radius = np.array([machine.robot.wheel_radius for machine in model.machines]).reshape(-1, 1)
+    if rolls.any():
+        speed = data.qvel[np.where(rolls, model.wheel_dof, 0)] * radius
+        state.wheels[w] = np.where(rolls, speed, driven)
+    state.wheel_angle[w] += state.wheels[w] * model.dt / radius
+
+
+def _bumps(model: Model, state: State, w: int, data: Any) -> None:
+    """Who touches something that is not the ground; crashes are counted as in the plane."""
+    hit = np.zeros(len(model.machines), np.bool_)
+    if data.ncon:
+        geoms = data.contact.geom[data.contact.dist < 0.0]
+        for one, other in ((0, 1), (1, 0)):
+            owner = model.owner[geoms[:, one]]
+            hit[owner[(owner >= 0) & ~model.ground[geoms[:, other]] & (owner != model.owner[geoms[:, other]])]] = True
+    contact = model.world.contact
+    state.crashed[w] = hit & state.alive[w]
+    state.crashes[w] += state.crashed[w]
+    if contact.crash_limit > 0 and (over := state.crashed[w] & (state.crashes[w] >= contact.crash_limit)).any():
+        if contact.at_limit == "end":
+            state.done[w] = True
+        else:
+            state.alive[w, over] = False
+            state.done[w] |= not state.alive[w].any()
+
+
+def _zones(model: Model, state: State, w: int) -> None:
+    """Who came into a trigger zone, and who left."""
+    for number, (_, zone) in enumerate(model.triggers):
+        place = state.bodies[w, model.chassis, :3] - (zone.x, zone.y, zone.z)
+        now = ((np.abs(place[:, 0]) <= zone.width / 2) & (np.abs(place[:, 1]) <= zone.depth / 2)
+               & (place[:, 2] >= -1e-3) & (place[:, 2] <= zone.height) & zone.on)
+        before = state.scratch.inside[w, number]
+        time = float(state.step[w]) * model.dt
+        for i in np.flatnonzero(now != before):
+            came = zone.say or f"{name_of(model, i)} comes into '{zone.name}'"
+            state.scratch.events.append(Event(w, time, "enter" if now[i] else "leave",
+                                              came if now[i] else f"{name_of(model, i)} leaves '{zone.name}'"))
+        state.scratch.inside[w, number] = now
+
+
+# -- what sensors ask -------------------------------------------------------------------------------------------------------
+def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) -> Floats:
+    """Distances (W, n, B) along beams around each robot; infinity where nothing is within reach."""
+    if model.level:
+        return planar.cast(model.flat, state, beams, reach, robots)
+    origin, direction = (np.column_stack([part, np.zeros(len(part))]) for part in (beams.origin, beams.direction))
+    heights = [SENSOR_HEIGHT * machine.robot.height for machine in model.machines[robots]]
+    return _rays(model, state, origin, direction, reach, robots, heights)
+
+
+def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice) -> Floats:
+    """Distances (W, n, B) along rays (B, 3) in the frame of each robot's chassis; infinity where nothing is within reach."""
+    return _rays(model, state, origin, direction, reach, robots, [0.0] * (robots.stop - robots.start))
+
+
+def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice, heights: Any) -> Floats:
+    out = np.full((model.worlds, robots.stop - robots.start, len(origin)), np.inf)
+    mj, data = model.mj, state.scratch.data
+    matrix, hit, far = np.empty(9), np.empty(1, np.int32), np.empty(len(origin))
+    outward = bool(np.allclose(origin, (origin * direction).sum(1, keepdims=True) * direction))  # all of them through the axis
+    mount, many = (origin * direction).sum(1), np.empty(len(origin), np.int32)
+    for w in range(model.worlds):
+        mujoco.mj_setState(mj, data, state.space[w], EVERYTHING)
+        mujoco.mj_kinematics(mj, data)
+        for i in range(robots.start, robots.stop):
+            pose = state.bodies[w, model.chassis[i]]
+            mujoco.mju_quat2Mat(matrix, pose[3:])
+            turn = matrix.reshape(3, 3)
+            middle, ways = pose[:3] + heights[i - robots.start] * turn[:, 2], direction @ turn.T
+            if outward:
+                mujoco.mj_multiRay(mj, data, middle, ways.ravel(), SEEN, True, int(model.hold[i]), many, far, None, len(far),
+                                   reach + float(mount.max()))
+                distance = np.where(far >= 0.0, np.maximum(far - mount, 0.0), np.inf)
+            else:
+                starts = middle + origin @ turn.T
+                distance = np.array([mujoco.mj_ray(mj, data, start, way, SEEN, True, int(model.hold[i]), hit)
+                                     for start, way in zip(starts, ways, strict=True)])
+                distance = np.where(distance >= 0.0, distance, np.inf)
+            out[w, i - robots.start] = np.where(distance <= reach, distance, np.inf)
+    return out
+
+
+def light(model: Model, state: State, diodes: Any, robots: slice) -> Floats:
+    """Readings (W, n, S) of light sensors. Walls, obstacles and robots hide lamps by their heights; hills do not."""
+    return planar.light(model.flat, state, diodes, robots)
+
+
+def forces(model: Model, state: State) -> Floats:
+    """What the first world's grips and joints do (K, 7): where, x y z; the force on what is held, in N; 0 grip, 1 joint."""
+    rows: list[Any] = []
+    mj, data = model.mj, state.scratch.data
+    for i in np.flatnonzero(state.grips[0, :, 0]):
+        kind, held = int(state.grips[0, i, 0]), int(state.grips[0, i, 1])
+        row = int(np.flatnonzero(model.rows == model.gripper[i])[0])
+        turn, at = np.empty(9), state.bodies[0, row]
+        mujoco.mju_quat2Mat(turn, at[3:])
+        chassis, pulled = np.empty(9), state.grips[0, i, 2]
+        mujoco.mju_quat2Mat(chassis, state.bodies[0, model.chassis[i], 3:])
+        way = chassis.reshape(3, 3) @ state.pull[0, i]
+        size = float(np.linalg.norm(way))
+        rows.append((*(at[:3] + turn.reshape(3, 3) @ model.jaw[i]), *(-way * pulled / size if size > 0.0 else np.zeros(3)), 0.0))
+        del kind, held
+    for number, (joint, equalities) in enumerate(model.joints):
+        if len(equalities) and state.joints[0, number, 0]:
+            body, anchor = int(mj.eq_obj1id[equalities[0]]), mj.eq_data[equalities[0]]
+            found = np.flatnonzero(model.rows == body)
+            if len(found):
+                turn, at = np.empty(9), state.bodies[0, found[0]]
+                mujoco.mju_quat2Mat(turn, at[3:])
+                local = anchor[3:6] if joint.kind == "fixed" else anchor[:3]
+                rows.append((*(at[:3] + turn.reshape(3, 3) @ local), *state.joints[0, number, 1:4], 1.0))
+    del data
+    return np.array(rows).reshape(-1, 7)
+
+
+__all__ = ["Event", "Model", "WorldError", "build", "cast", "forces", "forces_of", "init", "light", "rays", "step"]

@@ -1,0 +1,235 @@
+"""Robots as bodies, joints and motors of MuJoCo.
+
+Two kinds of base. A *sliding* one has three degrees of freedom on a flat floor and is pulled by its treels (`treels.py`).
+One on *wheels* is free in space: two round wheels with friction, two casters without. Wheels are spheres, because a cylinder
+touches with an edge and turns a tenth too little; of two geoms the one with the higher priority says how they rub.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import mujoco
+
+from formiga.engine.parts import Part
+from formiga.errors import WorldError
+from formiga.units import CM
+from formiga.world.elements import where
+from formiga.world.model import Group
+
+# Who touches whom: contype of one and conaffinity of the other share a bit.
+BODY, GROUND, WHEEL, LYING = 1, 2, 4, 8
+SMOOTH = 1000                      # priority of what has no friction
+# Shares of an s-bot's mass [digest of S3: chassis 0.36, wheels 0.03 each, turret 0.30, arm 0.02 kg]
+CHASSIS_SHARE, WHEEL_SHARE, TURRET_SHARE, ARM_SHARE = 0.36 / 0.74, 0.03 / 0.74, 0.30 / 0.74, 0.02 / 0.74
+TURRET_TORQUE = 1.0                # N m: it holds what the gripper holds at the end of the arm
+LOW = 1.0 * CM                     # radius of a caster
+
+free, hinge, slide = mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE
+sphere, box, cylinder = mujoco.mjtGeom.mjGEOM_SPHERE, mujoco.mjtGeom.mjGEOM_BOX, mujoco.mjtGeom.mjGEOM_CYLINDER
+
+
+@dataclass
+class Machine:
+    """Where the parts of one robot are in the compiled model; names, until it is compiled."""
+
+    number: int
+    robot: Any
+    sliding: bool
+    chassis: str                                # the body that is the robot's own pose
+    gripper: str = ""                           # the body that grips, and what others grip it by
+    hold: str = ""
+    wheels: tuple[str, ...] = ()                # joints of the two wheels
+    wheel_motors: tuple[str, ...] = ()          # their actuators, empty if it slides
+    motors: tuple[str, ...] = ()                # actuators of `robot.outputs`; '' for what has none, such as a gripper
+    signs: tuple[float, ...] = ()               # +1, or -1 where the motor turns the other way round
+    parts: list[tuple[str, Part]] = field(default_factory=list)
+    lift: float = 0.0                           # m by which its foot starts above the ground
+
+
+class Sliding(NamedTuple):
+    """The sliding robots for `treels.pull_all`; each array is (n,)."""
+
+    number: Any      # int64, in the state
+    place: Any       # int64, of its x among the places; y and the heading follow
+    first: Any       # int64, of its x among the speeds
+    under: Any       # int64, of the chassis under the turret among the places
+    chassis: Any     # int64, the same among the speeds, or -1
+    base: Any        # m
+    mass: Any        # kg
+    inertia: Any     # kg m^2, of what turns on the floor
+    friction: Any
+
+
+def slides(robot: Any, flat: bool) -> bool:
+    """Whether this robot slides in such a world."""
+    base = getattr(robot, "base", "auto")
+    return base == "sliding" or (base == "auto" and flat and getattr(robot, "model", "simple") == "simple")
+
+
+def add(spec: Any, group: Group, number: int, flat: bool) -> Machine:
+    """Add one robot to the description of the model."""
+    robot = group.robot
+    if hasattr(robot, "file"):
+        return _from_file(spec, robot, number)
+    for needed in ("radius", "height", "mass", "wheel_base", "wheel_radius", "top_speed"):
+        if not hasattr(robot, needed):
+            raise WorldError(f"{where(group)}the spatial engine cannot build <{group.name}>: it has no '{needed}'.")
+    if getattr(robot, "base", "auto") == "sliding" and (not flat or robot.model == "detailed"):
+        why = "this ground is not level" if not flat else "a detailed robot stands on wheels"
+        raise WorldError(f"{where(group)}'{group.name}' cannot slide: {why}. Leave 'base' out.")
+    for noise in ("position_noise", "heading_noise"):
+        if getattr(robot, noise, 0.0) > 0.0:
+            raise WorldError(f"{where(group)}'{group.name}' has {noise}; in space robots move by forces, and only motor_noise "
+                             "has a meaning.")
+    return _sliding(spec, robot, number) if slides(robot, flat) else _on_wheels(spec, robot, number)
+
+
+# -- sliding ------------------------------------------------------------------------------------------------------------
+def _sliding(spec: Any, robot: Any, number: int) -> Machine:
+    """x, y and a turn about the vertical. With a turret, that is what slides, and the chassis turns under it."""
+    name, turret = f"r{number}", hasattr(robot, "outputs")
+    own = robot.mass * (TURRET_SHARE + ARM_SHARE) if turret else robot.mass
+    body = spec.worldbody.add_body(name=f"{name}/turret" if turret else f"{name}/chassis")
+    for axis, kind, what in (((1, 0, 0), slide, "x"), ((0, 1, 0), slide, "y"), ((0, 0, 1), hinge, "turn")):
+        body.add_joint(name=f"{name}/{what}", type=kind, axis=axis)
+    _weight(body, own, robot)
+    _shell(body, robot, contype=BODY, conaffinity=BODY, condim=1)
+    if not turret:
+        return Machine(number, robot, True, f"{name}/chassis", hold=f"{name}/chassis",
+                       parts=[(f"{name}/chassis", Part(number, -1, "chassis"))])
+    chassis = body.add_body(name=f"{name}/chassis")
+    chassis.add_joint(name=f"{name}/under", type=hinge, axis=(0, 0, 1))
+    _weight(chassis, robot.mass - own, robot)
+    _jaw(body, robot)
+    _servo(spec, f"{name}/turret", f"{name}/under", TURRET_TORQUE)
+    return Machine(number, robot, True, f"{name}/chassis", f"{name}/turret", f"{name}/turret",
+                   motors=(f"{name}/turret", "", ""), signs=(-1.0, 1.0, 1.0),
+                   parts=[(f"{name}/turret", Part(number, -1, "turret")), (f"{name}/chassis", Part(number, -1, "chassis"))])
+
+
+def yaw_inertia(robot: Any, mass: float) -> float:
+    """Of a drum of its radius."""
+    return 0.5 * mass * float(robot.radius) ** 2
+
+
+# -- on wheels ------------------------------------------------------------------------------------------------------------
+def _on_wheels(spec: Any, robot: Any, number: int) -> Machine:
+    name, turret, detailed = f"r{number}", hasattr(robot, "outputs"), getattr(robot, "model", "") == "detailed"
+    r, half, reach = robot.wheel_radius, robot.wheel_base / 2, 0.78 * robot.radius
+    light = robot.mass * (1.0 if not turret else 1.0 - TURRET_SHARE - ARM_SHARE) - 2 * WHEEL_SHARE * robot.mass
+    body = spec.worldbody.add_body(name=f"{name}/chassis")
+    body.add_joint(name=f"{name}/free", type=free)
+    body.explicitinertial, body.mass = True, light
+    body.ipos, body.inertia = (0, 0, 1.5 * r), _drum(light, robot.radius, 0.5 * robot.height)
+    low = min(LOW, 0.5 * r)
+    for x in (-reach, reach):
+        body.add_geom(type=sphere, size=(low, 0, 0), pos=(x, 0, low - 0.2e-3), mass=0.0, friction=(0, 0, 0), condim=1,
+                      priority=SMOOTH, contype=WHEEL, conaffinity=GROUND | LYING)
+    if detailed:
+        body.add_geom(type=box, size=(0.8 * robot.radius, 0.7 * half, 0.4 * r), pos=(0, 0, 1.4 * r), mass=0.0, friction=(0.3, 0, 0),
+                      condim=3, contype=BODY | WHEEL, conaffinity=BODY | GROUND | LYING)
+    machine = Machine(number, robot, False, f"{name}/chassis", hold=f"{name}/chassis", lift=1e-3,
+                      parts=[(f"{name}/chassis", Part(number, -1, "chassis"))])
+    for side, y in (("left", half), ("right", -half)):
+        wheel = body.add_body(name=f"{name}/{side}", pos=(0, y, r))
+        wheel.add_joint(name=f"{name}/{side}", type=hinge, axis=(0, 1, 0), armature=1e-5)
+        wheel.add_geom(type=sphere, size=(r, 0, 0), mass=WHEEL_SHARE * robot.mass, friction=(getattr(robot, "friction", 1.0), 0, 0),
+                       priority=priority(getattr(robot, "friction", 1.0)), condim=3, contype=WHEEL, conaffinity=GROUND | LYING)
+        motor = spec.add_actuator(name=f"{name}/{side}", target=f"{name}/{side}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        motor.set_to_velocity(kv=0.05)
+        machine.parts.append((f"{name}/{side}", Part(number, -1, side)))
+    machine.wheels = machine.wheel_motors = (f"{name}/left", f"{name}/right")
+    upper = body
+    if turret:
+        upper = body.add_body(name=f"{name}/turret")
+        upper.add_joint(name=f"{name}/turret", type=hinge, axis=(0, 0, 1))
+        mass = robot.mass * (TURRET_SHARE + (0.0 if detailed else ARM_SHARE))
+        upper.explicitinertial, upper.mass = True, mass
+        upper.ipos, upper.inertia = (0, 0, 3.0 * r), _drum(mass, robot.radius, 0.4 * robot.height)
+        _servo(spec, f"{name}/turret", f"{name}/turret", TURRET_TORQUE)
+        machine.parts.append((f"{name}/turret", Part(number, -1, "turret")))
+        machine.gripper = machine.hold = f"{name}/turret"
+        machine.motors, machine.signs = (f"{name}/turret", "", ""), (1.0, 1.0, 1.0)
+    _shell(upper, robot, contype=BODY | WHEEL, conaffinity=BODY | GROUND | LYING, condim=3)
+    if detailed:
+        _arm(spec, upper, robot, machine)
+    elif turret:
+        _jaw(upper, robot)
+    return machine
+
+
+def _arm(spec: Any, turret: Any, robot: Any, machine: Machine) -> None:
+    """An arm on a horizontal axis, with the gripper at its end."""
+    name = f"r{machine.number}"
+    x, z = robot.arm_pivot
+    long = robot.radius + robot.grip_reach - x
+    arm = turret.add_body(name=f"{name}/arm", pos=(x, 0, z))
+    arm.add_joint(name=f"{name}/arm", type=hinge, axis=(0, -1, 0), limited=mujoco.mjtLimited.mjLIMITED_TRUE, range=(-30.0, 70.0),
+                  armature=1e-4)
+    arm.add_geom(type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=(0, 0, 0, long - 0.01, 0, 0), size=(0.006, 0, 0),
+                 mass=ARM_SHARE * robot.mass, contype=0, conaffinity=0, group=2)
+    arm.add_site(name=f"{name}/jaw", pos=(long - 0.5 * robot.grip_reach, 0, 0))
+    _servo(spec, f"{name}/arm", f"{name}/arm", robot.lift_force * long)
+    machine.parts.append((f"{name}/arm", Part(machine.number, -1, "arm")))
+    machine.gripper, machine.motors = f"{name}/arm", (machine.motors[0], f"{name}/arm", "")
+
+
+def _jaw(body: Any, robot: Any) -> None:
+    """Where a still gripper holds: in the middle of its reach, at the height of the arm."""
+    body.add_site(name=body.name.split("/")[0] + "/jaw", pos=(robot.radius + 0.5 * robot.grip_reach, 0, robot.arm_pivot[1]))
+
+
+def _servo(spec: Any, name: str, joint: str, torque: float) -> None:
+    """A motor that is told a speed and holds its place when that is 0."""
+    motor = spec.add_actuator(name=name, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT)
+    motor.set_to_intvelocity(kp=8.0, kv=0.3)
+    motor.forcelimited, motor.forcerange = True, (-torque, torque)
+
+
+def _shell(body: Any, robot: Any, **how: Any) -> None:
+    """What others bump into. A sphere stands for an upright drum: cheaper, and the same among robots of one height."""
+    low, high = robot.wheel_radius, robot.height
+    outline = getattr(robot, "outline", None)
+    if outline:
+        width, depth = (max(p[k] for p in outline) - min(p[k] for p in outline) for k in (0, 1))
+        body.add_geom(type=box, size=(width / 2, depth / 2, (high - 0.1 * low) / 2), pos=(0, 0, (high + 0.1 * low) / 2), mass=0.0,
+                      friction=(0.3, 0, 0), **how)
+    elif getattr(robot, "model", "") == "detailed":
+        body.add_geom(type=cylinder, size=(robot.radius, (high - 2 * low) / 2, 0), pos=(0, 0, (high + 2 * low) / 2), mass=0.0,
+                      friction=(0.3, 0, 0), **how)
+    else:
+        body.add_geom(type=sphere, size=(robot.radius, 0, 0), pos=(0, 0, low + robot.radius), mass=0.0, friction=(0.3, 0, 0), **how)
+
+
+def _weight(body: Any, mass: float, robot: Any) -> None:
+    body.explicitinertial, body.mass = True, mass
+    body.ipos, body.inertia = (0, 0, 0.5 * robot.height), _drum(mass, robot.radius, robot.height)
+
+
+def _drum(mass: float, radius: float, height: float) -> tuple[float, float, float]:
+    across = mass * (3.0 * radius**2 + height**2) / 12.0
+    return across, across, 0.5 * mass * radius**2
+
+
+def priority(friction: float) -> int:
+    """The smoother of two that touch says how they rub: MuJoCo asks the geom with the higher priority."""
+    return int(max(0, min(SMOOTH, round(SMOOTH - 100.0 * friction))))
+
+
+# -- from a file of the user's own ------------------------------------------------------------------------------------------
+def _from_file(spec: Any, robot: Any, number: int) -> Machine:
+    """A robot in MJCF or URDF."""
+    name, child, rest = f"r{number}", robot.description(), robot.outputs
+    root = list(child.worldbody.bodies)[0].name
+    for geom in child.geoms:
+        if geom.contype or geom.conaffinity:
+            geom.contype, geom.conaffinity = BODY | WHEEL | LYING, BODY | GROUND | LYING | WHEEL
+    names = [body.name for body in child.bodies if body.name and body.name not in ("world", root)]
+    spec.attach(child, prefix=f"{name}/", frame=spec.worldbody.add_frame())
+    return Machine(number, robot, False, f"{name}/{root}", hold=f"{name}/{root}", lift=robot.lift,
+                   wheel_motors=tuple(f"{name}/{wheel}" for wheel in robot.wheels),
+                   motors=tuple(f"{name}/{each}" for each in rest), signs=(1.0,) * len(rest),
+                   parts=[(f"{name}/{root}", Part(number, -1, "chassis")),
+                          *((f"{name}/{called}", Part(number, -1, called)) for called in names)])

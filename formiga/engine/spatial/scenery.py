@@ -1,0 +1,336 @@
+"""Everything but robots as bodies of MuJoCo: the ground, walls and obstacles, what lies about, solids and their joints."""
+
+from __future__ import annotations
+
+from math import atan2, hypot, log, pi, sqrt
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from formiga.engine.fixed import Fixed
+from formiga.engine.ground import covers, floor_tiles, terrain_heights, wedge
+from formiga.engine.parts import Part
+from formiga.engine.spatial.robots import BODY, GROUND, LYING, WHEEL, box, cylinder, free, hinge, priority, slide, sphere
+from formiga.errors import WorldError, suggest
+from formiga.units import MM
+from formiga.world.elements import locate, origin, where
+from formiga.world.ground import FLOORS, Hole, Platform, Ramp, Terrain
+from formiga.world.loose import JOINTS, Ball, Block, Puck, Weld
+from formiga.world.model import World
+from formiga.world.solids import Joint, Material, Solid, Touch
+
+THICK = 4.0 * MM         # of walls
+FAR = 20.0               # m, that the floor goes on around everything
+GROUND_GROUP = 1         # of geoms that are the ground; group 2 is not seen by rays
+ON_GROUND = {"contype": GROUND, "conaffinity": WHEEL, "group": GROUND_GROUP}
+STANDS = {"contype": BODY | LYING, "conaffinity": BODY}
+LIES = {"contype": BODY | WHEEL | LYING, "conaffinity": BODY | GROUND | LYING}
+PLAIN = (Material(name="plain", friction=0.6), Material(name="ground", friction=1.0))
+SHAPES = {"box": box, "sphere": sphere, "cylinder": cylinder, "capsule": mujoco.mjtGeom.mjGEOM_CAPSULE}
+
+
+class Stuff:
+    """What the things of a world are made of, as attributes of geoms."""
+
+    def __init__(self, world: World, step: float, gravity: float) -> None:
+        self._step, self._gravity = step, max(gravity, 1e-3)
+        self.materials = {each.name: each for each in PLAIN}
+        own = [thing for thing in world.things if isinstance(thing, Material)]
+        for number, each in enumerate(own):
+            if each.name in {other.name for other in own[:number]}:
+                raise WorldError(f"{where(each)}second material '{each.name}'. Give each its own name.")
+            self.materials[each.name] = each
+        self.touches = [thing for thing in world.things if isinstance(thing, Touch)]
+        for touch in self.touches:
+            for name in (touch.one, touch.other):
+                self._find(touch, name)
+        self.geoms: dict[str, list[str]] = {}
+
+    def _find(self, thing: Any, name: str) -> Material:
+        if name not in self.materials:
+            raise WorldError(f"{where(thing)}there is no material '{name}'.{suggest(name, self.materials)} "
+                             f"There are: {', '.join(self.materials)}.")
+        return self.materials[name]
+
+    def of(self, thing: Any, geom: str) -> dict[str, Any]:
+        """How a geom of that name rubs and bounces; it is remembered for pairs."""
+        material = self._find(thing, thing.material)
+        self.geoms.setdefault(material.name, []).append(geom)
+        return {"name": geom, "friction": (material.friction, 0, 0), "priority": priority(material.friction),
+                "solref": self.solref(material.restitution, material.softness), "condim": 3}
+
+    def solref(self, restitution: float, softness: float) -> tuple[float, float]:
+        """Time constant and damping ratio of a contact: a spring that gives by `softness` under the weight, and a damper that
+        leaves `restitution` of a speed:  zeta = -ln e / sqrt(pi^2 + ln^2 e)."""
+        damping = 1.0 if restitution <= 0.0 else -log(restitution) / sqrt(pi**2 + log(restitution) ** 2) if restitution < 1.0 else 0.0
+        return max(2.0 * self._step, sqrt(softness / self._gravity)), max(damping, 1e-3)
+
+    def pairs(self, spec: Any) -> None:
+        """Contact parameters for every two geoms whose materials have a <touch>."""
+        for touch in self.touches:
+            for one in self.geoms.get(touch.one, []):
+                for other in self.geoms.get(touch.other, []):
+                    if one < other or touch.one != touch.other:
+                        spec.add_pair(geomname1=one, geomname2=other, friction=(touch.friction, touch.friction, 0.005, 1e-4, 1e-4),
+                                      solref=self.solref(touch.restitution, touch.softness), condim=3)
+
+
+# -- what stands still ------------------------------------------------------------------------------------------------------
+def add_ground(spec: Any, world: World, stuff: Stuff, region: Any) -> None:
+    """The floor, or what is there instead."""
+    holes = [thing for thing in world.things if isinstance(thing, Hole)]
+    terrains = [thing for thing in world.things if isinstance(thing, Terrain)]
+    if len(terrains) > 1 or (terrains and holes):
+        second = (terrains[1:] or holes)[0]
+        raise WorldError(f"{where(second)}a world has one <terrain>, or holes in a flat floor, not both.")
+    plane = {"type": mujoco.mjtGeom.mjGEOM_PLANE, "size": (0, 0, 1.0), "friction": (1, 0, 0), "condim": 3, **ON_GROUND}
+    if holes:
+        if any(hole.deep != holes[0].deep for hole in holes):
+            raise WorldError(f"{where(holes[-1])}<hole> deep: all holes of a world are equally deep.")
+        floor = floor_tiles(world, region.x0 - FAR, region.y0 - FAR, region.x1 + FAR, region.y1 + FAR)
+        deep = holes[0].deep
+        for k, (x0, y0, x1, y1) in enumerate(floor):
+            spec.worldbody.add_geom(name=f"floor{k}", type=box, size=((x1 - x0) / 2, (y1 - y0) / 2, deep / 2),
+                                    pos=((x0 + x1) / 2, (y0 + y1) / 2, -deep / 2), friction=(1, 0, 0), condim=3, **ON_GROUND)
+        spec.worldbody.add_geom(name="bottom", pos=(0, 0, -deep), **plane)
+    else:
+        spec.worldbody.add_geom(name="floor", **plane)
+    for terrain in terrains:
+        height = terrain_heights(terrain)
+        spec.add_hfield(name="terrain", nrow=height.shape[0], ncol=height.shape[1], userdata=(height / terrain.amplitude).ravel(),
+                        size=(terrain.width / 2, terrain.depth / 2, terrain.amplitude, 0.1))
+        spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname="terrain", pos=(terrain.x, terrain.y, 0),
+                                **ON_GROUND, **stuff.of(terrain, "terrain"))
+    for index, thing in enumerate(world.things):
+        if isinstance(thing, Ramp):
+            spec.add_mesh(name=f"ramp{index}", uservert=wedge(thing).ravel())
+            spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=f"ramp{index}", pos=(thing.x, thing.y, 0),
+                                    quat=upright(thing.heading), **ON_GROUND, **stuff.of(thing, f"ramp{index}"))
+        elif isinstance(thing, Platform):
+            spec.worldbody.add_geom(type=box, size=(thing.width / 2, thing.depth / 2, thing.height / 2),
+                                    pos=(thing.x, thing.y, thing.height / 2), quat=upright(thing.heading),
+                                    **ON_GROUND, **stuff.of(thing, f"platform{index}"))
+
+
+def add_walls(spec: Any, fixed: Fixed) -> None:
+    """Walls and obstacles: thin boxes and drums."""
+    for k, ((x0, y0, x1, y1, radius), height) in enumerate(zip(fixed.shapes, fixed.heights, strict=True)):
+        how = {"name": f"fixed{k}", "pos": ((x0 + x1) / 2, (y0 + y1) / 2, height / 2), "friction": (0.3, 0, 0), "condim": 3, **STANDS}
+        if radius > 0.0:
+            spec.worldbody.add_geom(type=cylinder, size=(radius, height / 2, 0), **how)
+        else:
+            spec.worldbody.add_geom(type=box, size=(hypot(x1 - x0, y1 - y0) / 2 + THICK / 2, THICK / 2, height / 2),
+                                    quat=upright(atan2(y1 - y0, x1 - x0)), **how)
+
+
+def height_at(world: World, x: float, y: float) -> float:
+    """Of the ground, away from hills: floor, ramps and platforms."""
+    return max([0.0, *(covers(thing, x, y) for thing in world.things if isinstance(thing, Ramp | Platform))])
+
+
+# -- what lies about --------------------------------------------------------------------------------------------------------
+def add_loose(spec: Any, world: World) -> list[tuple[str, Part]]:
+    """Balls, pucks and blocks, free to move. Their names, in the order of `world.loose`."""
+    names = []
+    for thing in world.loose:
+        index = world.things.index(thing)
+        name, high = f"loose{index}", 2.0 * thing.radius if isinstance(thing, Ball) else thing.height
+        body = spec.worldbody.add_body(name=name)
+        body.add_joint(name=name, type=free)
+        friction = getattr(thing, "friction", 1.0)
+        how = {"mass": thing.mass, "friction": (friction, 0, 0), "priority": priority(friction), "condim": 3, **LIES}
+        if isinstance(thing, Ball):
+            body.add_geom(type=sphere, size=(thing.radius, 0, 0), pos=(0, 0, thing.radius), **{
+                **how, "friction": (0.6, 0.005, thing.rolling * thing.radius), "condim": 6})
+        elif isinstance(thing, Puck):
+            body.add_geom(type=cylinder, size=(thing.radius, high / 2, 0), pos=(0, 0, high / 2), **how)
+        else:
+            _prism(spec, body, thing, name, high, how)
+        names.append((name, Part(-1, index, "body")))
+    return names
+
+
+def _prism(spec: Any, body: Any, thing: Block, name: str, high: float, how: dict[str, Any]) -> None:
+    if thing.points is None:
+        body.add_geom(type=box, size=(thing.width / 2, thing.depth / 2, high / 2), pos=(0, 0, high / 2), **how)
+        return
+    corners = np.array(thing.outline)
+    spec.add_mesh(name=name, uservert=np.concatenate([np.column_stack([corners, np.full(len(corners), z)])
+                                                      for z in (0.0, high)]).ravel())
+    body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, **how)  # its convex hull
+
+
+# -- solids and joints --------------------------------------------------------------------------------------------------------
+def add_solids(spec: Any, world: World, stuff: Stuff,
+               others: dict[str, str]) -> tuple[list[tuple[str, Part]], list[tuple[Joint, list[str]]]]:
+    """Solids, and the joints of the world; others: names of robots and loose things -> bodies. Returns the bodies that move,
+    and of every joint the equalities that hold it (none if it is part of the tree of bodies)."""
+    solids = {thing.name: thing for thing in world.things if isinstance(thing, Solid)}
+    index = {thing.name: number for number, thing in enumerate(world.things) if isinstance(thing, Solid)}
+    if len(solids) < sum(isinstance(thing, Solid) for thing in world.things):
+        raise WorldError("two <solid> have the same name. Give each its own.")
+    joints = [thing if isinstance(thing, Joint) else _as_joint(thing) for thing in world.things if isinstance(thing, (Joint, *JOINTS))]
+    for joint in joints:
+        _refuse_strangers(joint, solids, others)
+    parent = _tree(joints, solids)
+    bodies: dict[str, Any] = {}
+    for name in _from_root(solids, parent):
+        bodies[name] = _solid(spec, world, solids[name], parent.get(name), bodies, solids, stuff)
+    named = {"floor": "world", **others, **{name: f"solid/{name}" for name in solids}}
+    held = [(joint, [] if parent.get(joint.other) is joint else _equalities(spec, joint, named)) for joint in joints]
+    moving = [(f"solid/{name}", Part(-1, index[name], "body")) for name in solids if not solids[name].fixed]
+    return moving, held
+
+
+def _as_joint(thing: Any) -> Joint:
+    """A <weld> or a <pin> of the plane, in space."""
+    joint = (Joint(kind="fixed", one=thing.one, other=thing.other, x=0.0, y=0.0, z=0.0, name=thing.name) if isinstance(thing, Weld)
+             else Joint(kind="hinge", one=thing.one, other=thing.other, x=thing.x, y=thing.y, z=0.05, name=thing.name))
+    if origin(thing):
+        locate(joint, origin(thing))  # type: ignore[arg-type]
+    return joint
+
+
+def _refuse_strangers(joint: Joint, solids: dict[str, Solid], others: dict[str, str]) -> None:
+    known = [*solids, *others]
+    for side in (joint.one, joint.other):
+        if side not in known and not (side == "floor" and side is joint.one):
+            raise WorldError(f"{where(joint)}<joint> joins nothing called '{side}'.{suggest(side, known)} There are: "
+                             f"{', '.join(known[:12]) or 'no bodies'}{', ...' if len(known) > 12 else ''}.")
+    if joint.one == joint.other:
+        raise WorldError(f"{where(joint)}<joint> joins '{joint.one}' with itself.")
+    if joint.other in solids and solids[joint.other].fixed and joint.one in (*[s for s in solids if solids[s].fixed], "floor"):
+        raise WorldError(f"{where(joint)}<joint> joins two bodies that do not move.")
+
+
+def _tree(joints: list[Joint], solids: dict[str, Solid]) -> dict[str, Joint]:
+    """For each solid that is a part of another one, the joint that makes it so."""
+    parent: dict[str, Joint] = {}
+    for joint in joints:
+        must = joint.kind in ("slider", "universal") or joint.lower is not None or joint.motor is not None
+        may = (joint.other in solids and not solids[joint.other].fixed and joint.other not in parent
+               and (joint.one in solids or joint.one == "floor") and not _above(joint.one, joint.other, parent))
+        if must and not may:
+            raise WorldError(f"{where(joint)}<joint> '{joint.name}': a {joint.kind} with these attributes needs a <solid> as `other` "
+                             "that moves, that no such joint holds yet, and no ring of joints. Turn it round, or take ball, fixed "
+                             "or hinge.")
+        if must or (may and not joint.can_break):
+            parent[joint.other] = joint
+    return parent
+
+
+def _above(low: str, high: str, parent: dict[str, Joint]) -> bool:
+    """Whether `high` is `low` or one of those that it is a part of."""
+    while low in parent and low != high:
+        low = parent[low].one
+    return low == high
+
+
+def _from_root(solids: dict[str, Solid], parent: dict[str, Joint]) -> list[str]:
+    """The names of the solids, each after the one that it is a part of."""
+    order: list[str] = []
+
+    def visit(name: str) -> None:
+        if name in solids and name not in order:
+            if name in parent:
+                visit(parent[name].one)
+            order.append(name)
+
+    for name in solids:
+        visit(name)
+    return order
+
+
+def _pose(world: World, solid: Solid) -> tuple[Any, Any]:
+    turn = turned(solid.roll, solid.pitch, solid.yaw)
+    z = solid.z if solid.z is not None else height_at(world, solid.x, solid.y) + _half_height(solid)
+    return np.array([solid.x, solid.y, z]), turn
+
+
+def _half_height(solid: Solid) -> float:
+    if solid.shape == "box":
+        matrix = np.empty(9)
+        mujoco.mju_quat2Mat(matrix, turned(solid.roll, solid.pitch, solid.yaw))
+        return float(np.abs(matrix[6:]) @ np.array(solid.size)) / 2.0
+    return solid.size[-1] / 2.0 if solid.shape != "capsule" else solid.size[1] / 2.0
+
+
+def _solid(spec: Any, world: World, solid: Solid, joint: Joint | None, bodies: dict[str, Any], solids: dict[str, Solid],
+           stuff: Stuff) -> Any:
+    place, turn = _pose(world, solid)
+    above = bodies.get(joint.one) if joint else None
+    place_of, frame = _pose(world, solids[joint.one]) if joint and above is not None else (np.zeros(3), np.array([1.0, 0, 0, 0]))
+    body = (above or spec.worldbody).add_body(name=f"solid/{solid.name}", pos=_into(frame, place - place_of), quat=_relative(frame, turn))
+    size = [s / 2.0 for s in solid.size]
+    if solid.shape == "capsule":
+        size[1] = max(size[1] - size[0], 1e-4)
+    body.add_geom(type=SHAPES[solid.shape], size=(*size, 0, 0)[:3], mass=solid.mass,
+                  **(STANDS | {"conaffinity": BODY | WHEEL | LYING} if solid.fixed else LIES), **stuff.of(solid, f"solid/{solid.name}"))
+    if joint is None:
+        if not solid.fixed:
+            body.add_joint(name=f"solid/{solid.name}", type=free)
+        return body
+    point = _into(turn, np.array([joint.x, joint.y, joint.z]) - place)
+    axes = [joint.axis, joint.axis2] if joint.kind == "universal" else [joint.axis]
+    if joint.kind == "ball":
+        body.add_joint(name=f"joint/{joint.name}", type=mujoco.mjtJoint.mjJNT_BALL, pos=point)
+    elif joint.kind != "fixed":
+        for k, axis in enumerate(axes):
+            made = body.add_joint(name=f"joint/{joint.name}" + "'" * k, type=slide if joint.kind == "slider" else hinge, pos=point,
+                                  axis=_into(turn, np.array(axis)))
+            if joint.lower is not None and joint.upper is not None:
+                scale = 180.0 / pi if joint.kind == "hinge" else 1.0
+                made.limited, made.range = mujoco.mjtLimited.mjLIMITED_TRUE, (scale * joint.lower, scale * joint.upper)
+    if joint.motor is not None:
+        motor = spec.add_actuator(name=f"joint/{joint.name}", target=f"joint/{joint.name}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        motor.set_to_velocity(kv=10.0 * joint.strength / max(abs(joint.motor), 1e-3))
+        motor.forcelimited, motor.forcerange = True, (-joint.strength, joint.strength)
+    return body
+
+
+def _equalities(spec: Any, joint: Joint, named: dict[str, str]) -> list[str]:
+    """A joint between bodies that are free: a shared point (ball), two on the axis (hinge), or a weld (fixed)."""
+    names = []
+    points = [(joint.x, joint.y, joint.z)]
+    if joint.kind == "hinge":
+        along = 0.02 * np.array(joint.axis) / np.linalg.norm(joint.axis)
+        points = [tuple(np.array(points[0]) - along), tuple(np.array(points[0]) + along)]
+    for k, point in enumerate(points):
+        weld = joint.kind == "fixed"
+        made = spec.add_equality(name=f"joint/{joint.name}/{k}", objtype=mujoco.mjtObj.mjOBJ_BODY, name1=named[joint.other],
+                                 name2=named[joint.one], type=mujoco.mjtEq.mjEQ_WELD if weld else mujoco.mjtEq.mjEQ_CONNECT)
+        made.data[:3] = point  # in the world's frame until `aim` knows where the bodies are
+        names.append(made.name)
+    return names
+
+
+# -- turns ------------------------------------------------------------------------------------------------------------------
+def upright(heading: float) -> Any:
+    """A turn about the vertical, as w x y z."""
+    return np.array([np.cos(0.5 * heading), 0.0, 0.0, np.sin(0.5 * heading)])
+
+
+def turned(roll: float, pitch: float, yaw: float) -> Any:
+    """About x, then about y, then about z, all of the world, as w x y z."""
+    turn = np.empty(4)
+    mujoco.mju_euler2Quat(turn, np.array([yaw, pitch, roll]), "zyx")
+    return turn
+
+
+def _into(frame: Any, vector: Any) -> Any:
+    """A vector of the world in a turned frame."""
+    back, out = np.empty(4), np.empty(3)
+    mujoco.mju_negQuat(back, frame)
+    mujoco.mju_rotVecQuat(out, np.asarray(vector, np.float64), back)
+    return out
+
+
+def _relative(frame: Any, turn: Any) -> Any:
+    back, out = np.empty(4), np.empty(4)
+    mujoco.mju_negQuat(back, frame)
+    mujoco.mju_mulQuat(out, back, turn)
+    return out
+
+
+__all__ = ["FLOORS", "JOINTS", "Stuff", "add_ground", "add_loose", "add_solids", "add_walls", "height_at", "upright"]

@@ -1,0 +1,82 @@
+"""How a robot lies in space: inclinometer and accelerometer. Only in space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formiga.state import Floats
+from formiga.world.elements import angle, element, name, number, of
+from formiga.world.loose import GRAVITY
+from formiga.world.model import World
+
+if TYPE_CHECKING:
+    from formiga.sense import Scene
+
+
+@element("inclinometer", role="sensor")
+@dataclass(frozen=True)
+class Inclinometer:
+    """How far a robot leans: roll to its right, pitch with its nose down, and the tilt of its axis from the vertical.
+
+        up = R^T z, in the chassis's frame;  roll = atan2(up_y, up_z),  pitch = asin(-up_x),  tilt = acos(up_z)
+    Which way it heads is not in it. The thesis lists the sensor and does not describe it; this is ours.
+    """
+
+    noise: float = angle(0.0, least=0.0, doc="half-width of the additive error")
+    name: str = name("inclinometer")
+
+    def read(self, scene: Scene) -> Floats:
+        """Roll, pitch and tilt (W, n, 3) in rad."""
+        x, y, z = np.moveaxis(turned_back(scene.chassis(self)[..., 3:], np.array([0.0, 0.0, 1.0])), -1, 0)
+        lean = np.stack([np.arctan2(y, z), np.arcsin(np.clip(-x, -1.0, 1.0)), np.arctan2(np.hypot(x, y), z)], axis=-1)
+        return lean + scene.noise.uniform(-self.noise, self.noise, 3) if self.noise > 0.0 else lean
+
+
+@element("accelerometer", role="sensor")
+@dataclass(frozen=True)
+class Accelerometer:
+    """What a robot's body feels: its acceleration and what holds it up, in its own frame; standing still, g along z.
+
+        f = R^T (dv/dt + g z),  v the mean velocity between two readings
+    So it feels the changes from one control period to the next, and no faster ones.
+    """
+
+    noise: float = number(0.0, least=0.0, doc="half-width of the additive error, m/s^2")
+    name: str = name("accelerometer")
+
+    def read(self, scene: Scene) -> Floats:
+        """Specific force (W, n, 3) in m/s^2: ahead, to the left, up."""
+        pose = scene.chassis(self)
+        here, nothing = pose[..., :3], np.zeros((*pose.shape[:2], 3))
+        place, velocity, change = (scene.memory(name, first) for name, first in
+                                   (("place", here), ("velocity", nothing), ("change", nothing)))
+        when = scene.memory("step", np.broadcast_to(scene.state.step[:, None], pose.shape[:2]))
+        steps = scene.state.step[:, None] - when
+        moved = steps > 0  # else it was read before in this step
+        elapsed = (steps[moved] * scene.dt)[:, None]
+        now = (here[moved] - place[moved]) / elapsed
+        change[moved] = (now - velocity[moved]) / elapsed
+        place[moved], velocity[moved] = here[moved], now
+        when[...] = scene.state.step[:, None]
+        force = turned_back(pose[..., 3:], change + np.array([0.0, 0.0, scene.once("gravity", gravity)]))
+        return force + scene.noise.uniform(-self.noise, self.noise, 3) if self.noise > 0.0 else force
+
+
+def gravity(world: World) -> float:
+    """Of the world, m/s^2."""
+    return float(next((part.gravity for part in world.settings if of(part).tag == "physics"), GRAVITY))
+
+
+def turned_back(quaternion: Floats, vector: Floats) -> Floats:
+    """A vector of the world (..., 3) as a body with that attitude (..., 4), w x y z, sees it.
+
+        v' = v - 2 w (q x v) + 2 q x (q x v)
+    """
+    w, q = quaternion[..., :1], quaternion[..., 1:]
+    vector = np.broadcast_to(vector, q.shape)
+    across = np.cross(q, vector)
+    return np.asarray(vector - 2.0 * w * across + 2.0 * np.cross(q, across))
+

@@ -1,0 +1,142 @@
+"""The light barrier in a gripper: is there something between the fingers that could be gripped?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, sin, sqrt, tan
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from formiga.geometry import crossing, nearest_on_segment
+from formiga.kernels import kernel
+from formiga.state import Floats
+from formiga.units import CM, DEG
+from formiga.world.elements import angle, choice, element, length, name
+from formiga.world.model import World
+
+if TYPE_CHECKING:
+    from formiga.sense import Scene
+
+ACROSS = 3  # rays across the jaw, for technique `ray`
+
+
+@element("barrier", role="sensor")
+@dataclass(frozen=True)
+class Barrier:
+    """A light barrier in the gripper: 1 if a robot or a thing that can be gripped is there, else 0. Walls never are.
+
+    `simple` asks for the place: the thing's nearest point is within `reach` of the robot's rim, and its bearing within `cone`
+    of where the gripper points. `ray` is what the device does: three rays across the jaw, of which one is interrupted. They
+    cross the gripper's axis at a third, two thirds and the whole of its reach, and go as far to each side as the cone.
+    [Swarm-bot 3D simulator has both, and gives no sizes; 2.2 cm is the s-bot's gripper in its digest.]
+    The gripper turns with the robot's turret, if it has one. A thing with `grippable` false is not seen.
+    """
+
+    technique: str = choice("simple", options=("simple", "ray"), doc="by distance and bearing, or by rays across the jaw")
+    reach: float = length(2.2 * CM, above=0.0, doc="from the robot's rim")
+    cone: float = angle(20.0 * DEG, above=0.0, most=80.0 * DEG, doc="to each side of the gripper")
+    name: str = name("barrier")
+
+    @property
+    def full(self) -> float:
+        """The reading that counts as one."""
+        return 1.0
+
+    def read(self, scene: Scene) -> Floats:
+        """Whether there is something to grip (W, n, 1): 1 or 0."""
+        state, robots = scene.state, scene.robots
+        gripper = state.heading[:, robots]
+        outputs = tuple(getattr(scene.group.robot, "outputs", ()))
+        if "turret" in outputs and state.angles.shape[1] > 0:
+            gripper = gripper + state.angles[:, robots, outputs.index("turret")]
+        out = np.empty((*gripper.shape, 1))
+        check(state.position, state.loose, robots.start, gripper, scene.once("grippable", grippable), self.reach, self.cone,
+              self.technique == "ray", out)
+        return out
+
+
+class Grippable(NamedTuple):
+    """What a gripper can hold, for kernels."""
+
+    radius: Any     # (N,) of the robots
+    robot: Any      # (N,) bool
+    loose: Any      # (M,) radius of round things that can be pushed; 0: it has corners; below 0: not grippable
+    edges: Any      # (E, 5) number of the loose thing, and x0 y0 x1 y1 in its own frame
+
+
+def grippable(world: World) -> Grippable:
+    """Robots, balls, pucks and blocks, but for those that say that they are not."""
+    def can(thing: Any) -> bool:
+        return bool(getattr(thing, "grippable", True))
+
+    radius = [np.full(group.count, float(getattr(group.robot, "radius", 0.0))) for group in world.groups]
+    robot = [np.full(group.count, can(group.robot)) for group in world.groups]
+    loose = [(0.0 if hasattr(thing, "outline") else thing.radius) if can(thing) else -1.0 for thing in world.loose]
+    edges = [(float(number), *a, *b) for number, thing in enumerate(world.loose) if can(thing) and hasattr(thing, "outline")
+             for a, b in zip(thing.outline, thing.outline[1:] + thing.outline[:1], strict=True)]
+    return Grippable(np.concatenate([np.empty(0), *radius]), np.concatenate([np.empty(0, np.bool_), *robot]), np.array(loose),
+                     np.array(edges).reshape(-1, 5))
+
+
+@kernel()
+def check(position, loose, first, gripper, world, reach, cone, rays, out):
+    """Fill out (W, n, 1) for robots from number `first` on, whose grippers point to `gripper` (W, n)."""
+    for w in range(out.shape[0]):
+        for n in range(out.shape[1]):
+            i = first + n
+            x, y = position[w, i, 0], position[w, i, 1]
+            c, s, rim = cos(gripper[w, n]), sin(gripper[w, n]), world.radius[i]
+            seen = False
+            for j in range(position.shape[1]):
+                if j != i and world.robot[j]:
+                    seen |= disc_in_jaw(position[w, j, 0] - x, position[w, j, 1] - y, world.radius[j], c, s, rim, reach, cone,
+                                        rays)
+            for m in range(min(loose.shape[1], world.loose.shape[0])):
+                if world.loose[m] > 0.0:
+                    seen |= disc_in_jaw(loose[w, m, 0] - x, loose[w, m, 1] - y, world.loose[m], c, s, rim, reach, cone, rays)
+            for e in range(world.edges.shape[0] if loose.shape[1] > 0 else 0):
+                m = int(world.edges[e, 0])
+                p, q = cos(loose[w, m, 2]), sin(loose[w, m, 2])
+                ax = loose[w, m, 0] + p * world.edges[e, 1] - q * world.edges[e, 2] - x
+                ay = loose[w, m, 1] + q * world.edges[e, 1] + p * world.edges[e, 2] - y
+                bx = loose[w, m, 0] + p * world.edges[e, 3] - q * world.edges[e, 4] - x
+                by = loose[w, m, 1] + q * world.edges[e, 3] + p * world.edges[e, 4] - y
+                seen |= edge_in_jaw(ax, ay, bx, by, c, s, rim, reach, cone, rays)
+            out[w, n, 0] = 1.0 if seen else 0.0
+
+
+@kernel()
+def in_reach(dx, dy, gap, c, s, reach, cone):
+    """Whether what is in direction d, and so far from the rim, is where the fingers are."""
+    return gap <= reach and c * dx + s * dy >= cos(cone) * sqrt(dx * dx + dy * dy)
+
+
+@kernel()
+def disc_in_jaw(dx, dy, r, c, s, rim, reach, cone, rays):
+    """A disc whose centre is d from the robot's; c and s: of where the gripper points."""
+    if not rays:
+        return in_reach(dx, dy, sqrt(dx * dx + dy * dy) - r - rim, c, s, reach, cone)
+    along, aside = c * dx + s * dy, c * dy - s * dx
+    for k in range(1, ACROSS + 1):
+        away = rim + reach * k / ACROSS
+        beyond = max(0.0, abs(aside) - away * tan(cone))  # of the disc's centre, from the end of the ray
+        if (along - away) * (along - away) + beyond * beyond <= r * r:
+            return True
+    return False
+
+
+@kernel()
+def edge_in_jaw(ax, ay, bx, by, c, s, rim, reach, cone, rays):
+    """The edge ab of a thing with corners."""
+    if not rays:
+        qx, qy = nearest_on_segment(0.0, 0.0, ax, ay, bx, by)
+        return in_reach(qx, qy, sqrt(qx * qx + qy * qy) - rim, c, s, reach, cone)
+    for k in range(1, ACROSS + 1):
+        away = rim + reach * k / ACROSS
+        half = away * tan(cone)
+        ox, oy = away * c + half * s, away * s - half * c  # the right finger; the ray goes to the left one
+        t, along = crossing(ax - ox, ay - oy, -2.0 * half * s, 2.0 * half * c, bx - ax, by - ay)
+        if 0.0 <= t <= 1.0 and 0.0 <= along <= 1.0:
+            return True
+    return False

@@ -1,0 +1,41 @@
+"""A thermometer: how warm it is where the robot stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from formiga.sense.falloff import Sources, received, sources
+from formiga.state import Floats
+from formiga.world.elements import element, name, number
+from formiga.world.model import World
+from formiga.world.sources import Heater
+
+if TYPE_CHECKING:
+    from formiga.sense import Scene
+
+
+@element("thermometer", role="sensor")
+@dataclass(frozen=True)
+class Thermometer:
+    """The temperature on top of the robot: ambient + sum over the heaters of power / distance^2, + U(-a, a).
+
+    Nothing stops warmth, and nothing is warmed by it. The distance is never taken as less than the robot's radius. All of it is
+    ours: the thesis names temperature as future work.
+    """
+
+    ambient: float = number(20.0, doc="degrees Celsius, far from everything")
+    noise: float = number(0.0, least=0.0, doc="half-width of the additive error, K")
+    full: float = number(40.0, above=0.0, doc="the reading that counts as one")
+    name: str = name("thermometer")
+
+    def read(self, scene: Scene) -> Floats:
+        """Temperatures (W, n, 1) in degrees Celsius."""
+        warm = self.ambient + received(scene.state, scene.robots, scene.once("heaters", heaters))
+        return warm + scene.noise.uniform(-self.noise, self.noise) if self.noise > 0.0 else warm
+
+
+def heaters(world: World) -> Sources:
+    """Those that are on."""
+    return sources(world, [(thing.x, thing.y, thing.z, thing.power) for thing in world.things
+                           if isinstance(thing, Heater) and thing.on], [])

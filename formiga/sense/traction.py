@@ -1,0 +1,57 @@
+"""What a robot feels of its own joints: the pull at its turret, and its further motors. Only in space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from formiga.state import Floats
+from formiga.world.elements import element, name, number
+
+if TYPE_CHECKING:
+    from formiga.sense import Scene
+
+
+@element("traction", role="sensor")
+@dataclass(frozen=True)
+class Traction:
+    """The pull that a robot feels between its chassis and its turret: its direction over the floor, and how strong it is.
+
+        angle = atan2(pull_y, pull_x),  size = sqrt(pull_x^2 + pull_y^2) (1 + U(-a, a))
+    The pull is the force in the turret's joint, in the chassis's frame: x ahead, y to the left. [Swarm-bot 3D simulator]
+    """
+
+    noise: float = number(0.0, least=0.0, doc="half-width of the multiplicative error of the force")
+    name: str = name("traction")
+
+    def read(self, scene: Scene) -> Floats:
+        """Angle in rad from the heading, and size in N: (W, n, 2)."""
+        scene.in_space(self)
+        x, y = scene.state.pull[:, scene.robots, 0], scene.state.pull[:, scene.robots, 1]
+        size = np.hypot(x, y)[..., None]
+        if self.noise > 0.0:
+            size = np.maximum(0.0, size * (1.0 + scene.noise.uniform(-self.noise, self.noise)))
+        return np.concatenate([np.arctan2(y, x)[..., None], size], axis=-1)
+
+
+@element("motors", role="sensor")
+@dataclass(frozen=True)
+class Motors:
+    """Where a robot's further motors are and how hard they push: all angles, then all torques, in the order of its outputs.
+
+    Those of an s-bot are its turret, its arm and its gripper; a sliding one has m and N instead of rad and N m.
+    """
+
+    noise: float = number(0.0, least=0.0, doc="half-width of the multiplicative error of the torques")
+    name: str = name("motors")
+
+    def read(self, scene: Scene) -> Floats:
+        """Angles and torques (W, n, 2 K)."""
+        scene.in_space(self)
+        count = len(getattr(scene.group.robot, "outputs", ()))
+        angle, torque = (array[:, scene.robots, :count] for array in (scene.state.angles, scene.state.torques))
+        if self.noise > 0.0 and count > 0:
+            torque = torque * (1.0 + scene.noise.uniform(-self.noise, self.noise, count))
+        return np.concatenate([angle, torque], axis=-1)
