@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -23,7 +24,32 @@ from formiga.world.loose import JOINTS
 from formiga.world.model import Group, World
 
 BYTES_PER_ROBOT = 300  # of state and working memory, at the very least
+EVENTS = 1000           # of a run that are remembered
 Recorder = Callable[[list["Simulation"]], None]  # called with all shards after every step that they took together
+
+
+class Log:
+    """What happened in a run, such as a grip or a joint that broke: how often each kind, and the last of them in full."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.last: deque[Any] = deque(maxlen=EVENTS)   # each has world, time, kind, text
+        self.exploded: list[Any] = []                  # those that ended a world
+
+    def take(self, events: Sequence[Any], first_world: int = 0) -> None:
+        """Those of a step; `first_world`: the number of the engine's world 0."""
+        for event in events:
+            numbered = event._replace(world=event.world + first_world) if first_world else event
+            self.counts[event.kind] += 1
+            self.last.append(numbered)
+            if event.kind == "explode":
+                self.exploded.append(numbered)
+
+    def add(self, other: Log) -> None:
+        """What happened somewhere else at the same time."""
+        self.counts += other.counts
+        self.last = deque(sorted((*self.last, *other.last), key=lambda event: event.time), EVENTS)
+        self.exploded += other.exploded
 
 
 class Simulation:
@@ -45,6 +71,7 @@ class Simulation:
         self.model = self.engine.build(world, worlds, first_world, copies)
         self.state: State = self.engine.init(self.model, seed, start)
         self.state.genotypes = {name: self._genes(name, genes) for name, genes in (genotypes or {}).items()}
+        self.log = Log()
         self._readings: sense.Readings | None = None
 
     @property
@@ -54,16 +81,22 @@ class Simulation:
             self._readings = sense.read_all(self.world, self.engine, self.model, self.state)
         return self._readings
 
-    def step(self, wheels: dict[str, Any] | None = None) -> None:
-        """One control period. `wheels`: speeds (worlds, robots, 2) for groups that are driven from outside.
+    def step(self, wheels: dict[str, Any] | None = None, outputs: dict[str, Any] | None = None) -> None:
+        """One control period. `wheels`: speeds (worlds, robots, 2) for groups that are driven from outside; `outputs`: the
+        same for their further motors (worlds, robots, K), as `robot.outputs` names them.
 
-        A robot whose two speeds are not a number is left to its controller; without one, it stands still.
+        A robot whose two speeds are not a number is left to its controller; without one, it stands still. So is an output that
+        is not a number; without a controller, it stays as it was.
         """
         readings = self.readings                                          # everybody looks ...
         orders = control.decide_all(self.world, self.state, readings)     # ... before anybody moves
         if wheels:
             orders |= self._from_outside(wheels, orders)
+        if outputs:
+            orders |= self._outputs(outputs, orders)
         self.engine.step(self.model, self.state, act.act_all(self.world, self.state, orders))
+        if events := getattr(self.state.scratch, "events", None):
+            self.log.take(events, self._asked[1])
         self._readings = None
 
     def reset(self, mask: Any = None, seed: int | None = None) -> None:
@@ -75,7 +108,12 @@ class Simulation:
         self._readings = None
 
     def look_again(self) -> None:
-        """Forget the readings: to be called after the state was changed by hand."""
+        """Forget the readings: to be called after the state was changed by hand.
+
+        Where the engine goes on from more than places and headings, as in space, whoever was put somewhere else is put there.
+        """
+        if hasattr(self.engine, "put_down"):
+            self.engine.put_down(self.model, self.state)
         self._readings = None
 
     def edited(self, world: World, position: Any, heading: Any, kept: Any) -> Simulation:
@@ -96,6 +134,10 @@ class Simulation:
         new = Simulation(world, self.seed, 1, engine, first_world, start=([position], [heading]))
         new.state.go_on(self.state, stays)
         _carry_on(self, new)
+        if hasattr(new.engine, "carry_on") and new.engine is self.engine:
+            still = _still(self.state, position, heading, stays)
+            new.engine.carry_on(self.model, self.state, new.model, new.state, stays, still)
+        new.log.add(self.log)
         before = {group.name: (group, robots) for group, robots in zip(self.world.groups, self.world.slices, strict=True)}
         for group, robots in zip(world.groups, world.slices, strict=True):
             if group.name not in before:
@@ -126,6 +168,22 @@ class Simulation:
             orders[name] = control.Orders(speeds, lights, told.outputs if own is None or told.outputs is not None else own.outputs)
         return orders
 
+    def _outputs(self, given: dict[str, Any], decided: dict[str, control.Orders]) -> dict[str, control.Orders]:
+        """Orders with the outputs that somebody gives from outside; what is not a number is as it was decided, or as it was."""
+        orders = {}
+        for name, values in given.items():
+            group = self.world.group(name)
+            told = act.checked(group, self.state.worlds, values)
+            own = decided.get(name, control.Orders(np.zeros((self.state.worlds, group.count, 2))))
+            before = np.zeros(told.shape)
+            if own.outputs is not None:
+                before = act.checked(group, self.state.worlds, own.outputs, where(group.controller))
+            elif self.state.outputs.size:
+                robots = self.world.slices[self.world.groups.index(group)]
+                before = self.state.outputs[:, robots, : told.shape[2]]
+            orders[name] = control.Orders(own.wheels, own.leds, np.where(np.isnan(told), before, told))
+        return orders
+
     def _genes(self, name: str, given: Any) -> Any:
         """Genes for each world (W, size), from those or from one genotype (size,) for all."""
         self.world.group(name)
@@ -152,6 +210,13 @@ def _carry_on(old: Simulation, new: Simulation) -> None:
         if joint in held:
             row = old.state.joints[:, held.index(joint)]
             new.state.joints[:, number, 0], new.state.joints[:, number, 3:] = row[:, 0], row[:, 3:]
+
+
+def _still(before: State, position: Any, heading: Any, kept: Any) -> NDArray[np.bool_]:
+    """Who (N,) is still exactly where it was."""
+    place, ahead = np.asarray(position, np.float64).reshape(-1, 2), np.asarray(heading, np.float64)
+    still = (place == before.position[0, kept]).all(axis=1) & (ahead == before.heading[0, kept]) if len(kept) else kept >= 0
+    return np.asarray(still & (kept >= 0), np.bool_)
 
 
 def _seed(seed: int) -> int:
@@ -198,6 +263,7 @@ class Run:
     interrupted: bool = False
     recording: Any = None              # path of the file, if one was written
     metrics: dict[str, float] = field(default_factory=dict)
+    log: Log = field(default_factory=Log)  # what happened in all worlds
 
 
 def simulate(world: World, seconds: float | None = None, seed: int = 0, worlds: int = 1, engine: str | None = None, *,
@@ -239,6 +305,8 @@ def simulate(world: World, seconds: float | None = None, seed: int = 0, worlds: 
     state = _together([shard.state for shard in shards])
     run = Run(world, seed, state, int(state.step.max()) * world.dt, elapsed, start, interrupted)
     run.metrics = measure(run)
+    for shard in shards:
+        run.log.add(shard.log)
     return run
 
 

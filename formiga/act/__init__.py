@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from formiga.act.leds import light
+from formiga.act.outputs import checked, tell
 from formiga.act.wheels import command
 from formiga.control import Orders
 from formiga.state import Floats, State
@@ -11,9 +12,12 @@ from formiga.world.model import World
 
 
 def act_all(world: World, state: State, orders: dict[str, Orders]) -> Floats:
-    """Set lights, and return the wheel speeds (W, N, 2) of all robots; who has no orders stands still."""
+    """Set lights and further motors, and return the wheel speeds (W, N, 2) of all robots; who has no orders stands still."""
     light(world, state, orders)
+    tell(world, state, orders)
     return command(world, state, orders)
 
 
 discover(__name__)
+
+__all__ = ["act_all", "checked"]

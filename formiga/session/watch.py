@@ -131,9 +131,10 @@ def pulls(session: Session) -> dict[str, Any]:
     sim = session.sim
     if not getattr(sim.model, "parts", ()) or session.replay is not None or not hasattr(sim.engine, "forces"):
         return {}
-    robots, rows = session.world.robots, thing_rows(sim.model.parts)
-    grips = [(holder, held if held < robots else robots + rows[int(sim.model.held[held - robots, 1])])
-             for holder, held in enumerate(sim.state.grips[0, :, 1].astype(np.int64).tolist()) if sim.state.grips[0, holder, 0] > 0.0]
+    robots, rows, grips = session.world.robots, thing_rows(sim.model.parts), []
+    for holder in np.flatnonzero(sim.state.grips[0, :, 0]).tolist():
+        held = int(sim.state.grips[0, holder, 1])
+        grips.append((holder, held if held < robots else robots + rows[int(sim.model.held[held - robots, 1])]))
     return {"forces": np.array(sim.engine.forces(sim.model, sim.state)), "grips": np.array(grips, np.int64).reshape(-1, 2)}
 
 

@@ -209,7 +209,8 @@ def test_places_and_speeds_that_no_run_gives_are_refused(recorded, tmp_path, col
 
 @pytest.mark.parametrize("change, complaint", [
     ({"format": 1}, "a recording of format 1 has other columns"),
-    ({"format": 3}, "a recording of format 3, written by formiga .*; this one reads formats 1 and 2"),
+    ({"format": 4}, "a recording of format 4, written by formiga .*; this one reads formats 1 to 3"),
+    ({"format": 3}, "a recording of format 3 has other columns"),
     ({"world": "<world><sbot/></world>"}, "in a recording of format 2 there is something that can be pushed"),
     ({"world": "<world><contact model='impulse'/><ball/></world>"},
      "168 rows do not make 21 steps of 2 worlds with 0 robots and 1 things that can be pushed"),

@@ -27,6 +27,7 @@ from formiga.engine.planar.impulse.beams import cast_bodies
 from formiga.engine.planar.light import light_all
 from formiga.engine.planar.looking import cast_each, look, sample, shadow
 from formiga.engine.planar.sweep import sweep_all
+from formiga.engine.parts import Part
 from formiga.errors import WorldError
 from formiga.noise import world_key
 from formiga.state import Floats, State, nothing_in_space
@@ -68,6 +69,8 @@ class Model:
     glow: Floats                   # (N,) m^2, the light that each robot gives; 0: none
     impulse: Impulse | None = None # bodies with masses, if the contact model is `impulse`
     tables: dict[float, Near] = field(default_factory=dict)
+    parts: tuple[Part, ...] = ()   # bodies that move in space: none
+    spatial: bool = False
 
     @cached_property
     def near_contact(self) -> Near:
@@ -119,6 +122,7 @@ class Scratch:
 
 def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
     """The constants of a batch: worlds numbered from `first_world`, all of them once, then all again, `copies` times."""
+    refuse_space(world)
     if world.contact.model != "impulse":
         kernels.compile_beside(WARM)
     for group in world.groups:
@@ -169,6 +173,13 @@ def _impulse(world: World, fixed: Fixed, longest: float) -> Impulse | None:
     margin = max(1.25 * longest, float(table.inner.max(initial=0.0)), 4.0 * contact.threshold)
     rules = advance.Rules(world.dt, bodies.substep_of(world), contact.threshold, contact.rest_speed, contact.rounds, margin)
     return Impulse(table, rules, bodies.loose_start(world))
+
+
+def refuse_space(world: World) -> None:
+    """Say what needs a third dimension."""
+    for each in (*world.things, *world.settings, *(group.robot for group in world.groups)):
+        if getattr(each, "SPATIAL", False):
+            raise WorldError(f"{where(each)}<{of(each).tag}> needs three dimensions: <world engine=\"spatial\">, or --engine spatial.")
 
 
 def _glow(world: World) -> Floats:
@@ -289,6 +300,14 @@ def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) 
     cast_all(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
              model.near(far), state.scratch.cells, *beams.columns, far, reach, np.empty(len(beams.origin)), out)
     return out
+
+
+def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice) -> Floats:
+    """Distances (W, n, B) along rays in space (B, 3), in each robot's frame. Here they meet the floor, and nothing else."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        down = np.where(direction[:, 2] < 0.0, -origin[:, 2] / direction[:, 2], np.inf)
+    down = np.where((down >= 0.0) & (down <= reach), down, np.inf)
+    return np.broadcast_to(down, (model.worlds, robots.stop - robots.start, len(down))).copy()
 
 
 def light(model: Model, state: State, diodes: Any, robots: slice) -> Floats:

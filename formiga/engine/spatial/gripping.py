@@ -31,6 +31,8 @@ class Event(NamedTuple):
 def aim(model: Model, state: State, w: int, data: Any, loaded: Any) -> None:
     """Point the grippers' equalities where the state says; loaded (N, 14): where they point now, as NaN if nobody knows."""
     grips, N = state.grips[w], len(model.machines)
+    if (grips == loaded).all():
+        return
     for i in np.flatnonzero((grips != loaded).any(axis=1)):
         rigid, loose = model.grips[i]
         if rigid < 0:
@@ -41,23 +43,24 @@ def aim(model: Model, state: State, w: int, data: Any, loaded: Any) -> None:
             held = int(grips[i, 1])
             number = rigid if kind == RIGID else loose
             model.mj.eq_obj2id[number] = model.hold[held] if held < N else model.held[held - N, 0]
-            model.mj.eq_data[number] = grips[i, 3:14]
+            model.mj.eq_data[number, :11] = grips[i, 3:]
     loaded[...] = grips
 
 
 def grip_all(model: Model, state: State, w: int, events: list[Event]) -> None:
     """Close and open the grippers of a world as they were told."""
-    N, at = len(model.machines), [number for number, machine in enumerate(model.machines) if machine.gripper]
-    if not at:
+    N, at = len(model.machines), model.grippers[:, 0]
+    if len(at) == 0:
         return
-    output = [model.machines[i].robot.outputs.index("grip") for i in at]
-    wanted = (state.outputs[w, at, output] > CLOSED) & state.alive[w, at]
+    wanted = (state.outputs[w, at, model.grippers[:, 1]] > CLOSED) & state.alive[w, at]
     holding = state.grips[w, at, 0] != OPEN
+    if (wanted == holding).all():
+        return
     time = float(state.step[w]) * model.dt
-    for i in np.array(at)[~wanted & holding]:
+    for i in at[~wanted & holding]:
         events.append(Event(w, time, "release", f"{name_of(model, i)} lets go of {name_of(model, int(state.grips[w, i, 1]))}"))
         state.grips[w, i] = 0.0
-    closing = np.array(at)[wanted & ~holding]
+    closing = at[wanted & ~holding]
     if len(closing) == 0:
         return
     pose = _poses(model, state, w)
@@ -153,6 +156,8 @@ def pull_all(model: Model, state: State, w: int, data: Any, events: list[Event])
     """Note all forces of grips and joints, and let go what is pulled too hard."""
     forces = forces_of(model, data) if data.ne else {}
     state.pull[w] = 0.0
+    if not forces and not model.joints:
+        return
     time = float(state.step[w]) * model.dt
     if forces:
         N = len(model.machines)

@@ -16,7 +16,7 @@ from formiga.engine.planar import pipeline as planar
 from formiga.engine.spatial import robots, scenery
 from formiga.errors import WorldError
 from formiga.state import Floats
-from formiga.world.elements import of, where
+from formiga.world.elements import where
 from formiga.world.ground import Physics
 from formiga.world.loose import JOINTS, LOOSE
 from formiga.world.model import Contact, World
@@ -58,7 +58,9 @@ class Model:
     owner: Any                     # (geoms,) robot that bumps with it, or -1
     ground: Any                    # (geoms,) whether it is the ground
     loose: Any                     # (M,) row in parts of each loose thing
-    held: Any                      # bodies that can be held besides robots: (body id, index in world.things) rows
+    held: Any                      # (H, 2) bodies that can be held besides robots: body, number in world.things
+    grippers: Any                  # (G, 2) robots that can grip, and which of their outputs closes the gripper
+    wheel_radius: Floats           # (N, 1)
     joints: list[tuple[Joint, Any]]  # with the numbers of their equalities, none for a joint of the tree
     triggers: list[tuple[int, Trigger]]
     spatial: bool = True
@@ -86,6 +88,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     scenery.add_walls(spec, flat.fixed)
     machines = [robots.add(spec, group, number, level) for group, numbers in zip(world.groups, world.slices, strict=True)
                 for number in range(numbers.start, numbers.stop)]
+    spec.nuserdata = 3 * sum(machine.sliding for machine in machines)  # strains of treels, so that they are part of the state
     loose = scenery.add_loose(spec, world)
     names = {f"{group.name}.{k}": machines[numbers.start + k].hold for group, numbers in zip(world.groups, world.slices, strict=True)
              for k in range(group.count)}
@@ -164,7 +167,9 @@ def _find(world: World, worlds: int, first_world: int, copies: int, flat: planar
         table([machine.wheels for machine in machines], 2, lambda name: mj.joint(name).dofadr[0]), motor,
         np.array([[*machine.signs, *[1.0] * (count - len(machine.signs))] for machine in machines]).reshape(len(machines), count),
         np.where(motor >= 0, mj.actuator_trnid[motor, 0], -1) if mj.nu else motor, owner, ground,
-        np.array([row[name] for name, _ in loose], np.int64), np.array(held, np.int64).reshape(-1, 2), joint_numbers,
+        np.array([row[name] for name, _ in loose], np.int64), np.array(held, np.int64).reshape(-1, 2),
+        np.array([(m.number, m.robot.outputs.index("grip")) for m in gripping], np.int64).reshape(-1, 2),
+        np.array([[float(machine.robot.wheel_radius)] for machine in machines]).reshape(-1, 1), joint_numbers,
         [(index, thing) for index, thing in enumerate(world.things) if isinstance(thing, Trigger)])
 
 
@@ -176,13 +181,15 @@ def _sliding(machines: list[robots.Machine], mj: Any) -> robots.Sliding:
         return np.array([table[number] if number >= 0 else -1 for number in found], np.int64)
 
     def inertia(machine: robots.Machine) -> float:
-        return float(mj.body_inertia[mj.body(machine.chassis).id].max(initial=0.0, where=[False, False, True]))
+        """About the vertical, of all that turns with the chassis; half of what it carries, which hangs on a motor."""
+        own = mj.body_inertia[mj.body(machine.chassis).id, 2]
+        return float(own + (0.5 * mj.body_inertia[mj.body(machine.hold).id, 2] if machine.hold != machine.chassis else 0.0))
 
-    return robots.Sliding(
-        np.array([machine.number for machine in chosen], np.int64), address("x", mj.jnt_qposadr), address("x", mj.jnt_dofadr),
-        address("under", mj.jnt_qposadr), address("under", mj.jnt_dofadr), np.array([float(m.robot.wheel_base) for m in chosen]),
-        np.array([float(m.robot.mass) for m in chosen]), np.array([inertia(m) for m in chosen]),
-        np.array([float(getattr(m.robot, "friction", 1.0)) for m in chosen]))
+    numbers = [np.array([machine.number for machine in chosen], np.int64), address("x", mj.jnt_qposadr),
+               address("x", mj.jnt_dofadr), address("under", mj.jnt_qposadr), address("under", mj.jnt_dofadr)]
+    facts = [(machine.robot.wheel_base, machine.robot.mass, inertia(machine), getattr(machine.robot, "friction", 1.0))
+             for machine in chosen]
+    return robots.Sliding(np.stack(numbers, axis=1), np.array(facts, np.float64).reshape(-1, 4))
 
 
-__all__ = ["EVERYTHING", "Model", "build", "of"]
+__all__ = ["EVERYTHING", "Model", "build"]

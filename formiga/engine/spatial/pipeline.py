@@ -17,6 +17,7 @@ from formiga.engine.beams import Beams
 from formiga.engine.planar import pipeline as planar
 from formiga.engine.spatial.gripping import Event, aim, forces_of, grip_all, name_of, pull_all
 from formiga.engine.spatial.model import EVERYTHING, Model, build
+from formiga.engine.spatial.readout import poses
 from formiga.engine.spatial.scenery import GROUND_GROUP, upright
 from formiga.engine.spatial.treels import pull_all as treels
 from formiga.errors import WorldError
@@ -25,6 +26,7 @@ from formiga.state import Floats, State
 SENSOR_HEIGHT = 0.6                 # of rays around a robot, in its heights: only on rough ground does it matter
 SEEN = np.array([1, 1, 0, 1, 1, 1], np.uint8)          # groups of geoms that rays meet
 ONLY_GROUND = np.array([group == GROUND_GROUP for group in range(6)], np.uint8)
+SETTLING = 0.3                      # s that robots on wheels have to come to rest before the start
 TOO_FAST = 1e3                      # m/s or rad/s; beyond it a motion is not one
 
 
@@ -61,10 +63,30 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
         mujoco.mj_forward(mj, data)
         for joint, equalities in model.joints:
             _join(model, data, joint, equalities)
+        _settle(model, data)
         mujoco.mj_forward(mj, data)
         mujoco.mj_getState(mj, data, state.space[w], EVERYTHING)
         _read(model, state, w, data)
     return state
+
+
+def _settle(model: Model, data: Any) -> None:
+    """Let robots on wheels come to rest on the ground before the clock starts; everything else stays as it is."""
+    mj = model.mj
+    if all(machine.sliding or hasattr(machine.robot, "file") for machine in model.machines):
+        return
+    place, speed, warm = data.qpos.copy(), data.qvel.copy(), data.act.copy()
+    mujoco.mj_step(mj, data, nstep=max(1, round(SETTLING / mj.opt.timestep)))
+    rolls = np.array([part.robot >= 0 and not model.machines[part.robot].sliding for part in model.parts])
+    theirs = np.isin(mj.jnt_bodyid, model.rows[rolls])
+    stays = np.ones(mj.nq, np.bool_)
+    for joint in np.flatnonzero(theirs):
+        wide = 7 if mj.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE else 1
+        stays[mj.jnt_qposadr[joint] : mj.jnt_qposadr[joint] + wide] = False
+    if not np.isfinite(data.qpos).all():
+        stays[:] = True
+    data.qpos[stays], data.qvel[:], data.act[:], data.time = place[stays], speed, warm, 0.0
+    data.qacc_warmstart[:] = 0.0
 
 
 def _put(model: Model, data: Any, machine: Any, x: float, y: float, heading: float) -> None:
@@ -115,7 +137,7 @@ def _join(model: Model, data: Any, joint: Any, equalities: Any) -> None:
         if joint.kind == "hinge":
             point = point + (2 * k - 1) * 0.02 * np.array(joint.axis) / np.linalg.norm(joint.axis)
         pose = [np.concatenate([data.xpos[body], data.xquat[body]]) for body in (one, other)]
-        mj.eq_data[equality] = _aimed(pose[0], pose[1], point, joint.kind != "fixed")
+        mj.eq_data[equality, :11] = _aimed(pose[0], pose[1], point, joint.kind != "fixed")
 
 
 # -- the step -----------------------------------------------------------------------------------------------------------
@@ -135,9 +157,9 @@ def _advance(model: Model, state: State, w: int, wheels: Floats) -> None:
     driven = np.where(state.alive[w][:, None], wheels, 0.0)
     _drive(model, state, w, data, driven)
     if len(model.sliding.number):
-        qpos, qvel, force, sliding, small, g = data.qpos, data.qvel, data.qfrc_applied, model.sliding, mj.opt.timestep, model.gravity
+        floor = (*model.sliding, data.qpos, data.qvel, driven, mj.opt.timestep, model.gravity, data.userdata, data.qfrc_applied)
         for _ in range(model.substeps):
-            treels(sliding, qpos, qvel, driven, small, g, force)
+            treels(*floor)
             mujoco.mj_step(mj, data)
     else:
         mujoco.mj_step(mj, data, nstep=model.substeps)
@@ -156,8 +178,7 @@ def _advance(model: Model, state: State, w: int, wheels: Floats) -> None:
 def _drive(model: Model, state: State, w: int, data: Any, wheels: Floats) -> None:
     """Tell the motors."""
     if model.wheel_motor.size and (on := model.wheel_motor >= 0).any():
-        radius = np.array([[machine.robot.wheel_radius] for machine in model.machines])
-        data.ctrl[model.wheel_motor[on]] = (wheels / radius)[on]
+        data.ctrl[model.wheel_motor[on]] = (wheels / model.wheel_radius)[on]
     if model.motor.size and (on := model.motor >= 0).any():
         data.ctrl[model.motor[on]] = (model.sign * state.outputs[w] * state.alive[w][:, None])[on]
 
@@ -184,24 +205,8 @@ def _exploded(model: Model, state: State, w: int, data: Any) -> bool:
 # -- MuJoCo -> state ------------------------------------------------------------------------------------------------------
 def _read(model: Model, state: State, w: int, data: Any) -> None:
     """Poses and speeds as the rest of the laboratory knows them."""
-    bodies = state.bodies[w]
-    bodies[:, :3], bodies[:, 3:] = data.xpos[model.rows], data.xquat[model.rows]
-    own = bodies[model.chassis]
-    qw, qx, qy, qz = own[:, 3], own[:, 4], own[:, 5], own[:, 6]
-    heading = np.arctan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
-    before = state.heading[w]
-    turn = (heading - before + np.pi) % (2.0 * np.pi) - np.pi  # headings are not wrapped
-    if state.step[w] > 0:
-        state.motion[w, :, :2] = (own[:, :2] - state.position[w]) / model.dt
-        state.motion[w, :, 2] = turn / model.dt
-    state.heading[w] = before + turn
-    state.position[w] = own[:, :2]
-    for number, row in enumerate(model.loose):
-        x, y, _, qw, qx, qy, qz = bodies[row]
-        old = state.loose[w, number].copy()
-        state.loose[w, number, :3] = x, y, np.arctan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
-        if state.step[w] > 0:
-            state.loose[w, number, 3:6] = (state.loose[w, number, :3] - old[:3]) / model.dt
+    poses(w, data.xpos, data.xquat, model.rows, model.chassis, model.loose, model.dt, state.step, state.bodies, state.position,
+          state.heading, state.motion, state.loose)
     if model.motor.size and (on := model.motor >= 0).any():
         place, force = np.zeros(model.motor.shape), np.zeros(model.motor.shape)
         place[on] = data.qpos[model.mj.jnt_qposadr[model.motor_joint[on]]]
@@ -213,11 +218,10 @@ def _turned(model: Model, state: State, w: int, data: Any, driven: Floats) -> No
     """How the wheels really turned: those of sliding robots as they were told, and the floor slips under them."""
     rolls = model.wheel_dof >= 0
     state.wheels[w] = driven
-    radius = np.array([machine.robot.wheel_radius for machine in model.machines]).reshape(-1, 1)
     if rolls.any():
-        speed = data.qvel[np.where(rolls, model.wheel_dof, 0)] * radius
+        speed = data.qvel[np.where(rolls, model.wheel_dof, 0)] * model.wheel_radius
         state.wheels[w] = np.where(rolls, speed, driven)
-    state.wheel_angle[w] += state.wheels[w] * model.dt / radius
+    state.wheel_angle[w] += state.wheels[w] * model.dt / model.wheel_radius
 
 
 def _bumps(model: Model, state: State, w: int, data: Any) -> None:

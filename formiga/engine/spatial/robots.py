@@ -49,17 +49,11 @@ class Machine:
 
 
 class Sliding(NamedTuple):
-    """The sliding robots for `treels.pull_all`; each array is (n,)."""
+    """The n sliding robots for `treels.pull_all`."""
 
-    number: Any      # int64, in the state
-    place: Any       # int64, of its x among the places; y and the heading follow
-    first: Any       # int64, of its x among the speeds
-    under: Any       # int64, of the chassis under the turret among the places
-    chassis: Any     # int64, the same among the speeds, or -1
-    base: Any        # m
-    mass: Any        # kg
-    inertia: Any     # kg m^2, of what turns on the floor
-    friction: Any
+    number: Any      # (n, 5) int64: its number; its x among the places and among the speeds, where y and the heading follow; the
+                     # chassis under its turret among the places and among the speeds, or -1
+    facts: Any       # (n, 4): distance of the treels in m, mass in kg, inertia of what turns on the floor in kg m^2, friction
 
 
 def slides(robot: Any, flat: bool) -> bool:
@@ -119,6 +113,10 @@ def _on_wheels(spec: Any, robot: Any, number: int) -> Machine:
     name, turret, detailed = f"r{number}", hasattr(robot, "outputs"), getattr(robot, "model", "") == "detailed"
     r, half, reach = robot.wheel_radius, robot.wheel_base / 2, 0.78 * robot.radius
     light = robot.mass * (1.0 if not turret else 1.0 - TURRET_SHARE - ARM_SHARE) - 2 * WHEEL_SHARE * robot.mass
+    # A motor that pulls harder than the wheel's share of friction only makes it slip. Its gain brings the robot to speed within
+    # three steps of 10 ms; a higher one overshoots, because a contact answers in the step after the one that it slipped in.
+    friction, swung = getattr(robot, "friction", 1.0), robot.mass * r * r
+    pull = 0.5 * friction * robot.mass * 9.81
     body = spec.worldbody.add_body(name=f"{name}/chassis")
     body.add_joint(name=f"{name}/free", type=free)
     body.explicitinertial, body.mass = True, light
@@ -134,11 +132,12 @@ def _on_wheels(spec: Any, robot: Any, number: int) -> Machine:
                       parts=[(f"{name}/chassis", Part(number, -1, "chassis"))])
     for side, y in (("left", half), ("right", -half)):
         wheel = body.add_body(name=f"{name}/{side}", pos=(0, y, r))
-        wheel.add_joint(name=f"{name}/{side}", type=hinge, axis=(0, 1, 0), armature=1e-5)
-        wheel.add_geom(type=sphere, size=(r, 0, 0), mass=WHEEL_SHARE * robot.mass, friction=(getattr(robot, "friction", 1.0), 0, 0),
-                       priority=priority(getattr(robot, "friction", 1.0)), condim=3, contype=WHEEL, conaffinity=GROUND | LYING)
+        wheel.add_joint(name=f"{name}/{side}", type=hinge, axis=(0, 1, 0), armature=0.18 * swung)
+        wheel.add_geom(type=sphere, size=(r, 0, 0), mass=WHEEL_SHARE * robot.mass, friction=(friction, 0, 0),
+                       priority=priority(friction), condim=3, contype=WHEEL, conaffinity=GROUND | LYING)
         motor = spec.add_actuator(name=f"{name}/{side}", target=f"{name}/{side}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
-        motor.set_to_velocity(kv=0.05)
+        motor.set_to_velocity(kv=70.0 * swung)
+        motor.forcelimited, motor.forcerange = True, (-pull * r, pull * r)
         machine.parts.append((f"{name}/{side}", Part(number, -1, side)))
     machine.wheels = machine.wheel_motors = (f"{name}/left", f"{name}/right")
     upper = body

@@ -1,0 +1,251 @@
+"""The four speed tables of the swarm-bot simulator [Tran-Dinh 2005, tables 5.1 to 5.4], in space, on one core.
+
+5.1 robots without sensors drive at random; 5.2 the same in one formation in which everybody but one grips the next; 5.3 robots
+stand still and their proximity sensors look, by three techniques; 5.4 they stand still and look at lights, or listen. All have
+s-bots at distances of 30 cm (in 5.2 of 13.5 cm, gripper to ring), four walls, control periods of 0.1 s, and 1000 of them count:
+100 s. The thesis had more than 100 seeds on an Athlon XP 2800+.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from math import ceil, log, pi, sqrt
+from statistics import mean, stdev
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from formiga.benchmarks.measure import show
+from formiga.loop import Simulation
+from formiga.sense.light import Light
+from formiga.sense.microphone import Microphone
+from formiga.sense.proximity import Proximity
+from formiga.state import Floats
+from formiga.units import CM
+from formiga.world.ground import Physics
+from formiga.world.model import Arena, Cylinder, Group, Lamp, World
+from formiga.world.placement import At, Grid
+from formiga.world.robots.sbot import SBot
+from formiga.world.sources import Speaker
+
+FRAMES, DT = 1000, 0.1
+SEEDS, FULL_SEEDS = 3, 10
+BUDGET = 0.08                     # s of a quick run that one seed of one cell may take
+WARM_UP = 3                       # frames before the clock starts
+HOLD = 10                         # frames that wheel speeds are held: a second
+SPACING, JOINED = 30 * CM, 13.5 * CM
+OBSTACLES, RADIUS, TALL = 24, 6 * CM, 40 * CM
+UNBREAKABLE = 1e6                 # N: a formation that pulls itself apart would be another table
+SOLVERS, TECHNIQUES, WAVES = ("direct", "iterative", "auto"), ("ray", "sampling", "shadow"), ("light", "sound")
+
+# [Tran-Dinh 2005, tables 5.1 to 5.4]: mean seconds for 100 s
+THESIS: dict[str, dict[str, dict[int, float]]] = {
+    "5.1": {
+        "direct": {1: 0.08638, 2: 0.16606, 4: 0.32694, 8: 0.65303, 16: 1.40601, 32: 4.16268, 64: 15.0444, 128: 52.1648},
+        "iterative": {1: 0.41086, 2: 0.81016, 4: 1.62109, 8: 3.25002, 16: 6.50322, 32: 13.1822, 64: 27.4801, 128: 57.5374}},
+    "5.2": {
+        "direct": {1: 0.08638, 2: 0.41023, 4: 2.72198, 6: 8.90234, 8: 24.8694, 12: 75.4717},
+        "iterative": {1: 0.41086, 2: 0.84053, 4: 1.73786, 6: 2.61219, 8: 3.49186, 12: 5.26593, 16: 7.06165, 20: 8.88494,
+                      25: 11.0939}},
+    "5.3": {
+        "ray": {1: 0.17729, 2: 0.22601, 4: 0.33981, 8: 0.57722, 16: 1.34214, 32: 4.04531, 64: 12.8800},
+        "sampling": {1: 0.17282, 2: 0.19191, 4: 0.22606, 8: 0.30498, 16: 0.47401, 32: 1.09081, 64: 3.16847},
+        "shadow": {1: 0.15556, 2: 0.17658, 4: 0.21904, 8: 0.30375, 16: 0.54493, 32: 1.55296, 64: 3.63465}},
+    "5.4": {
+        "light": {1: 0.24113, 2: 0.35754, 4: 0.55386, 8: 1.11743, 16: 2.85470, 32: 7.78998, 64: 27.5786},
+        "sound": {1: 0.14983, 2: 0.16325, 4: 0.18549, 8: 0.23658, 16: 0.36204, 32: 0.73499, 64: 2.16282}},
+}
+SIZES = {"5.1": (1, 2, 4, 8, 16, 32, 64, 128), "5.2": (1, 2, 4, 6, 8, 12, 16, 20, 25, 36, 64, 121),
+         "5.3": (1, 2, 4, 8, 16, 32, 64), "5.4": (1, 2, 4, 8, 16, 32, 64)}
+TITLES = {"5.1": "free robots that drive at random", "5.2": "one formation that drives at random",
+          "5.3": f"proximity; robots stand still among {OBSTACLES} obstacles",
+          "5.4": f"light and sound; robots stand still among {OBSTACLES} sources"}
+NAMES = {"direct": "worldstep", "iterative": "quickstep"}   # what the thesis calls ours
+DENSEST, FULL_DENSEST = 25, 64    # connected robots that the direct solver is tried with: its time grows with their cube
+NOTES = (
+    "Seconds are processor time for 100 s, mean and standard deviation over the seeds; ratio: 100 s over that.",
+    "direct: Newton's method with dense matrices, iterative: conjugate gradients, auto: Newton's method with sparse matrices. The "
+    "thesis's are worldstep (direct) and quickstep (iterative) of ODE, with steps of 0.1 s on an Athlon XP 2800+. The formations "
+    "above 25 robots and the direct ones above 12 are not in the thesis, which ran out of memory there.",
+)
+
+
+class Target(NamedTuple):
+    """What is asked for, and what came out."""
+
+    what: str
+    needed: str
+    ours: float | None
+    met: bool | None
+
+
+def run(full: bool = False, sizes: dict[str, tuple[int, ...]] | None = None, budget: float | None = None,
+        seeds: int | None = None) -> dict[str, Any]:
+    """All rows, printed as the thesis's four tables; then which targets are met."""
+    sizes = sizes or SIZES
+    budget = budget if budget is not None else float("inf") if full else BUDGET
+    seeds = seeds or (FULL_SEEDS if full else SEEDS)
+    rows: list[dict[str, Any]] = []
+    for table, numbers in sizes.items():
+        techniques = {"5.1": SOLVERS, "5.2": SOLVERS, "5.3": TECHNIQUES, "5.4": WAVES}[table]
+        found = [cell(table, robots, technique, seeds, budget) for robots in numbers for technique in techniques
+                 if not (table == "5.2" and technique == "direct" and robots > (FULL_DENSEST if full else DENSEST))]
+        _print(table, techniques, found, seeds)
+        rows += found
+    goals = targets(rows)
+    grown = {f"{table} {technique}": exponent(rows, table, technique) for table in ("5.1", "5.2") for technique in SOLVERS}
+    lines = [f"{goal.what}: {goal.needed}, ours {goal.ours:.3g}: {'met' if goal.met else 'MISSED'}" for goal in goals
+             if goal.ours is not None]
+    lines += [f"time grows with robots to the power {power:.2f} in {name}, from 16 robots on"
+              for name, power in grown.items() if power is not None]
+    show("s3: what is asked for", [goal._asdict() for goal in goals if goal.ours is not None], [*lines[len(
+        [goal for goal in goals if goal.ours is not None]):], *NOTES], GOALS)
+    return {"rows": rows, "summary": {"exponents": grown, "targets": [goal._asdict() for goal in goals], "seeds": seeds}}
+
+
+GOALS = (("what", "", "{}"), ("needed", "must be", "{}"), ("ours", "ours", "{:.3g}"), ("met", "met", "{}"))
+
+
+def _print(table: str, techniques: Iterable[str], rows: list[dict[str, Any]], seeds: int) -> None:
+    """One table in the thesis's form: a line for each number of robots, its columns beside ours."""
+    lines: dict[int, dict[str, Any]] = {}
+    for row in rows:
+        line = lines.setdefault(row["robots"], {"robots": row["robots"]})
+        name = row["technique"]
+        line[name] = f"{row['seconds']:.3f} +-{row['spread']:.3f}"
+        line[f"{name} ratio"], line[f"{name} thesis"], line[f"{name} frames"] = row["ratio"], row["published"], row["frames"]
+    every = list(lines.values())
+    for line in every:
+        for name in techniques:
+            for what in ("", " ratio", " thesis"):
+                line.setdefault(name + what, None)
+    columns = [("robots", "robots", "{}"), *((name, f"{name}\ns", "{}") for name in techniques),
+               *((f"{name} ratio", f"{name}\nratio", "{:.4g}") for name in techniques),
+               *((f"{name} thesis", f"thesis\n{NAMES.get(name, name)} s", "{:.3f}") for name in techniques)]
+    fewest, most = min(row["frames"] for row in rows), max(row["frames"] for row in rows)
+    frames = f"all {FRAMES} frames" if fewest == FRAMES else f"{fewest} to {most} of {FRAMES} frames were run, scaled"
+    show(f"{table}: {TITLES[table]}; {seeds} seeds, {frames}", every, [], tuple(columns))
+
+
+# -- one cell ---------------------------------------------------------------------------------------------------------------
+def cell(table: str, robots: int, technique: str, seeds: int, budget: float) -> dict[str, Any]:
+    """A row: seconds that 100 s take, over the seeds. `frames`: how many of the 1000 were run by the seed that ran fewest."""
+    world, drives = {"5.1": free, "5.2": joined, "5.3": looking, "5.4": listening}[table](robots, technique)
+    simulation = Simulation(world)
+    took, frames, busy = [], [], 0.0
+    for seed in range(seeds):
+        simulation.reset(seed=seed)
+        if table == "5.2":
+            grip(simulation)
+        speeds = drawn(seed, robots) if drives else np.zeros((1, 1, robots, 2))
+        advance(simulation, speeds, 0, WARM_UP)
+        clock, began, done = time.perf_counter(), time.process_time(), 0
+        while done < FRAMES and (spent := time.process_time() - began) < budget:
+            count = FRAMES if budget == float("inf") else 1 if done == 0 else max(1, min(done, int(done * (budget / spent - 1.0))))
+            count = min(count, FRAMES - done)
+            advance(simulation, speeds, done, count)
+            done += count
+        spent = time.process_time() - began
+        busy = max(busy, spent / (time.perf_counter() - clock))
+        took.append(spent * FRAMES / done)
+        frames.append(done)
+    seconds = mean(took)
+    return {"table": table, "robots": robots, "technique": technique, "seconds": seconds, "ratio": FRAMES * DT / seconds,
+            "published": THESIS[table].get(technique, {}).get(robots), "spread": stdev(took) if seeds > 1 else 0.0, "seeds": seeds,
+            "frames": min(frames), "cores": busy}
+
+
+def advance(simulation: Simulation, speeds: Floats, first: int, count: int) -> None:
+    """Frames of the laboratory, driven from outside."""
+    for k in range(first, first + count):
+        simulation.step({"swarm": speeds[k // HOLD % len(speeds)]})
+
+
+def drawn(seed: int, robots: int) -> Floats:
+    """Wheel speeds (seconds, 1, robots, 2), uniform, new every second."""
+    top = SBot().top_speed
+    return np.random.default_rng(seed).uniform(-top, top, (ceil(FRAMES / HOLD), 1, robots, 2))
+
+
+def grip(simulation: Simulation) -> None:
+    """Close all grippers but the last one's."""
+    grip_of = simulation.world.groups[0].robot.outputs.index("grip")
+    simulation.state.outputs[:, :-1, grip_of] = 1.0
+
+
+# -- worlds -----------------------------------------------------------------------------------------------------------------
+def _world(robots: int, side: float, place: tuple[Any, ...], things: tuple[Any, ...] = (), sensors: tuple[Any, ...] = (),
+           solver: str = "auto", **robot: Any) -> World:
+    group = Group(robot=SBot(**robot), count=robots, name="swarm", place=place, sensors=sensors)
+    return World(name="s3", engine="spatial", dt=DT, things=(Arena(width=side, depth=side, height=TALL), *things), groups=(group,),
+                 settings=(Physics(solver=solver),))
+
+
+def free(robots: int, solver: str) -> tuple[World, bool]:
+    """5.1: a grid of 30 cm with walls around."""
+    return _world(robots, SPACING * (ceil(sqrt(robots)) + 1), (Grid(spacing=SPACING),), solver=solver), True
+
+
+def joined(robots: int, solver: str) -> tuple[World, bool]:
+    """5.2: rows of a compact block, forwards and backwards, each robot facing the next one. There is room to move."""
+    columns = ceil(sqrt(robots))
+    cells = [(k % columns if k // columns % 2 == 0 else columns - 1 - k % columns, k // columns) for k in range(robots)]
+    middle = (columns - 1) / 2
+    place = []
+    for here, there in zip(cells, [*cells[1:], cells[-1]], strict=True):
+        heading = pi / 2 if there[1] > here[1] else pi if there[0] < here[0] else 0.0
+        place.append(At(x=JOINED * (here[0] - middle), y=JOINED * (here[1] - middle), heading=heading))
+    return _world(robots, JOINED * columns + 2.0, tuple(place), solver=solver, grip_force=UNBREAKABLE), True
+
+
+def looking(robots: int, technique: str) -> tuple[World, bool]:
+    """5.3: obstacles in the middle of the grid's cells."""
+    things = tuple(Cylinder(x=x, y=y, radius=RADIUS, height=TALL, name=f"post{k}") for k, (x, y) in enumerate(_between()))
+    return _world(robots, 3.0, (Grid(spacing=SPACING),), things, (Proximity(profile="s3", technique=technique, reach=20 * CM,
+                  response="linear", share=0.0, noise=(0.05,)),)), False
+
+
+def listening(robots: int, wave: str) -> tuple[World, bool]:
+    """5.4: lamps or speakers instead of the obstacles."""
+    make: Callable[..., Any] = Lamp if wave == "light" else Speaker
+    things = tuple(make(x=x, y=y, z=30 * CM, intensity=0.25, name=f"source{k}") for k, (x, y) in enumerate(_between()))
+    return _world(robots, 3.0, (Grid(spacing=SPACING),), things, (Light(of="lamps") if wave == "light" else Microphone(),)), False
+
+
+def _between() -> list[tuple[float, float]]:
+    """24 places in the middle of cells of a grid of 8 x 8, spread evenly."""
+    cells = [(x, y) for y in range(7) for x in range(7)]
+    return [(SPACING * (cells[k][0] - 3), SPACING * (cells[k][1] - 3)) for k in range(0, 2 * OBSTACLES, 2)]
+
+
+# -- what is asked for --------------------------------------------------------------------------------------------------------
+def exponent(rows: list[dict[str, Any]], table: str, technique: str, least: int = 16, most: int = 128) -> float | None:
+    """Slope of log seconds over log robots, fitted from `least` to `most` robots; None without two of them."""
+    points = [(log(row["robots"]), log(row["seconds"])) for row in rows
+              if row["table"] == table and row["technique"] == technique and least <= row["robots"] <= most]
+    return float(np.polyfit(*zip(*points, strict=True), 1)[0]) if len(points) > 1 else None
+
+
+def targets(rows: list[dict[str, Any]]) -> list[Target]:
+    """The promises of speed; None where a row is absent."""
+    def find(table: str, robots: int, technique: str, what: str) -> float | None:
+        return next((float(row[what]) for row in rows if (row["table"], row["robots"], row["technique"]) == (table, robots, technique)),
+                    None)
+
+    goals = []
+    for what, table, robots, least in (("16 free robots, auto", "5.1", 16, 150.0), ("128 free robots, auto", "5.1", 128, 20.0),
+                                       ("25 connected robots, auto", "5.2", 25, 40.0)):
+        ratio = find(table, robots, "auto", "ratio")
+        goals.append(Target(f"{what}: ratio", f">= {least:g}", ratio, None if ratio is None else ratio >= least))
+    for technique in TECHNIQUES:
+        ours = find("5.3", 64, technique, "seconds")
+        times = None if ours is None else THESIS["5.3"][technique][64] / ours
+        goals.append(Target(f"proximity of 64 robots by {technique}: times as fast as the thesis", ">= 10", times,
+                            None if times is None else times >= 10.0))
+    for what, table, technique, most in (("free", "5.1", "auto", 1.2), ("connected", "5.2", "auto", 1.4),
+                                         ("connected", "5.2", "iterative", 1.4)):
+        power = exponent(rows, table, technique)
+        goals.append(Target(f"{what}, {technique}: exponent of growth from 16 robots on", f"< {most:g}", power,
+                            None if power is None else power < most))
+    return goals
