@@ -71,7 +71,8 @@ def simulate(world: World | str | os.PathLike[str], seconds: float | None = None
     the first world at the end, with everybody's trail, into that file.
 
     `progress` is told the share that is done; `stop` is asked, after every block of steps, whether to end early.
-    Ctrl-C while recording keeps what was done.
+    Ctrl-C while recording keeps what was done. A world whose motion explodes ends there, `run.log.exploded` says when and
+    where, and the recording is kept, with the ending 'failed'.
     """
     if not isinstance(world, World):
         world = read_world(world)
@@ -88,7 +89,7 @@ def simulate(world: World | str | os.PathLike[str], seconds: float | None = None
         run = loop.simulate(world, seconds, seed, worlds, engine, threads=threads, record=_tell(listeners),
                             progress=progress, stop=stop)
         if record is not None:
-            record.ending = "interrupted" if run.interrupted else "complete"
+            record.ending = "failed" if run.log.exploded else "interrupted" if run.interrupted else "complete"
             run.recording = record.path
     if drawing is not None:
         drawing.save()

@@ -25,6 +25,9 @@ from formiga.world.model import Group, World
 
 BYTES_PER_ROBOT = 300  # of state and working memory, at the very least
 EVENTS = 1000           # of a run that are remembered
+WORDS = {"grip": ("grip", "grips"), "release": ("release", "releases"), "lost": ("grip lost", "grips lost"),
+         "break": ("joint broke", "joints broke"), "enter": ("came into a zone", "came into a zone"),
+         "leave": ("left a zone", "left a zone"), "explode": ("explosion", "explosions")}
 Recorder = Callable[[list["Simulation"]], None]  # called with all shards after every step that they took together
 
 
@@ -44,6 +47,10 @@ class Log:
             self.last.append(numbered)
             if event.kind == "explode":
                 self.exploded.append(numbered)
+
+    def words(self) -> str:
+        """'3 grips, 1 joint broke'."""
+        return ", ".join(f"{count:,} {WORDS.get(kind, (kind, kind))[count != 1]}" for kind, count in self.counts.items())
 
     def add(self, other: Log) -> None:
         """What happened somewhere else at the same time."""
@@ -165,7 +172,8 @@ class Simulation:
                                      "both NaN: then its controller drives it.")
                 speeds = np.where(free, 0.0 if own is None else own.wheels, speeds)
             lights = own.leds if told.leds is None and own is not None else told.leds
-            orders[name] = control.Orders(speeds, lights, told.outputs if own is None or told.outputs is not None else own.outputs)
+            outputs = own.outputs if told.outputs is None and own is not None else told.outputs
+            orders[name] = control.Orders(speeds, lights, outputs)
         return orders
 
     def _outputs(self, given: dict[str, Any], decided: dict[str, control.Orders]) -> dict[str, control.Orders]:

@@ -33,8 +33,8 @@ class State:
     angles: Floats                 # (W, N, K) rad or m, where they are
     torques: Floats                # (W, N, K) N m or N, with which they push
     pull: Floats                   # (W, N, 3) N, with which what it holds and who holds it pull at a robot, in its own frame
-    grips: Floats                  # (W, N, 14) grippers: 0 open, 1 rigid, 2 loose; what it holds (a robot's number, or N + a
-                                   # body's); N; and the 11 numbers by which the engine holds it there
+    grips: Floats                  # (W, N, 17) grippers: 0 open, 1 rigid, 2 loose; what it holds (a robot's number, or N + a
+                                   # body's); N; 11 numbers by which the engine holds it; x y z of the force on the gripper, N
     bodies: Floats                 # (W, B, 7) x y z, and a quaternion w x y z, of everything that moves: `model.parts`
     space: Floats                  # (W, S) all that motion in space goes on from. The last six are empty in the plane
     unresolved: NDArray[np.int64]  # (W,) steps after which some robots were still too close: too crowded
@@ -119,5 +119,5 @@ def _for_each(worlds: NDArray[np.bool_], like: NDArray[np.bool_]) -> NDArray[np.
 def nothing_in_space(worlds: int) -> dict[str, Floats]:
     """The arrays of an engine that knows no third dimension, no further motors and no grippers."""
     return {"outputs": np.zeros((worlds, 0, 0)), "angles": np.zeros((worlds, 0, 0)), "torques": np.zeros((worlds, 0, 0)),
-            "pull": np.zeros((worlds, 0, 3)), "grips": np.zeros((worlds, 0, 14)), "bodies": np.zeros((worlds, 0, 7)),
+            "pull": np.zeros((worlds, 0, 3)), "grips": np.zeros((worlds, 0, 17)), "bodies": np.zeros((worlds, 0, 7)),
             "space": np.zeros((worlds, 0))}

@@ -25,8 +25,8 @@ def tell(world: World, state: State, orders: dict[str, Orders]) -> None:
         told = checked(group, state.worlds, orders[group.name].outputs, where(group.controller))
         if not np.isfinite(told).all():
             robot = int(np.argwhere(~np.isfinite(told))[0, 1])
-            raise WorldError(f"{where(group.controller)}the outputs of '{group.name}' must be numbers; that of robot {robot} is "
-                             "not.")
+            raise WorldError(f"{where(group.controller)}the outputs of '{group.name}' must be numbers; robot {robot} has one "
+                             "that is not.")
         if state.outputs.size:
             state.outputs[~state.done, robots, : told.shape[2]] = told[~state.done]
 
@@ -39,7 +39,8 @@ def checked(group: Group, worlds: int, given: Any, place: str = "") -> Floats:
     try:
         outputs = np.asarray(given, np.float64)
     except (TypeError, ValueError) as wrong:
-        raise WorldError(f"{place}the outputs of '{group.name}' must be an array of numbers, not {type(given).__name__}.") from wrong
+        raise WorldError(f"{place}the outputs of '{group.name}' must be an array of numbers, not "
+                         f"{type(given).__name__}.") from wrong
     if outputs.shape != (worlds, group.count, len(names)):
         raise WorldError(f"{place}the outputs of '{group.name}' ({', '.join(names)}) must have the shape (worlds, robots, "
                          f"{len(names)}) = ({worlds}, {group.count}, {len(names)}), not {outputs.shape}.")

@@ -1,6 +1,7 @@
 """The command line: one file per command. A command parses, calls the library, prints.
 
-Exit codes: 0 done, 1 a study missed its numbers, 2 bad input, 130 interrupted. Bad input is one line on stderr.
+Exit codes: 0 done, 1 a study missed its numbers or a motion exploded, 2 bad input, 130 interrupted. Bad input is one line on
+stderr.
 Commands import what is heavy inside their functions, so that `formiga --help` is quick.
 """
 
@@ -19,6 +20,7 @@ import click
 from formiga.errors import FormigaError
 
 COMMANDS = ("run", "view", "match", "tournament", "evolve", "check", "list", "schema", "bench", "study")  # as in the help
+EXPLODED = 1
 INTERRUPTED, BROKEN_PIPE = 130, 141                              # as shells count them: 128 + the signal
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)      # not our mistake: there is no room for the output
 

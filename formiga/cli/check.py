@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 @click.command("check")
 @click.argument("world", nargs=-1, required=True)
+@options.engine
 @options.settings
 @options.own_elements
-def command(world: tuple[str, ...], settings: dict[str, str], own: tuple[str, ...]) -> int:
+def command(world: tuple[str, ...], engine: str | None, settings: dict[str, str], own: tuple[str, ...]) -> int:
     """Say whether world files are right.
 
     Reads each WORLD, places its robots, reads every sensor and lets every controller decide once. A complaint says
@@ -30,15 +31,15 @@ def command(world: tuple[str, ...], settings: dict[str, str], own: tuple[str, ..
     for path in world:
         try:
             described = lab.read_world(path, **settings)
-            lab.check_world(described)
+            lab.check_world(described, engine)
         except FormigaError as wrong:
             code = complain(str(wrong))
         else:
-            click.echo(f"{click.format_filename(path)}: ok: {describe(described)}")
+            click.echo(f"{click.format_filename(path)}: ok: {describe(described, engine)}")
     return code
 
 
-def describe(world: World) -> str:
+def describe(world: World, engine: str | None = None) -> str:
     """'20 robots in 1 group, 6 obstacles, planar'."""
     from formiga.world import model
 
@@ -46,7 +47,7 @@ def describe(world: World) -> str:
     obstacles = sum(thing.count if isinstance(thing, model.Cylinders) else isinstance(thing, bodies)
                     for thing in world.things)
     return (f"{counted(world.robots, 'robot')} in {counted(len(world.groups), 'group')}, "
-            f"{counted(obstacles, 'obstacle')}, {world.engine}")
+            f"{counted(obstacles, 'obstacle')}, {engine or world.engine}")
 
 
 def counted(number: int, thing: str) -> str:

@@ -24,6 +24,12 @@ def settings(command: F) -> F:
                         help="Replaces the value of a <param> of the world. Repeatable.")(command)
 
 
+def engine(command: F) -> F:
+    """--engine planar|spatial."""
+    return click.option("--engine", metavar="E",
+                        help="Instead of the world's own: planar, or spatial for three dimensions.")(command)
+
+
 def json_file(command: F) -> F:
     """--json FILE."""
     return click.option("--json", "json_path", metavar="FILE", help="Also writes the results as JSON.")(command)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from formiga.cli import INTERRUPTED, options
+from formiga.cli import EXPLODED, INTERRUPTED, complain, options
 from formiga.cli.check import counted
 from formiga.errors import FormigaError
 
@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from formiga.world.model import World
 
 
+MOST_EXPLOSIONS = 10    # that are told one by one
+
+
 @click.command("run")
 @click.argument("world", default="corral")
-@click.option("--engine", metavar="E", help="Instead of the world's own: planar.")
+@options.engine
 @click.option("--seconds", type=float, metavar="S", help="To simulate; default: as the world says.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, metavar="N",
               help="The same seed gives the same run.")
@@ -44,7 +47,8 @@ def command(world: str, engine: str | None, seconds: float | None, seed: int, wo
 
     WORLD is a file or the name of a shipped world; `formiga list worlds` shows them.
 
-    Ctrl-C ends the run at the next step and keeps what was done; a second one ends at once.
+    Ctrl-C ends the run at the next step and keeps what was done; a second one ends at once. A motion in space that explodes
+    ends its world, is told with its time and body, and makes the exit code 1.
     """
     from formiga import lab
     from formiga.cli.progress import Display, Signals
@@ -74,7 +78,10 @@ def command(world: str, engine: str | None, seconds: float | None, seed: int, wo
         kept = f"; kept {run.recording}" if run.recording else ""
         click.echo(f"formiga: interrupted at {run.seconds:.1f} s of {asked:g} s{kept}", err=True)
         return INTERRUPTED
-    return 0
+    for event in run.log.exploded[:MOST_EXPLOSIONS]:
+        number, kept = f"world {event.world}: " if worlds > 1 else "", f"; kept {run.recording}" if run.recording else ""
+        complain(f"{number}{event.text}{kept}.", EXPLODED)
+    return EXPLODED if run.log.exploded else 0
 
 
 def _scripted(world: World, script: str, seconds: float | None, seed: int, worlds: int, engine: str | None, every: int,
@@ -106,6 +113,7 @@ def summarise(run: Run, worlds: int, engine: str | None, asked: float,
     return {
         "world": run.world.name, "seed": run.seed, "worlds": worlds, "robots": run.world.robots,
         "engine": engine or run.world.engine, "asked_seconds": asked, "interrupted": run.interrupted, **run.metrics,
+        "events": dict(run.log.counts), "happened": run.log.words(), "exploded": [event.text for event in run.log.exploded],
         "recording": None if run.recording is None else str(run.recording), "picture": picture,
     }
 
@@ -130,7 +138,9 @@ def _words(summary: dict[str, Any]) -> str:
         "crashes": f"{summary['crashes']:,} (in {100 * summary['contact_rate']:.2f} % of all robot-steps)",
         "worlds ended": f"{summary['worlds_ended']} of {summary['worlds']}",
     }
-    if summary["unresolved_steps"]:
+    if summary["happened"]:
+        lines["events"] = summary["happened"]
+    if summary["unresolved_steps"] > len(summary["exploded"]):
         lines["too crowded"] = f"in {summary['unresolved_steps']:,} steps some robots were left closer than they should be"
     if summary["recording"]:
         lines["recording"] = summary["recording"]

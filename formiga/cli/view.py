@@ -18,13 +18,14 @@ from formiga.cli import options
 @click.option("--port", type=click.IntRange(1, 65535), metavar="P", help="Default: 8017, or the next free one.")
 @click.option("--host", metavar="H", default="127.0.0.1", help="Who may connect; default: only this machine.")
 @click.option("--no-browser", is_flag=True, help="Only serves the page, and tells where it is.")
+@options.engine
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, metavar="N")
 @click.option("--script", metavar="FILE.fsh", help="Console commands to begin with.")
 @click.option("--paused", is_flag=True, help="Does not start to play by itself.")
 @options.settings
 @options.own_elements
-def command(what: str | None, port: int | None, host: str, no_browser: bool, seed: int, script: str | None, paused: bool,
-            settings: dict[str, str], own: tuple[str, ...]) -> None:
+def command(what: str | None, port: int | None, host: str, no_browser: bool, engine: str | None, seed: int,
+            script: str | None, paused: bool, settings: dict[str, str], own: tuple[str, ...]) -> None:
     """Open the laboratory in the browser: play, pause, drag, inspect, edit, record, replay.
 
     WORLD is a file or the name of a shipped world, RECORDING a run.parquet that `formiga run --out` or the laboratory wrote.
@@ -41,7 +42,7 @@ def command(what: str | None, port: int | None, host: str, no_browser: bool, see
     if script is not None:
         parse(read_script(Path(script)), script)  # a mistake in it is said now, and not when a page is open
     with Patience():
-        session = Session(what or "corral", seed=seed, parameters=settings, hear=_print)
+        session = Session(what or "corral", seed=seed, parameters=settings, hear=_print, engine=engine)
     with Signals("the laboratory") as signals, Page(session, host, port or PORT, gallery=what is None) as page:
         if page.server.port != (port or PORT):
             click.echo(f"port {port or PORT} is in use; this is port {page.server.port}.")

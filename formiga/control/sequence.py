@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from formiga.control.view import View
+from formiga.control.view import Orders, View
 from formiga.errors import WorldError
-from formiga.state import Floats
 from formiga.world.elements import element, flag, numbers, where
 
 
@@ -19,13 +18,14 @@ class Sequence:
 
     moves: tuple[float, ...] = numbers(fewest=3, group=3, doc="seconds, left m/s, right m/s; then the next three")
     repeat: bool = flag(False, doc="start again at the end; otherwise stand still")
+    outputs: tuple[float, ...] | None = numbers(None, doc="for its further motors all the time, such as turret, arm and grip: 0 0 1")
 
     def __post_init__(self) -> None:
         if min(self.moves[::3]) <= 0.0:
             raise WorldError("<sequence> moves: every move must last longer than 0 s.")
 
-    def decide(self, view: View) -> Floats:
-        """Wheel speeds (W, n, 2)."""
+    def decide(self, view: View) -> Orders:
+        """Wheel speeds (W, n, 2), and what the further motors shall do."""
         moves = np.array(self.moves).reshape(-1, 3)
         if moves[:, 0].min() < 0.5 * view.dt:
             raise WorldError(f"{where(self)}<sequence> moves: {moves[:, 0].min():g} s is less than a step of {view.dt:g} s.")
@@ -34,4 +34,5 @@ class Sequence:
         if self.repeat:
             steps = steps % ends[-1]
         speeds = np.vstack([moves[:, 1:], np.zeros((1, 2))])[np.searchsorted(ends, steps, side="right")]
-        return np.broadcast_to(speeds[:, None, :], (*view.shape, 2))
+        wheels = np.broadcast_to(speeds[:, None, :], (*view.shape, 2))
+        return Orders(wheels, outputs=None if self.outputs is None else np.broadcast_to(self.outputs, (*view.shape, len(self.outputs))))

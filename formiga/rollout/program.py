@@ -62,6 +62,8 @@ def obstacle(world: World, group: Group, engine: str | None = None) -> str | Non
     for sensor in group.sensors:
         if type(sensor) not in (Proximity, Light):
             return f"the sensor '{sensor.name}'"
+        if type(sensor) is Proximity and sensor.technique != "ray":
+            return f"technique {sensor.technique} of '{sensor.name}'"
     if group.controller is not None and type(group.controller) not in NETWORKS:  # Batch has taken it out
         return f"the controller <{of(group.controller).tag}>"
     return next((f"the term {type(praise).__name__}" for praise in world.fitness if type(praise) is not Fitness), None)

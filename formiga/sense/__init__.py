@@ -40,9 +40,9 @@ class Scene:
         """Distances (W, n, B) along beams fixed to each robot; infinity where nothing is within reach."""
         return self.engine.cast(self.model, self.state, beams, reach, self.robots)
 
-    def cast_each(self, origin: Floats, direction: Floats, reach: float) -> Floats:
-        """The same along beams (W, n, B, 2) that differ from robot to robot."""
-        return self.engine.cast_each(self.model, self.state, origin, direction, reach, self.robots)
+    def cast_turned(self, beams: Beams, turn: Floats, reach: float) -> Floats:
+        """The same along beams that are each turned by an angle of its own, (W, n, B) rad."""
+        return self.engine.cast_turned(self.model, self.state, beams, turn, reach, self.robots)
 
     def rays(self, origin: Floats, direction: Floats, reach: float) -> Floats:
         """The same along rays (B, 3) in space, from the middle of each robot's foot: x ahead, y to the left, z up."""
@@ -67,13 +67,7 @@ class Scene:
     def chassis(self, sensor: Any) -> Floats:
         """Poses (W, n, 7) of the robots' bodies in space: x y z, and a quaternion w x y z."""
         self.in_space(sensor)
-        numbers = range(self.robots.start, self.robots.stop)
-        rows = self.once("chassis", lambda world: {part.robot: row for row, part in enumerate(self.model.parts)
-                                                   if part.robot >= 0 and part.name == "chassis"})
-        if missing := [number for number in numbers if number not in rows]:
-            raise WorldError(f"{where(sensor)}<{of(sensor).tag}> sits on a robot's chassis, and robot {missing[0]} of "
-                             f"'{self.group.name}' has no body of that name.")
-        return self.state.bodies[:, [rows[number] for number in numbers]]
+        return self.state.bodies[:, self.model.chassis[self.robots]]
 
     def in_space(self, sensor: Any) -> None:
         """Refuse a sensor that makes no sense in the plane."""

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import cos, sin, sqrt, tan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from formiga.engine.parts import Part
 from formiga.geometry import crossing, nearest_on_segment
 from formiga.kernels import kernel
 from formiga.state import Floats
 from formiga.units import CM, DEG
 from formiga.world.elements import angle, choice, element, length, name
+from formiga.world.loose import rectangle
 from formiga.world.model import World
+from formiga.world.solids import Solid
 
 if TYPE_CHECKING:
     from formiga.sense import Scene
@@ -30,7 +34,8 @@ class Barrier:
     of where the gripper points. `ray` is what the device does: three rays across the jaw, of which one is interrupted. They
     cross the gripper's axis at a third, two thirds and the whole of its reach, and go as far to each side as the cone.
     [Swarm-bot 3D simulator has both, and gives no sizes; 2.2 cm is the s-bot's gripper in its digest.]
-    The gripper turns with the robot's turret, if it has one. A thing with `grippable` false is not seen.
+    The gripper turns with the robot's turret, if it has one. A thing with `grippable` false is not seen. All is seen from
+    above: how high a thing is, or an arm is raised, does not count.
     """
 
     technique: str = choice("simple", options=("simple", "ray"), doc="by distance and bearing, or by rays across the jaw")
@@ -50,9 +55,11 @@ class Barrier:
         outputs = tuple(getattr(scene.group.robot, "outputs", ()))
         if "turret" in outputs and state.angles.shape[1] > 0:
             gripper = gripper + state.angles[:, robots, outputs.index("turret")]
+        parts = getattr(scene.model, "parts", ())
+        things, rows = scene.once("grippable", lambda world: grippable(world, parts))
+        lying = np.concatenate([state.loose[:, :, :3], from_above(state.bodies[:, rows])], axis=1)
         out = np.empty((*gripper.shape, 1))
-        check(state.position, state.loose, robots.start, gripper, scene.once("grippable", grippable), self.reach, self.cone,
-              self.technique == "ray", out)
+        check(state.position, lying, robots.start, gripper, things, self.reach, self.cone, self.technique == "ray", out)
         return out
 
 
@@ -61,22 +68,41 @@ class Grippable(NamedTuple):
 
     radius: Any     # (N,) of the robots
     robot: Any      # (N,) bool
-    loose: Any      # (M,) radius of round things that can be pushed; 0: it has corners; below 0: not grippable
-    edges: Any      # (E, 5) number of the loose thing, and x0 y0 x1 y1 in its own frame
+    loose: Any      # (M,) radius of round things that lie about; 0: it has corners; below 0: not grippable
+    first: Any      # (M + 1,) where each thing's edges begin
+    edges: Any      # (E, 4) x0 y0 x1 y1 in its own frame
 
 
-def grippable(world: World) -> Grippable:
-    """Robots, balls, pucks and blocks, but for those that say that they are not."""
+def grippable(world: World, parts: Sequence[Part]) -> tuple[Grippable, list[int]]:
+    """Robots, balls, pucks, blocks and then solids, but for those that say that they are not; and the solids' rows in the
+    state's `bodies`."""
     def can(thing: Any) -> bool:
         return bool(getattr(thing, "grippable", True))
 
+    rows = [row for row, part in enumerate(parts) if part.thing >= 0 and isinstance(world.things[part.thing], Solid)]
+    lying = [*world.loose, *(world.things[parts[row].thing] for row in rows)]
     radius = [np.full(group.count, float(getattr(group.robot, "radius", 0.0))) for group in world.groups]
     robot = [np.full(group.count, can(group.robot)) for group in world.groups]
-    loose = [(0.0 if hasattr(thing, "outline") else thing.radius) if can(thing) else -1.0 for thing in world.loose]
-    edges = [(float(number), *a, *b) for number, thing in enumerate(world.loose) if can(thing) and hasattr(thing, "outline")
-             for a, b in zip(thing.outline, thing.outline[1:] + thing.outline[:1], strict=True)]
+    outlines = [outline(thing) for thing in lying]
+    loose = [-1.0 if not can(thing) else 0.0 if corners else thing.size[0] / 2 if isinstance(thing, Solid) else thing.radius
+             for thing, corners in zip(lying, outlines, strict=True)]
+    edges = [(*a, *b) for corners in outlines for a, b in zip(corners, corners[1:] + corners[:1], strict=True)]
+    first = np.cumsum([0, *(len(corners) for corners in outlines)])
     return Grippable(np.concatenate([np.empty(0), *radius]), np.concatenate([np.empty(0, np.bool_), *robot]), np.array(loose),
-                     np.array(edges).reshape(-1, 5))
+                     first, np.array(edges).reshape(-1, 4)), rows
+
+
+def outline(thing: Any) -> tuple[tuple[float, float], ...]:
+    """The corners of a thing seen from above, in its own frame; none if it is round."""
+    if isinstance(thing, Solid):
+        return rectangle(thing.size[0], thing.size[1]) if thing.shape == "box" else ()
+    return tuple(getattr(thing, "outline", ()))
+
+
+def from_above(bodies: Floats) -> Floats:
+    """x, y and heading (W, B, 3) of bodies in space (W, B, 7)."""
+    w, x, y, z = np.moveaxis(bodies[..., 3:], -1, 0)
+    return np.stack([bodies[..., 0], bodies[..., 1], np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))], axis=-1)
 
 
 @kernel()
@@ -93,16 +119,12 @@ def check(position, loose, first, gripper, world, reach, cone, rays, out):
                     seen |= disc_in_jaw(position[w, j, 0] - x, position[w, j, 1] - y, world.radius[j], c, s, rim, reach, cone,
                                         rays)
             for m in range(min(loose.shape[1], world.loose.shape[0])):
+                dx, dy = loose[w, m, 0] - x, loose[w, m, 1] - y
                 if world.loose[m] > 0.0:
-                    seen |= disc_in_jaw(loose[w, m, 0] - x, loose[w, m, 1] - y, world.loose[m], c, s, rim, reach, cone, rays)
-            for e in range(world.edges.shape[0] if loose.shape[1] > 0 else 0):
-                m = int(world.edges[e, 0])
-                p, q = cos(loose[w, m, 2]), sin(loose[w, m, 2])
-                ax = loose[w, m, 0] + p * world.edges[e, 1] - q * world.edges[e, 2] - x
-                ay = loose[w, m, 1] + q * world.edges[e, 1] + p * world.edges[e, 2] - y
-                bx = loose[w, m, 0] + p * world.edges[e, 3] - q * world.edges[e, 4] - x
-                by = loose[w, m, 1] + q * world.edges[e, 3] + p * world.edges[e, 4] - y
-                seen |= edge_in_jaw(ax, ay, bx, by, c, s, rim, reach, cone, rays)
+                    seen |= disc_in_jaw(dx, dy, world.loose[m], c, s, rim, reach, cone, rays)
+                elif world.loose[m] == 0.0:
+                    edges = world.edges[world.first[m]:world.first[m + 1]]
+                    seen |= outline_in_jaw(dx, dy, loose[w, m, 2], edges, c, s, rim, reach, cone, rays)
             out[w, n, 0] = 1.0 if seen else 0.0
 
 
@@ -127,16 +149,28 @@ def disc_in_jaw(dx, dy, r, c, s, rim, reach, cone, rays):
 
 
 @kernel()
-def edge_in_jaw(ax, ay, bx, by, c, s, rim, reach, cone, rays):
-    """The edge ab of a thing with corners."""
-    if not rays:
-        qx, qy = nearest_on_segment(0.0, 0.0, ax, ay, bx, by)
-        return in_reach(qx, qy, sqrt(qx * qx + qy * qy) - rim, c, s, reach, cone)
+def outline_in_jaw(dx, dy, heading, edges, c, s, rim, reach, cone, rays):
+    """A thing with corners, whose middle is d from the robot's: edges (E, 4) in its own frame."""
+    p, q = cos(heading), sin(heading)
+    nearest, x, y = np.inf, 0.0, 0.0
     for k in range(1, ACROSS + 1):
         away = rim + reach * k / ACROSS
         half = away * tan(cone)
         ox, oy = away * c + half * s, away * s - half * c  # the right finger; the ray goes to the left one
-        t, along = crossing(ax - ox, ay - oy, -2.0 * half * s, 2.0 * half * c, bx - ax, by - ay)
-        if 0.0 <= t <= 1.0 and 0.0 <= along <= 1.0:
+        inside = False
+        for e in range(edges.shape[0]):
+            ax, ay = dx + p * edges[e, 0] - q * edges[e, 1], dy + q * edges[e, 0] + p * edges[e, 1]
+            bx, by = dx + p * edges[e, 2] - q * edges[e, 3], dy + q * edges[e, 2] + p * edges[e, 3]
+            if not rays:
+                qx, qy = nearest_on_segment(0.0, 0.0, ax, ay, bx, by)
+                if qx * qx + qy * qy < nearest:
+                    nearest, x, y = qx * qx + qy * qy, qx, qy
+                continue
+            t, along = crossing(ax - ox, ay - oy, -2.0 * half * s, 2.0 * half * c, bx - ax, by - ay)
+            if 0.0 <= along < 1.0 and t >= 0.0:
+                if t <= 1.0:
+                    return True
+                inside = not inside  # an odd number of edges beyond the left finger: both fingers are inside
+        if inside:
             return True
-    return False
+    return not rays and in_reach(x, y, sqrt(nearest) - rim, c, s, reach, cone)

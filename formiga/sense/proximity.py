@@ -141,9 +141,8 @@ class Proximity:
             nearest: Floats = fan.reshape(*fan.shape[:2], RAYS, -1).min(axis=2)
             return nearest
         if self.technique == "moving":
-            aside = scene.noise.uniform(-0.5 * self.cone, 0.5 * self.cone, len(self.angles), "cone") + np.array(self.angles)
-            direction = np.stack([np.cos(aside), np.sin(aside)], axis=-1)
-            return scene.cast_each(np.broadcast_to(self.beams.origin, direction.shape), direction, self.reach)
+            aside = scene.noise.uniform(-0.5 * self.cone, 0.5 * self.cone, len(self.angles), "cone")
+            return scene.cast_turned(self.beams, aside, self.reach)
         return scene.cast(self.beams, self.reach)
 
 

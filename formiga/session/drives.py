@@ -1,4 +1,4 @@
-"""Robots that somebody drives: shares of their top speed -> wheel speeds for the loop."""
+"""Robots that somebody drives: shares of their top speed -> wheel speeds for the loop; and their further motors."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from formiga.world.model import World
+
+WHEELS = ("wheel_l", "wheel_r")
 
 
 def wheels(world: World, drives: dict[int, tuple[float, float]]) -> dict[str, Any] | None:
@@ -23,6 +25,26 @@ def wheels(world: World, drives: dict[int, tuple[float, float]]) -> dict[str, An
     return told or None
 
 
+def names(robot: Any, spatial: bool) -> tuple[str, ...]:
+    """What a robot can be told by name: its two wheels, and in space its further motors."""
+    return (*WHEELS * bool(getattr(robot, "wheels", WHEELS)), *(getattr(robot, "outputs", ()) if spatial else ()))
+
+
+def outputs(world: World, told: dict[tuple[int, str], float]) -> dict[str, Any] | None:
+    """Group -> outputs (1, robots, K), NaN for those that nobody tells anything; None if nobody does.
+
+    told: (robot, name of a motor) -> what it is told.
+    """
+    given: dict[str, Any] = {}
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        for (robot, name), value in told.items():
+            if robots.start <= robot < robots.stop:
+                motors = group.robot.outputs
+                values = given.setdefault(group.name, np.full((1, group.count, len(motors)), np.nan))
+                values[0, robot - robots.start, motors.index(name)] = value
+    return given or None
+
+
 def merged(told: dict[str, Any] | None, by_hand: dict[str, Any] | None) -> dict[str, Any] | None:
     """Speeds of a guest, and over them those of robots that somebody drives by hand."""
     both = dict(told or {})
@@ -31,4 +53,4 @@ def merged(told: dict[str, Any] | None, by_hand: dict[str, Any] | None) -> dict[
     return both or None
 
 
-__all__ = ["merged", "wheels"]
+__all__ = ["WHEELS", "merged", "names", "outputs", "wheels"]

@@ -90,6 +90,12 @@ def with_element(world: World, target: Target, new: Any) -> World:
     return replace(world, groups=_with(world.groups, target.index, changed))
 
 
+def with_setting(world: World, new: Any) -> World:
+    """The world with a setting, instead of the one of the same kind if it has one."""
+    others = tuple(each for each in world.settings if type(each) is not type(new))
+    return replace(world, settings=(*others, new))
+
+
 def with_controller(world: World, index: int, tag: str, written: Mapping[str, str]) -> World:
     """A group with another controller; 'none' for none."""
     group = world.groups[index]
@@ -213,15 +219,20 @@ def without_robots(world: World, position: Floats, heading: Floats, gone: Collec
 
 
 # -- the world as it stands -------------------------------------------------------------------------------------------
-def as_it_stands(world: World, position: Floats, heading: Floats, alive: Any, loose: Floats) -> World:
+def as_it_stands(world: World, position: Floats, heading: Floats, alive: Any, loose: Floats,
+                 solid: Mapping[int, dict[str, Any] | None] | None = None) -> World:
     """The world whose robots start where they are now, and as they are, and so does what they push; its scripts are in it,
     wherever it is saved.
+
+    solid: number of a thing -> attributes that say where it is now in space, or None if it is gone.
     """
+    now = solid or {}
     groups = tuple(replace(group, place=_standing(position[robots], heading[robots], alive[robots]))
                    for group, robots in zip(world.groups, world.slices, strict=True))
     page = tuple(Script(run=each.text) if isinstance(each, Script) else each for each in world.page)
     lying = {thing.name: _lying(thing, pose) for thing, pose in zip(world.loose, loose.tolist(), strict=True)}
-    things = tuple(lying[thing.name] if thing in world.loose else thing for thing in world.things)
+    things = tuple(lying[thing.name] if thing in world.loose else replace(thing, **(now.get(number) or {}))
+                   for number, thing in enumerate(world.things) if now.get(number, {}) is not None)
     return replace(world, groups=groups, things=things, page=page)
 
 
@@ -250,5 +261,5 @@ def _with(things: tuple[Any, ...], index: int, new: Any) -> tuple[Any, ...]:
 
 
 __all__ = ["Change", "FAR", "as_it_stands", "kind_of", "make", "moved", "pushed", "same_robots", "same_things",
-           "with_attribute", "with_controller", "with_element", "with_group", "with_robots", "with_thing", "without_robots",
-           "without_things"]
+           "with_attribute", "with_controller", "with_element", "with_group", "with_robots", "with_setting", "with_thing",
+           "without_robots", "without_things"]

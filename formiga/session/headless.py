@@ -25,7 +25,8 @@ def run_script(world: World, script: str | os.PathLike[str], seconds: float | No
     """Run a world with a script that acts at its times. It lasts as long as the world or `seconds` say, or until `quit`.
 
     Returns the run, and whether the script came to its end. The first mistake, in the script or in the world's own text,
-    ends it with an error; what was recorded until then is kept.
+    ends it with an error; what was recorded until then is kept. A motion that explodes ends the run: its log says so, and so
+    does the recording, whose ending is 'failed'.
     """
     path, began = Path(script), time.perf_counter()
     parse(read_script(path), str(path))  # before anything is written
@@ -63,7 +64,10 @@ def run_script(world: World, script: str | os.PathLike[str], seconds: float | No
             if progress and taken % EVERY == 0:
                 progress(min(1.0, session.console.now() / asked))
         interrupted = stop() and not over()
-        session.tape.close(ending="failed" if mistakes else "interrupted" if interrupted else "complete")
+        exploded = session.sim.log.exploded
+        if exploded and len(mistakes) == 1:
+            mistakes.clear()  # it was the session that said so
+        session.tape.close(ending="failed" if mistakes or exploded else "interrupted" if interrupted else "complete")
     except BaseException as wrong:
         session.tape.close(ending="failed" if isinstance(wrong, Exception) else "interrupted")
         raise
@@ -73,7 +77,7 @@ def run_script(world: World, script: str | os.PathLike[str], seconds: float | No
         drawing.save()
     run = Run(session.world, session.seed, session.sim.state, session.console.now(), time.perf_counter() - began - start, start,
               interrupted, recording)
-    run.metrics = _figures(run, session.robot_steps)
+    run.metrics, run.log = _figures(run, session.robot_steps), session.sim.log
     return run, task.done
 
 

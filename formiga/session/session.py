@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from math import inf, isfinite
 from pathlib import Path
@@ -16,14 +17,16 @@ from typing import Any, Protocol
 
 from formiga import lab
 from formiga.console import Console
+from formiga.console.errors import brief
 from formiga.control import decide_all
-from formiga.errors import FormigaError
+from formiga.engine import engine as find_engine
+from formiga.errors import FormigaError, suggest
 from formiga.loop import Simulation
 from formiga.record.recorder import Recorder
 from formiga.record.recording import Recording
 from formiga.session import settings
 from formiga.session.commands import commands
-from formiga.session.drives import merged, wheels
+from formiga.session.drives import WHEELS, merged, names, outputs, wheels
 from formiga.session.edit import FAR, Change, moved, pushed, same_robots, same_things
 from formiga.session.ground import Ground
 from formiga.session.inbox import Inbox
@@ -41,6 +44,7 @@ from formiga.world.model import World
 
 UNDO = 20               # edits that can be taken back
 PAST = 100              # lines that are remembered
+SAID = 3                # events that are said in a second; `events` lists all
 
 Given = str | World | Recording           # a shipped world's name, a file of either kind, or what was read from one
 Hearer = Callable[[str, str, Any], None]  # kind ("out", "error", "note"), text, who it is for (None: everybody)
@@ -71,11 +75,12 @@ class Session:
 
     guest: a match that is played in the world. It follows the session's pace, also through a pause. Meanwhile robots can be
     driven and everything that moves can be put somewhere else, but the world stays as it is and time does not begin again;
-    `load` sends the guest home, and so does the end of `run`.
+    `load` sends the guest home, and so does the end of `run`. engine: instead of the world's own.
     """
 
     def __init__(self, given: Given, *, seed: int = 0, parameters: dict[str, str] | None = None,
-                 hear: Hearer | None = None, own_settings: bool = True, guest: Guest | None = None) -> None:
+                 hear: Hearer | None = None, own_settings: bool = True, guest: Guest | None = None,
+                 engine: str | None = None) -> None:
         self.hearers: list[Hearer] = [hear] if hear else []
         self.past: deque[tuple[str, str]] = deque(maxlen=PAST)  # what was said lately, for who comes later
         self.playing = False
@@ -89,6 +94,7 @@ class Session:
         self.replay: Replay | None = None
         self.guest: Guest | None = None                # who plays
         self.drives: dict[int, tuple[float, float]] = {}  # robot -> wheel speeds as shares of the top speed
+        self.outs: dict[tuple[int, str], float] = {}   # robot, further motor -> what somebody tells it
         self.inbox: Inbox[Frame] = Inbox()
         self.pace = Pace()
         self.tape = Tape(self.say)
@@ -98,7 +104,8 @@ class Session:
         self._ground: Ground | None = None
         self._before: Before | None = None             # poses one step ago
         self._stepped = 0.0                            # when that was, on the clock
-        self._open(given, seed, parameters)
+        self._second, self._said = 0, 0                # in which second events were last said, and how many
+        self._open(given, seed, parameters, engine)
         self.guest, self.touched = guest, guest is not None
         self.console = Console(say=self.say, clock=lambda: self.time, complain=lambda text: self.say(text, "error"))
         self.console.add(commands(self))
@@ -115,7 +122,7 @@ class Session:
         self.console.forget_untrusted()
         self._run_own_text()
 
-    def _open(self, given: Given, seed: int, parameters: dict[str, str] | None) -> None:
+    def _open(self, given: Given, seed: int, parameters: dict[str, str] | None, engine: str | None = None) -> None:
         with own_mistakes():
             source: World | Recording
             if not isinstance(given, str):
@@ -125,16 +132,21 @@ class Session:
             else:
                 source = lab.read_world(given, **(parameters or {}))
             if isinstance(source, Recording):
+                if engine is not None:
+                    raise FormigaError(f"{source.path}: a recording has the engine that it was recorded with.")
                 replay = Replay(source, parameters)
                 sim = replay.sim
             else:
+                if engine is not None:
+                    find_engine(engine)
+                    source = replace(source, engine=engine)
                 replay, sim = None, Simulation(source, seed)
                 decide_all(source, sim.state, sim.readings)  # says what its sensors and controllers miss
                 sim = Simulation(source, seed)
         self.tape.close("another world was opened")
         self._send_home()
         self.replay, self.world, self.sim = replay, sim.world, sim
-        self.drives.clear()
+        self._let_go()
         self._undo.clear()
         self._selected, self.touched = -1, False
 
@@ -289,17 +301,18 @@ class Session:
             self.failed = not self.replay.forward()
         elif self.sim.state.done[0]:
             self.failed = True
-            self.say(f"the world ended at {self.time:g} s: somebody is over the crash limit. `reset` starts again.", "note")
+            why = self.sim.log.exploded[0].text if self.sim.log.exploded else "somebody is over the crash limit"
+            self.say(f"the world ended at {self.time:g} s: {why}. `reset` starts again.", "note")
         elif self.guest is not None:
             self._play(self.guest)
         else:
-            self.sim.step(wheels(self.world, self.drives))
+            self.sim.step(wheels(self.world, self.drives), outputs(self.world, self.outs))
             self._stepped_on()
 
     def _play(self, guest: Guest) -> None:
         """One step of a match; who is driven by hand does not listen to his team."""
         if not guest.over:
-            self.sim.step(merged(guest.drive(self.sim), wheels(self.world, self.drives)))
+            self.sim.step(merged(guest.drive(self.sim), wheels(self.world, self.drives)), outputs(self.world, self.outs))
             guest.watch(self.sim)
             self._stepped_on()
         if guest.over:
@@ -310,7 +323,33 @@ class Session:
 
     def _stepped_on(self) -> None:
         self.robot_steps += self.world.robots
+        for robot, name in list(self.outs):  # a gripper that was torn open stays open until it is told again
+            if self._output(robot, name) != self.outs[robot, name]:
+                del self.outs[robot, name]
         self.tape.take(self.sim, self.scoreboard())
+        self._say_events()
+
+    def _say_events(self) -> None:
+        """What happened in the last step, a few in a second: of the run, or on the clock if it goes as fast as it can.
+
+        A motion that exploded has ended the world, and pauses.
+        """
+        events = getattr(self.sim.state.scratch, "events", ())
+        if not events:
+            return
+        second = int(self.pace.clock() if self.speed == inf else self.time / max(1.0, self.speed))
+        if second != self._second:
+            self._second, self._said = second, 0
+        for event in events:
+            if event.kind == "explode":
+                self.failed = True
+                self.say(f"{event.text}.{' Paused.' if self.playing else ''}", "error")
+                continue
+            self._said += 1
+            if self._said <= SAID:
+                self.say(f"{event.time:g} s: {event.text}")
+            elif self._said == SAID + 1:
+                self.say("... and more; `events` lists them")
 
     # -- pictures -----------------------------------------------------------------------------------------------------
     def frame(self, exact: bool = False) -> Frame:
@@ -340,6 +379,7 @@ class Session:
             new.state.alive[0] = change.alive
         if change.loose is not None:
             new.state.loose[0] = change.loose
+            new.look_again()
         if undo:
             self._undo.append((self.world, self.sim))
         now = {int(before): number for number, before in enumerate(change.kept) if before >= 0}
@@ -348,6 +388,9 @@ class Session:
         if self.eyes is not None:
             self.eyes.renumbered(now)
         self.drives = {now[robot]: shares for robot, shares in self.drives.items() if robot in now}
+        told = {(now[robot], name): value for (robot, name), value in self.outs.items() if robot in now}
+        self.outs = {(robot, name): value for (robot, name), value in told.items()
+                     if name in names(group_of(change.world, robot).robot, new.model.spatial)}
         selected = now.get(self.selected, -1)
         self._use(change.world, new)
         self.selected = selected
@@ -396,7 +439,7 @@ class Session:
             raise FormigaError("there is nothing to undo.")
         self._refuse_while_played("time does not go back")
         self.tape.close("an edit was undone")
-        self.drives.clear()
+        self._let_go()
         self._use(*self._undo.pop())
         self.selected = -1
 
@@ -422,7 +465,7 @@ class Session:
                 sim = Simulation(self.world, self.seed if seed is None else seed)
             self.tape.close("the world was reset")
             self.sim, self.touched = sim, False
-            self.drives.clear()
+            self._let_go()
         self._changed(False)
 
     def seek(self, seconds: float) -> None:
@@ -439,9 +482,44 @@ class Session:
         if shares is None:
             self.drives.pop(robot, None)
             return
+        if not getattr(group_of(self.world, robot).robot, "wheels", True):
+            raise FormigaError(f"{robot_name(self.world, robot)} has no two wheels to be driven by; `out` tells its motors.")
         self.drives[robot] = shares
         self.touched = True
         self.tape.touch()
+
+    def out(self, robot: int, name: str, value: float | None) -> None:
+        """Tell one motor of a robot something, by its name: a share of the top speed for wheel_l and wheel_r, for others
+        what the motor takes. None gives it back to the controller; both wheels go together.
+        """
+        known = names(group_of(self.world, robot).robot, self.sim.model.spatial)
+        if name not in known:
+            space = " (in the plane; there are more in space)" if not self.sim.model.spatial else ""
+            raise FormigaError(f"{robot_name(self.world, robot)} has no output '{brief(name)}'.{suggest(brief(name), known)} "
+                               f"It has: {', '.join(known) or 'none'}{space}.")
+        if name in WHEELS:
+            shares = list(self.drives.get(robot, (0.0, 0.0)))
+            if value is not None:
+                shares[WHEELS.index(name)] = value
+            self.drive(robot, None if value is None else (shares[0], shares[1]))
+            return
+        if self.replay:
+            raise FormigaError("nobody can drive in a recording.")
+        if value is None:
+            self.outs.pop((robot, name), None)
+            return
+        self.outs[robot, name] = value
+        self.touched = True
+        self.tape.touch()
+
+    def _output(self, robot: int, name: str) -> float:
+        """What a motor was told last."""
+        return float(self.sim.state.outputs[0, robot, group_of(self.world, robot).robot.outputs.index(name)])
+
+    def _let_go(self) -> None:
+        """Nobody drives anybody."""
+        self.drives.clear()
+        self.outs.clear()
 
     # -- recording ----------------------------------------------------------------------------------------------------
     @property

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from formiga.session.session import Session
 
 ROBOT = ("x", "y", "heading", "left", "right", "crashes", "crashed", "alive", "driven", "controller")
+IN_SPACE = ("z", "tilt", "pull", "holds", "grip_force", "held_by")  # and its motors, see `in_space`
 LOOSE = ("x", "y", "heading", "vx", "vy", "spin")  # of a thing that can be pushed
 VARIABLES = ("seed", "speed", "step", "robots", "playing", "selected", "factor")  # $seed ...; $time is the console's own
 
@@ -38,7 +39,7 @@ def get(session: Session, path: str) -> str:
     if target.kind == "robot":
         robot = inspect(session, target.index)
         own = {each: robot[each] for each in ROBOT}
-        known = own | robot["readings"] | own  # a sensor may be named x
+        known = own | robot["readings"] | robot["space"] | own  # a sensor may be named x
         if attribute not in known:
             raise FormigaError(f"a robot has no '{brief(attribute)}'.{suggest(brief(attribute), known)} "
                                f"It has: {', '.join(known)}.")
@@ -54,14 +55,15 @@ def get(session: Session, path: str) -> str:
 def describe(session: Session, name: str | None) -> str:
     """Several lines about a robot, a group, a thing, or the run."""
     if name is None:
-        world = session.world
+        world, engine = session.world, "spatial" if session.sim.model.spatial else "planar"
         return "\n".join([f"{world.name}: {world.doc}" if world.doc else world.name,
-                          f"{world.robots} robots, {len(world.things)} things, {world.engine} engine, steps of {world.dt:g} s",
+                          f"{world.robots} robots, {len(world.things)} things, {engine} engine, steps of {world.dt:g} s",
                           f"{session.time:g} s, seed {session.seed}, {'playing' if session.playing else 'paused'}"])
     target = names.find(session.world, name)
     if target.kind == "robot":
         robot = inspect(session, target.index)
-        found: dict[str, Any] = {each: robot[each] for each in ROBOT} | robot["readings"] | robot["memory"]
+        found: dict[str, Any] = {each: robot[each] for each in ROBOT} | robot["space"]
+        found |= robot["readings"] | robot["memory"]
         return "\n".join(f"{name}.{each}  {written(value)}" for each, value in found.items())
     thing, own = names.element(session.world, target), _loose(session, target)
     lines = [f"{name}.count  {session.world.groups[target.index].count}"] if target.kind == "group" else []

@@ -12,6 +12,7 @@ from formiga.engine.beams import Beams, ring
 from formiga.errors import FormigaError
 from formiga.geometry import arc
 from formiga.session.names import robot_name
+from formiga.session.space import in_space
 from formiga.state import Floats
 from formiga.view.frame import Frame, Rays, blend, frame, space_poses, thing_rows, turned, upright
 from formiga.world.elements import of
@@ -186,9 +187,9 @@ def inspect(session: Session, robot: int) -> dict[str, Any]:
         "heading": float(state.heading[0, robot]), "left": float(state.wheels[0, robot, 0]),
         "right": float(state.wheels[0, robot, 1]), "crashes": int(state.crashes[0, robot]),
         "crashed": bool(state.crashed[0, robot]), "alive": bool(state.alive[0, robot]),
-        "driven": robot in session.drives,
+        "driven": robot in session.drives or any(each == robot for each, _ in session.outs),
         "controller": of(group.controller).tag if group.controller is not None else "none",
-        "readings": readings, "memory": memory, "layers": layers,
+        "readings": readings, "memory": memory, "layers": layers, "space": in_space(session, robot),
         "sensors": {sensor.name: sensor for sensor in group.sensors if hasattr(sensor, "name")},
     }
 

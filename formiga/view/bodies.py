@@ -268,7 +268,7 @@ def _sbot(robot: Any) -> Look:
               "turret": together(drum(0.5 * r, 0.3 * h, foot, 16, colour=CHASSIS), *top, *mast, *_lenses(lights, 0.10 * r))}
     rest = {"arm": ("turret", (x, 0.0, z)), **_beside(robot)}
     return Look(body, drum(r, foot, ring, 20, 0.10 * r), lights, 0.17 * r, moving=moving, rest=rest, bearer="turret",
-                eye=(0.06 * r, 0.0, h))
+                eye=(0.06 * r, 0.0, 1.05 * h))
 
 
 def _beside(robot: Any) -> dict[str, tuple[str, tuple[float, float, float]]]:

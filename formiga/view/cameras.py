@@ -18,7 +18,7 @@ from formiga.world.model import Group, World
 FOV = radians(45.0)         # upright
 ASPECT = 1.5                # width / height of a window that nobody has measured yet
 TILT = radians(52.0)        # of the overview, above the horizon
-BOWED = radians(12.0)       # of a robot's own camera, below the horizon: it sees what its gripper does
+BOWED = radians(8.0)        # of a robot's own camera, below the horizon: it sees what its gripper does
 Vector = tuple[float, float, float]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import cos, pi, sin
+from math import pi, tau
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from formiga.engine.fixed import Fixed, Region
 from formiga.engine.flatten import extent
 from formiga.engine.ground import floor_tiles, terrain_heights
-from formiga.view.bodies import Mesh, box, drum, lathe, rgb, together
+from formiga.view.bodies import Mesh, box, drum, rgb, together
 from formiga.view.rolling import product, quaternion
 from formiga.world.ground import FLOORS, Hole, Terrain
 from formiga.world.model import World
@@ -20,6 +20,7 @@ from formiga.world.solids import Solid
 MOST_POINTS = 240       # of a terrain along a side, as it is drawn; the browser has to hold them all
 SKIRT = 0.03            # m, by which the edge of a terrain goes down
 LOW, HIGH = 0.62, 1.22  # how bright a terrain is at its lowest and at its highest point
+UP = 0.0015             # m, of lines above the floor
 STEEP = 0.35            # by how much what is steep is darker
 WEDGE = Mesh(np.array([(-0.5, -0.5, 0.0), (0.5, -0.5, 1.0), (0.5, 0.5, 1.0), (-0.5, 0.5, 0.0),      # the way up
                        (0.5, -0.5, 0.0), (0.5, 0.5, 0.0), (0.5, 0.5, 1.0), (0.5, -0.5, 1.0),        # its end
@@ -115,8 +116,8 @@ def lines(world: World, region: Region, step: float) -> Any:
     """A grid on the floor that leaves out its holes: segments (S, 2, 3)."""
     found = []
     for x0, y0, x1, y1 in floor_tiles(world, *region):
-        found += [((x, y0, 0.0), (x, y1, 0.0)) for x in step * np.arange(np.ceil(x0 / step), np.floor(x1 / step) + 1.0)]
-        found += [((x0, y, 0.0), (x1, y, 0.0)) for y in step * np.arange(np.ceil(y0 / step), np.floor(y1 / step) + 1.0)]
+        found += [((x, y0, UP), (x, y1, UP)) for x in step * np.arange(np.ceil(x0 / step), np.floor(x1 / step) + 1.0)]
+        found += [((x0, y, UP), (x1, y, UP)) for y in step * np.arange(np.ceil(y0 / step), np.floor(y1 / step) + 1.0)]
     return np.array(found, np.float32).reshape(-1, 2, 3)
 
 
@@ -131,11 +132,25 @@ def solid(shape: str, size: tuple[float, ...], colour: str) -> Mesh:
     if shape == "cylinder":
         return together(drum(radius, -0.5 * size[1], 0.5 * size[1], 40, min(0.06 * radius, 0.1 * size[1]), colour),
                         _stripe(radius, 0.5 * size[1], colour))
-    half = max(0.0, 0.5 * size[1] - radius) if shape == "capsule" else 0.0
-    around = np.linspace(-0.5 * pi, 0.5 * pi, 15)
-    profile = [(max(0.0, radius * cos(a)), radius * sin(a) + (half if a > 0.0 else -half)) for a in around]
-    profile[0], profile[-1] = (0.0, profile[0][1]), (0.0, profile[-1][1])
-    return lathe(profile, 32, colour)
+    return _round(radius, max(0.0, 0.5 * size[1] - radius) if shape == "capsule" else 0.0, colour)
+
+
+def _round(radius: float, apart: float, colour: str, sides: int = 36, cuts: int = 16) -> Mesh:
+    """A ball, or one cut in halves that are drawn apart by so much each; its corners are shared, so it has no edges. Two sides
+    are lighter, so that one sees it roll."""
+    up = np.concatenate([np.linspace(-0.5 * pi, 0.0, cuts // 2 + 1), np.linspace(0.0, 0.5 * pi, cuts // 2 + 1)])
+    lift = np.where(np.arange(len(up)) <= cuts // 2, -apart, apart)
+    around = np.linspace(0.0, tau, sides, endpoint=False)
+    ring = np.stack([np.outer(np.cos(up), np.cos(around)), np.outer(np.cos(up), np.sin(around)),
+                     np.repeat(np.sin(up)[:, None], sides, axis=1)], axis=-1) * radius
+    ring[..., 2] += lift[:, None]
+    number = np.arange(len(up) * sides).reshape(len(up), sides)
+    a, b = number, np.roll(number, -1, axis=1)
+    halves = (a[:-1], b[:-1], b[1:]), (a[:-1], b[1:], a[1:])
+    faces = np.concatenate([np.stack(half, axis=-1).reshape(-1, 3) for half in halves])
+    base = np.array(rgb(colour), float)
+    light = np.clip(np.cos(2.0 * np.tile(around, len(up))) * 4.0, 0.0, 1.0)[:, None]
+    return Mesh(ring.reshape(-1, 3), faces, (base + 0.22 * light * (255.0 - base)).astype(np.uint8))
 
 
 def _stripe(radius: float, half: float, colour: str) -> Mesh:

@@ -15,7 +15,7 @@ OVERLAYS = {
     "beams": "what the sensors' beams meet: orange near, blue far",
     "circles": "collision circles: body and clearance",
     "contacts": "where bodies with masses hit in the last step, which way and how hard they pushed each other",
-    "forces": "with what force grips and joints pull at what they hold: 5 cm of an arrow are 10 N; and who holds whom",
+    "forces": "with what force grips and joints pull at what they hold: 1 cm of an arrow is 1 N; and who holds whom",
     "links": "which robots are within each other's reach",
     "names": "numbers of the robots",
     "shifts": "where contacts moved the robots in the last step, drawn ten times as long",
@@ -28,7 +28,8 @@ SHIFT_SCALE = 10.0          # shifts are millimetres, so they are drawn larger .
 SHIFT_LONGEST = 0.15        # m ... up to this length
 PUSH = 0.035, 0.4, 0.15     # m, m/(N s), m: of an arrow that shows an impulse, the shortest, how it grows, the longest
 MOST_CONTACTS = 1000
-FORCE_SCALE, FORCE_LONGEST = 0.005, 0.3   # m/N, m: of an arrow that shows a force
+FORCE = 0.01, 0.035, 0.3    # m/N, m, m: of an arrow that shows a force, how it grows, the shortest, the longest
+ABOVE = 0.05                # m, from a force to its arrow: the bodies would hide it
 LEAST_FORCE, MOST_FORCES = 0.05, 500      # N that are worth an arrow; arrows
 GRIP = "#1b9e77"
 LIFT = 0.004                # m, of what lies on the floor
@@ -102,28 +103,29 @@ def forces(frame: Frame) -> Any:
     size = np.linalg.norm(frame.forces[:, 3:6], axis=1)
     shown = np.argsort(-size, kind="stable")[:MOST_FORCES]
     shown = shown[size[shown] > LEAST_FORCE]
-    start, drawn = frame.forces[shown, :3], np.minimum(FORCE_SCALE * size[shown], FORCE_LONGEST)
+    grows, shortest, longest = FORCE
+    start, drawn = frame.forces[shown, :3] + (0.0, 0.0, ABOVE), np.clip(grows * size[shown], shortest, longest)
     end = start + frame.forces[shown, 3:6] * (drawn / size[shown])[:, None]
     return np.stack([start, end], axis=1).astype(np.float32)
 
 
 def grips(frame: Frame, height: Any, radius: Any) -> Lines:
-    """A short line for each grip: from the gripper's axis to the rim of who is held, or to the middle of what is held."""
+    """A short line for each grip, above it: from the gripper's axis to the rim of who is held, or to over what is held."""
     if frame.grips is None or len(frame.grips) == 0:
         return NONE
     holds, found = np.asarray(frame.grips, np.int64), []
     for robots, group in zip(frame.world.slices, frame.world.groups, strict=True):
         for holder, held in holds[(holds[:, 0] >= robots.start) & (holds[:, 0] < robots.stop)]:
             start = posture(frame, look(group.robot), slice(holder, holder + 1), "arm")[0, :3]
+            start = start + (0.0, 0.0, 0.25 * height[holder])
             if held < len(frame.place):
-                end = frame.place[held] + turned(frame.turn[held], np.array((0.0, 0.0, 0.55 * height[held])))
+                end = frame.place[held] + turned(frame.turn[held], np.array((0.0, 0.0, 0.95 * height[held])))
                 way = end - start
-                end = end - way * min(0.9, 0.8 * radius[held] / max(float(np.linalg.norm(way)), 1e-9))
+                end = end - way * min(0.9, 0.6 * radius[held] / max(float(np.linalg.norm(way)), 1e-9))
+                found.append((start, end))
             elif frame.bodies is not None and held - len(frame.place) < len(frame.bodies):
-                end = frame.bodies[held - len(frame.place), :3]
-            else:
-                continue
-            found.append((start, end))
+                x, y, _ = frame.bodies[held - len(frame.place), :3]
+                found.append((start, (x, y, start[2])))
     points = np.array(found, np.float32).reshape(-1, 2, 3)
     return Lines(points, np.broadcast_to(np.array(rgb(GRIP), np.uint8), points.shape).copy())
 

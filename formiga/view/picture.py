@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from formiga.engine.flatten import extent, flatten
+from formiga.engine.flatten import flatten
 from formiga.errors import FormigaError
 from formiga.files import whole_file
-from formiga.view import pitch
+from formiga.view import ground, pitch
+from formiga.view.bodies import rgb
+from formiga.view.frame import turned
+from formiga.world.ground import Hole, Platform, Ramp, Terrain
 from formiga.world.model import Field, Lamp, Polygon, Rectangle, World, Zone
+from formiga.world.solids import Solid, Trigger
 
 if TYPE_CHECKING:
     from formiga.loop import Simulation
@@ -31,6 +35,7 @@ class Picture:
             raise FormigaError(f"{self.path}: '{self.path.suffix}' is not a kind of picture. It may be: {', '.join(KINDS)}.")
         self.trail: list[Any] = []         # places (N + M, 2), of the robots and of what can be pushed
         self.heading: Any = None           # (N + M,)
+        self.solids: dict[int, Any] = {}   # number of a <solid> that moves -> its pose (7,)
         self._last: Any = None
         self._every, self._seen = 1, 0
 
@@ -39,6 +44,9 @@ class Picture:
         state = shards[0].state
         self.heading = np.concatenate([state.heading[0], state.loose[0, :, 2]])
         self._last = np.concatenate([state.position[0], state.loose[0, :, :2]])
+        if state.bodies.shape[1]:
+            self.solids = {part.thing: state.bodies[0, row].copy() for row, part in enumerate(shards[0].model.parts)
+                           if part.thing >= 0}
         if self._seen % self._every == 0:
             self.trail.append(self._last)
         self._seen += 1
@@ -54,11 +62,11 @@ class Picture:
 
         if self.heading is None:
             raise FormigaError("a picture needs at least one step of a run.")
-        region = extent(self.world, flatten(self.world))
+        region = ground.seen(self.world, flatten(self.world))
         tall = (region.y1 - region.y0) / max(region.x1 - region.x0, 1e-9)
         figure, axes = plt.subplots(figsize=(8, 8 * min(1.5, max(0.4, tall)) + 0.6), layout="constrained")
         try:
-            draw_world(axes, self.world)
+            draw_world(axes, self.world, self.solids)
             robots, trail = self.world.robots, np.array([*self.trail, self._last])
             draw_robots(axes, self.world, self._last[:robots], self.heading[:robots], trail[:, :robots])
             draw_loose(axes, self.world, self._last[robots:], self.heading[robots:], trail[:, robots:])
@@ -69,14 +77,17 @@ class Picture:
             plt.close(figure)
 
 
-def draw_world(axes: Any, world: World) -> None:
-    """What stands still."""
+def draw_world(axes: Any, world: World, solids: dict[int, Any] | None = None) -> None:
+    """What stands still, and <solid>s; solids: where those of these numbers are now."""
     from matplotlib.collections import LineCollection
     from matplotlib.patches import Circle
     from matplotlib.patches import Polygon as Outline
 
-    for thing in world.things:
+    for index, thing in enumerate(world.things):
         if not getattr(thing, "on", True) and not isinstance(thing, Lamp):
+            continue
+        if isinstance(thing, Terrain | Hole | Ramp | Platform | Solid | Trigger):
+            draw_ground(axes, thing, (solids or {}).get(index))
             continue
         if isinstance(thing, Zone) and thing.radius > 0.0:
             axes.add_patch(Circle((thing.x, thing.y), thing.radius, color=thing.colour, alpha=0.35, lw=0, zorder=0))
@@ -99,10 +110,46 @@ def draw_world(axes: Any, world: World) -> None:
     axes.add_collection(LineCollection([((a, b), (c, d)) for a, b, c, d in fixed.segments], colors="#3b3a36", lw=2.2, zorder=2))
     for x, y, radius in fixed.discs:
         axes.add_patch(Circle((x, y), radius, facecolor="#c9c4bb", edgecolor="#3b3a36", lw=1.2, zorder=2))
-    region = extent(world, fixed)
+    region = ground.seen(world, fixed)
     margin = 0.03 * max(region.x1 - region.x0, region.y1 - region.y0)
     if world.things:
         axes.set(xlim=(region.x0 - margin, region.x1 + margin), ylim=(region.y0 - margin, region.y1 + margin))
+
+
+def draw_ground(axes: Any, thing: Any, pose: Any = None) -> None:
+    """What there is in three dimensions, from above: hills light where they are high, ramps light at their upper end."""
+    from matplotlib.patches import Polygon as Outline
+    from scipy.spatial import ConvexHull
+
+    half = 0.5 * np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)]) * (getattr(thing, "width", 1.0), getattr(thing, "depth", 1.0))
+    c, s = np.cos(getattr(thing, "heading", 0.0)), np.sin(getattr(thing, "heading", 0.0))
+    corners = half @ np.array([[c, s], [-s, c]]) + (thing.x, thing.y)
+    if isinstance(thing, Terrain):
+        east, north, high = ground.heights(thing)
+        up, right = np.gradient(high, north, east)
+        lit = ground.shade(thing) * (1.0 + 0.8 * np.clip(right - up, -0.5, 0.5))  # the light comes from the upper left
+        shade = np.clip(np.multiply.outer(lit, np.array(rgb(thing.colour)) / 255.0), 0.0, 1.0)
+        x, y = thing.width / 2, thing.depth / 2
+        axes.imshow(shade, origin="lower", extent=(thing.x - x, thing.x + x, thing.y - y, thing.y + y), zorder=-1,
+                    interpolation="bilinear")
+    elif isinstance(thing, Hole):
+        axes.add_patch(Outline(corners, facecolor="#4a4641", edgecolor="#23211e", lw=1.0, zorder=0.4))
+    elif isinstance(thing, Trigger):
+        axes.add_patch(Outline(corners, facecolor="#3a7ca5", alpha=0.15, edgecolor="#3a7ca5", lw=1.0, ls="--", zorder=0.6))
+    elif isinstance(thing, Ramp):
+        own = np.array(rgb(thing.colour)) / 255.0
+        for k in range(16):  # the way up, a little lighter with each strip
+            strip = np.array([(k, -0.5), (k + 1, -0.5), (k + 1, 0.5), (k, 0.5)]) * (thing.width / 16, thing.depth)
+            strip = (strip - (thing.width / 2, 0.0)) @ np.array([[c, s], [-s, c]]) + (thing.x, thing.y)
+            axes.add_patch(Outline(strip, facecolor=np.clip(own * (0.75 + 0.4 * k / 15), 0.0, 1.0), lw=0, zorder=0.5))
+        axes.add_patch(Outline(corners, fill=False, edgecolor="#6d7178", lw=1.0, zorder=0.55))
+    elif isinstance(thing, Platform):
+        axes.add_patch(Outline(corners, facecolor=thing.colour, edgecolor="#6d7178", lw=1.0, zorder=0.5))
+    else:
+        place, turn = ((thing.x, thing.y), ground.attitude(thing)) if pose is None else (pose[:2], pose[3:])
+        shadow = turned(turn, ground.solid(thing.shape, thing.size, thing.colour).vertices)[:, :2]
+        axes.add_patch(Outline(shadow[ConvexHull(shadow).vertices] + place, facecolor=thing.colour, edgecolor="#3b3a36", lw=0.8,
+                               zorder=2.5))
 
 
 def draw_robots(axes: Any, world: World, position: Any, heading: Any, trail: Any) -> None:

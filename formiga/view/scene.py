@@ -294,7 +294,7 @@ class Scene:
             inside = extent(world, flatten(world)) if arena else region
             points = ground.lines(world, inside, step)
             self._nodes.keep("lines", (points.tobytes(), self._dark), lambda path: self.api.add_line_segments(
-                path, points, as_light(np.broadcast_to(rgb(colours.cells), points.shape)), thickness=0.0012))
+                path, points, as_light(np.broadcast_to(rgb(colours.cells), points.shape)), thickness=0.0025))
             return
         self._nodes.keep("grid", (lined, self._dark), lambda path: self.api.add_grid(
             path, *lined, cell_size=step, section_size=10.0 * step, cell_color=rgb(colours.cells), cell_thickness=0.8,
@@ -336,8 +336,8 @@ class Scene:
         self._nodes.instances("walls", BOX, walls)
         self._nodes.instances("boxes", BOX, boxes)
         self._nodes.instances("rounds", ROUND, rounds)
-        self._nodes.instances("ramps", ground.WEDGE, ramps, ground=True)
-        self._nodes.instances("platforms", BOX, steps, ground=True)
+        self._nodes.instances("ramps", ground.WEDGE, ramps, shadow=False, ground=True)
+        self._nodes.instances("platforms", BOX, steps, shadow=False, ground=True)
         self._nodes.instances("field", ROUND, field, grip=False)  # scattered by their seed: no place of their own to drag
 
     def _polygon(self, index: int, thing: Polygon) -> None:
@@ -357,9 +357,9 @@ class Scene:
     def _trigger(self, index: int, thing: Trigger) -> None:
         """A pale zone that one sees through and clicks through, with an edge around its foot."""
         on, (a, b) = thing.on, (thing.width / 2, thing.depth / 2)
-        size, place, thin = (thing.width, thing.depth, thing.height), (thing.x, thing.y, thing.z), 0.004
+        size, place, thin = (thing.width, thing.depth, thing.height), (thing.x, thing.y, thing.z), 0.006
         colour = NOTICES if on else self._palette.off
-        self._nodes.body(f"trigger/{index}", size, bodies.box(-a, a, -b, b, 0.0, thing.height), colour, place,
+        self._nodes.body(f"trigger/{index}/zone", size, bodies.box(-a, a, -b, b, 0.0, thing.height), colour, place,
                          opacity=0.13 if on else 0.05, grip=False, shadow=False)
         edges = [bodies.box(*edge, 0.0, thin) for edge in ((-a, a, -b, thin - b), (-a, a, b - thin, b), (-a, thin - a, -b, b),
                                                            (a - thin, a, -b, b))]

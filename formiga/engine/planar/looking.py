@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from formiga.engine.beams import Beams
 from formiga.engine.planar.own_beams import cast_own, cast_own_bodies
 from formiga.engine.planar.sampling import Samples, sample_all, samples
 from formiga.engine.planar.shadow import BINS, shadow_all, watch
@@ -19,17 +20,16 @@ from formiga.world.loose import Block
 from formiga.world.model import Lamp
 
 
-def cast_each(model: Any, state: State, origin: Floats, direction: Floats, reach: float, robots: slice) -> Floats:
-    """As `cast`, but each robot has beams of its own: origin and direction (W, n, B, 2), in its frame."""
-    out = np.empty(origin.shape[:3])
-    columns = (np.ascontiguousarray(part[..., axis]) for part in (origin, direction) for axis in (0, 1))
-    far = float(np.sqrt((origin**2).sum(axis=-1)).max(initial=0.0)) + reach
+def cast_turned(model: Any, state: State, beams: Beams, turn: Floats, reach: float, robots: slice) -> Floats:
+    """As `cast`, but each robot's beams are turned about where they start, by turn (W, n, B) in rad."""
+    out, room = np.empty(turn.shape), np.empty((3, turn.shape[2]))
+    far = beams.furthest + reach
     if model.impulse:
         cast_own_bodies(state.position, state.heading, state.motion, state.loose, robots.start, robots.stop, model.near(far),
-                        *columns, far, reach, model.impulse.bodies, state.scratch.bodies, out)
+                        *beams.columns, turn, far, reach, model.impulse.bodies, state.scratch.bodies, room, out)
         return out
     cast_own(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
-             model.near(far), state.scratch.cells, *columns, far, reach, np.empty(origin.shape[2]), out)
+             model.near(far), state.scratch.cells, *beams.columns, turn, far, reach, room, out)
     return out
 
 
@@ -43,7 +43,7 @@ def shadow(model: Any, state: State, angles: tuple[float, ...], mount: float, re
     kept = _kept(model)
     shadow_all(state.position, state.heading, state.loose, robots.start, robots.stop, model.radius, model.widest,
                kept["loose"], model.fixed.shapes, model.near(mount + reach), state.scratch.cells,
-               watch(angles, mount, reach, cone), np.array(curve), np.empty(BINS), out)
+               watch(angles, mount, reach, cone, curve), np.empty(2 * BINS), out)
     return out
 
 

@@ -25,7 +25,7 @@ from formiga.engine.planar.drive import drive_all
 from formiga.engine.planar.impulse import advance, bodies
 from formiga.engine.planar.impulse.beams import cast_bodies
 from formiga.engine.planar.light import light_all
-from formiga.engine.planar.looking import cast_each, look, sample, shadow
+from formiga.engine.planar.looking import cast_turned, look, sample, shadow
 from formiga.engine.planar.sweep import sweep_all
 from formiga.engine.parts import Part
 from formiga.errors import WorldError
@@ -319,4 +319,4 @@ def light(model: Model, state: State, diodes: Any, robots: slice) -> Floats:
     return out
 
 
-__all__ = ["Model", "build", "cast", "cast_each", "init", "light", "look", "sample", "shadow", "step"]
+__all__ = ["Model", "build", "cast", "cast_turned", "init", "light", "look", "sample", "shadow", "step"]

@@ -20,41 +20,41 @@ from formiga.kernels import kernel
 
 BINS = 360
 WIDTH = 2.0 * pi / BINS  # rad
-COSINE, SINE = np.cos(np.arange(BINS) * WIDTH), np.sin(np.arange(BINS) * WIDTH)
+COSINE, SINE = np.cos(np.arange(2 * BINS) * WIDTH), np.sin(np.arange(2 * BINS) * WIDTH)  # twice around: see `stamp_disc`
 
 
 class Watch(NamedTuple):
-    """The sensors of a ring, and for each direction those whose cone may hold something there."""
+    """The sensors of a ring: for each direction those whose cone may hold something there."""
 
-    ux: Any          # (S,) where each points, in the robot's frame
-    uy: Any
-    start: Any       # (361,) where each direction's list begins in `sensors`
-    sensors: Any
+    start: Any       # (361,) where each direction's list begins
+    sensors: Any     # (E,) which sensor it is
+    facing: Any      # (E,) cosine of the angle between its axis and the direction
+    curve: Any       # (C,) readings at equally spaced distances from 0 to reach
     mount: float     # m, from the robot's centre
     reach: float     # m, from the sensor
     edge: float      # squared cosine of the angle between a cone's axis and its side
 
 
 @lru_cache(maxsize=256)
-def watch(angles: tuple[float, ...], mount: float, reach: float, cone: float) -> Watch:
+def watch(angles: tuple[float, ...], mount: float, reach: float, cone: float, curve: tuple[float, ...]) -> Watch:
     """Sensors that point outward from a circle of radius `mount`, each with a cone so wide in all.
 
     A cone seen from its sensor lies inside the cone of the same width seen from the robot's centre.
     """
-    axis, half = np.array(angles), 0.5 * cone
-    away = (np.arange(BINS)[:, None] * WIDTH - axis + pi) % (2.0 * pi) - pi
-    bins, sensors = np.nonzero(np.abs(away) <= half + WIDTH)  # one more to each side: the exact test comes later
+    half = 0.5 * cone
+    away = (np.arange(BINS)[:, None] * WIDTH - np.array(angles) + pi) % (2.0 * pi) - pi
+    bins, sensors = np.nonzero(np.abs(away) <= half + 1e-9)
     start = np.searchsorted(bins, np.arange(BINS + 1))
-    return Watch(np.cos(axis), np.sin(axis), start, sensors, float(mount), float(reach), cos(min(half, 0.5 * pi)) ** 2)
+    return Watch(start, sensors, np.cos(away[bins, sensors]), np.array(curve), float(mount), float(reach),
+                 cos(min(half, 0.5 * pi)) ** 2 - 1e-12)
 
 
 @kernel()
-def shadow_world(w, position, heading, loose, first, last, radius, widest, loose_radius, shapes, near, cells, watch, curve,
-                 bins, out):
+def shadow_world(w, position, heading, loose, first, last, radius, widest, loose_radius, shapes, near, cells, watch, bins,
+                 out):
     """Readings (n, S) of robots first..last of world w.
 
-    loose_radius (M,): of the circles around the things that can be pushed; curve (C,): readings at equally spaced distances
-    from 0 to reach; bins: room for 360 numbers.
+    loose_radius (M,): of the circles around the things that can be pushed; bins: room for 720 numbers.
     """
     far = watch.mount + watch.reach
     table_start, table_items, table_inverse = near.start, near.items, 1.0 / near.size
@@ -104,14 +104,15 @@ def shadow_world(w, position, heading, loose, first, last, radius, widest, loose
             stamp_disc(c * dx + s * dy, c * dy - s * dx, size, bins)
 
         if anything:
-            read_bins(bins, far, watch, curve, out[w, i - first])
+            read_bins(bins, far, watch, out[w, i - first])
 
 
 @kernel()
 def stamp_disc(gx, gy, r, bins):
     """The shadow of a disc at g in the robot's frame: the directions within asin(r / distance) of its bearing.
 
-    One that is thinner than a degree covers the direction nearest to it, so nothing is missed between two.
+    One that is thinner than a degree covers the direction nearest to it, so nothing is missed between two. Bins go twice
+    around, so that every shadow is in one piece, of which the compiler makes vectors; who reads takes the nearer.
     """
     distance = sqrt(gx * gx + gy * gy)
     if distance <= r:  # inside it
@@ -122,11 +123,13 @@ def stamp_disc(gx, gy, r, bins):
     if k0 > k1:
         k = int(floor(bearing / WIDTH + 0.5)) % BINS
         bins[k] = min(bins[k], distance - r)
-    for n in range(k0, k1 + 1):
-        k = n % BINS
-        ux, uy = COSINE[k], SINE[k]
-        across = gx * uy - gy * ux
-        bins[k] = min(bins[k], gx * ux + gy * uy - sqrt(max(0.0, r * r - across * across)))
+        return
+    start, count = k0 % BINS, k1 - k0 + 1
+    piece, ux, uy = bins[start:start + count], COSINE[start:start + count], SINE[start:start + count]
+    for k in range(count):
+        across, along = gx * uy[k] - gy * ux[k], gx * ux[k] + gy * uy[k]
+        away = along - sqrt(max(0.0, r * r - across * across))
+        piece[k] = away if away < piece[k] else piece[k]
 
 
 @kernel()
@@ -145,51 +148,45 @@ def stamp_segment(ax, ay, ex, ey, bins):
         k = int(floor(begin / WIDTH + 0.5)) % BINS
         bins[k] = min(bins[k], sqrt(min(ax * ax + ay * ay, bx * bx + by * by)))
         return
-    for n in range(k0, k1 + 1):
-        k = n % BINS
-        den = COSINE[k] * ey - SINE[k] * ex
-        away = (ax * ey - ay * ex) / den
-        if away >= 0.0:
-            bins[k] = min(bins[k], away)
+    start, count = k0 % BINS, k1 - k0 + 1
+    piece, ux, uy = bins[start:start + count], COSINE[start:start + count], SINE[start:start + count]
+    for k in range(count):
+        away = (ax * ey - ay * ex) / (ux[k] * ey - uy[k] * ex)
+        piece[k] = away if (away >= 0.0) & (away < piece[k]) else piece[k]
 
 
 @kernel()
-def read_bins(bins, far, watch, curve, total):
+def read_bins(bins, far, watch, total):
     """The readings (S,) of a ring: of what lies in a sensor's cone, the strongest.
 
         reading = max over directions of f(distance) cos^2(angle)          [Swarm-bot 3D simulator; reconstructed]
     Distance and angle are those that the sensor sees, which sits at the rim and not at the centre.
     """
-    ux, uy, start, sensors, mount, reach = watch.ux, watch.uy, watch.start, watch.sensors, watch.mount, watch.reach
+    start, sensors, facing, curve, mount, reach = (watch.start, watch.sensors, watch.facing, watch.curve, watch.mount,
+                                                   watch.reach)
     last = curve.shape[0] - 1
     scale = last / reach
     for k in range(BINS):
-        d = bins[k]
+        d = min(bins[k], bins[BINS + k])
         if d > far:
             continue
         for n in range(start[k], start[k + 1]):
-            b = sensors[n]
-            facing = COSINE[k] * ux[b] + SINE[k] * uy[b]  # cosine of the direction's angle to the axis
-            if d <= mount:  # it reaches into the robot
-                distance, weight = 0.0, facing * facing
-            else:
-                square = d * d + mount * mount - 2.0 * d * mount * facing
-                along = d * facing - mount
-                distance, weight = sqrt(square), along * along / square
-                if along <= 0.0 or distance > reach:
+            at, weight = 0.0, facing[n] * facing[n]
+            if d > mount:  # else it reaches into the robot
+                along = d * facing[n] - mount
+                square = d * d + mount * mount - 2.0 * d * mount * facing[n]
+                if along <= 0.0 or square > reach * reach or along * along < watch.edge * square:
                     continue
-            if weight < watch.edge:
-                continue
-            at = distance * scale
+                at, weight = sqrt(square) * scale, along * along / square
             low = min(int(at), last - 1)
+            b = sensors[n]
             total[b] = max(total[b], weight * (curve[low] + (at - low) * (curve[low + 1] - curve[low])))
 
 
 @kernel()
-def shadow_all(position, heading, loose, first, last, radius, widest, loose_radius, shapes, near, cells, watch, curve, bins,
-               out):
+def shadow_all(position, heading, loose, first, last, radius, widest, loose_radius, shapes, near, cells, watch, bins, out):
     """`shadow_world` for every world."""
     for w in range(position.shape[0]):
         fill_world(w, position, cells)
-        shadow_world(w, position, heading, loose, first, last, radius, widest, loose_radius, shapes, near, cells, watch, curve,
-                     bins, out)
+        shadow_world(w, position, heading, loose, first, last, radius, widest, loose_radius, shapes, near, cells, watch, bins,
+                     out)

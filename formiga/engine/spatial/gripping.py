@@ -15,6 +15,7 @@ from formiga.engine.spatial.model import Model
 from formiga.state import State
 
 OPEN, RIGID, LOOSE = 0, 1, 2
+AIM = [0, 1, *range(3, 14)]  # columns of `grips` that say what is held and how
 CLOSED = 0.5             # orders above this close a gripper
 TALL = 0.05              # m, how far above or below the jaw a robot's ring may be
 
@@ -29,22 +30,21 @@ class Event(NamedTuple):
 
 
 def aim(model: Model, state: State, w: int, data: Any, loaded: Any) -> None:
-    """Point the grippers' equalities where the state says; loaded (N, 14): where they point now, as NaN if nobody knows."""
-    grips, N = state.grips[w], len(model.machines)
-    if (grips == loaded).all():
+    """Point the equalities of grippers and joints where the state says; loaded (N, 13): where the grippers' point now."""
+    for number, (_, equalities) in enumerate(model.joints):  # they may have been aimed at another world's bodies
+        for k, equality in enumerate(equalities):
+            model.mj.eq_data[equality, :11] = state.joints[w, number, 7 + 11 * k : 18 + 11 * k]
+    if len(model.grippers) == 0:
         return
-    for i in np.flatnonzero((grips != loaded).any(axis=1)):
-        rigid, loose = model.grips[i]
-        if rigid < 0:
-            continue
-        kind = int(grips[i, 0])
-        data.eq_active[rigid], data.eq_active[loose] = kind == RIGID, kind == LOOSE
-        if kind != OPEN:
-            held = int(grips[i, 1])
-            number = rigid if kind == RIGID else loose
-            model.mj.eq_obj2id[number] = model.hold[held] if held < N else model.held[held - N, 0]
-            model.mj.eq_data[number, :11] = grips[i, 3:]
-    loaded[...] = grips
+    grips, N, able = state.grips[w], len(model.machines), model.grippers[:, 0]
+    data.eq_active[model.grips[able, 0]] = grips[able, 0] == RIGID
+    data.eq_active[model.grips[able, 1]] = grips[able, 0] == LOOSE
+    now = grips[:, AIM]
+    for i in np.flatnonzero((now != loaded).any(axis=1) & (grips[:, 0] != OPEN)):
+        held, number = int(grips[i, 1]), model.grips[i, int(grips[i, 0]) - 1]
+        model.mj.eq_obj2id[number] = model.hold[held] if held < N else model.held[held - N, 0]
+        model.mj.eq_data[number, :11] = grips[i, 3:14]
+    loaded[...] = now
 
 
 def grip_all(model: Model, state: State, w: int, events: list[Event]) -> None:
@@ -63,40 +63,43 @@ def grip_all(model: Model, state: State, w: int, events: list[Event]) -> None:
     closing = at[wanted & ~holding]
     if len(closing) == 0:
         return
-    pose = _poses(model, state, w)
+    bodies = state.bodies[w]
+    held_by = rings(model, bodies)
     for i in closing:
-        own = pose[int(model.gripper[i])]
+        own = bodies[model.row_of[model.gripper[i]]]
         jaw = own[:3] + _turn(own[3:], model.jaw[i])
-        found = _nearest(model, pose, i, jaw)
+        found = _nearest(model, bodies, held_by, i, jaw)
         if found >= 0:
-            body = int(model.hold[found] if found < N else model.held[found - N, 0])
+            other = bodies[model.row_of[model.hold[found] if found < N else model.held[found - N, 0]]]
             loose = getattr(model.machines[i].robot, "grasp", "rigid") == "loose"
             state.grips[w, i, :3] = (LOOSE if loose else RIGID), found, 0.0
-            state.grips[w, i, 3:] = _aimed(own, pose[body], jaw, loose)
+            state.grips[w, i, 3:14] = aimed(own, other, jaw, loose)
             events.append(Event(w, time, "grip", f"{name_of(model, i)} grips {name_of(model, found)}"))
 
 
-def _poses(model: Model, state: State, w: int) -> dict[int, Any]:
-    """Body -> x y z and quaternion, of what moves."""
-    return {int(body): state.bodies[w, row] for row, body in enumerate(model.rows)}
+def rings(model: Model, bodies: Any) -> Any:
+    """Where each robot can be held (N, 3): on its axis, at the height of its ring; the ring itself is a radius away."""
+    pose = bodies[model.row_of[model.hold]]
+    w, x, y, z = pose[:, 3:].T
+    up = np.stack([2.0 * (x * z + w * y), 2.0 * (y * z - w * x), 1.0 - 2.0 * (x * x + y * y)], axis=1)
+    return pose[:, :3] + model.ring[:, None] * up
 
 
-def _nearest(model: Model, pose: dict[int, Any], i: int, jaw: Any) -> int:
+def _nearest(model: Model, bodies: Any, held_by: Any, i: int, jaw: Any) -> int:
     """What is in the jaw of robot i: the number of a robot, N + that of another body, or -1."""
-    robot, best, found = model.machines[i].robot, np.inf, -1
-    reach = 0.5 * robot.grip_reach
-    for j, machine in enumerate(model.machines):
-        if j == i:
-            continue
-        place = pose[int(model.hold[j])]
-        middle = place[:3] + _turn(place[3:], np.array([0.0, 0.0, getattr(machine.robot, "arm_pivot", (0.0, 0.5 * machine.robot.height))[1]]))
-        gap = float(np.hypot(*(middle - jaw)[:2])) - machine.robot.radius
-        if gap <= reach and abs(float(middle[2] - jaw[2])) <= TALL and gap < best:
-            best, found = gap, j
+    reach = 0.5 * model.machines[i].robot.grip_reach
+    away = held_by - jaw
+    gap = np.hypot(away[:, 0], away[:, 1]) - model.flat.radius
+    gap[(np.abs(away[:, 2]) > TALL) | (gap > reach)] = np.inf
+    gap[i] = np.inf
+    found = int(np.argmin(gap))
+    best, found = (float(gap[found]), found) if gap[found] < np.inf else (np.inf, -1)
     for number, (body, _) in enumerate(model.held):
-        gap = _gap(model.mj, int(body), pose[int(body)], jaw)
-        if gap <= reach and gap < best:
-            best, found = gap, len(model.machines) + number
+        place = bodies[model.row_of[body]]
+        if np.abs(place[:3] - jaw).max() <= reach + model.wide[body]:
+            gap_there = _gap(model.mj, int(body), place, jaw)
+            if gap_there <= reach and gap_there < best:
+                best, found = gap_there, len(model.machines) + number
     return found
 
 
@@ -117,11 +120,11 @@ def _gap(mj: Any, body: int, place: Any, point: Any) -> float:
     return float(np.linalg.norm(inner)) - float(size[0] if kind != mujoco.mjtGeom.mjGEOM_MESH else mj.geom_rbound[geom])
 
 
-def _aimed(own: Any, other: Any, point: Any, loose: bool) -> Any:
+def aimed(own: Any, other: Any, point: Any, loose: bool) -> Any:
     """The 11 numbers of an equality that holds `other` as it is now, at a point of the world.
 
-    weld: the point in the other's frame, the pose of the other's frame moved there in one's own, and the lever of turns;
-    connect: the point in both frames.
+    weld: the point in the other's frame and in one's own, the other's turn in one's own frame, and a scale of turns that is 1,
+    because MuJoCo softens turns by its square; connect: the point in both frames.
     """
     data = np.zeros(11)
     if loose:
@@ -131,7 +134,7 @@ def _aimed(own: Any, other: Any, point: Any, loose: bool) -> Any:
     data[3:6] = _turn(_back(own[3:]), point - own[:3])
     relative = np.empty(4)
     mujoco.mju_mulQuat(relative, _back(own[3:]), other[3:])
-    data[6:10], data[10] = relative, 0.05
+    data[6:10], data[10] = relative, 1.0
     return data
 
 
@@ -167,7 +170,7 @@ def pull_all(model: Model, state: State, w: int, data: Any, events: list[Event])
             if pulled is None:
                 continue
             size = float(np.linalg.norm(pulled[:3]))
-            state.grips[w, i, 2] = size
+            state.grips[w, i, 2], state.grips[w, i, 14:] = size, pulled[:3]
             state.pull[w, i] += pulled[:3]
             if held < N:
                 state.pull[w, held] -= pulled[:3]
@@ -185,7 +188,7 @@ def pull_all(model: Model, state: State, w: int, data: Any, events: list[Event])
         state.joints[w, number, 1:7] = pulled
         force, torque = np.linalg.norm(pulled[:3]), np.linalg.norm(pulled[3:])
         if force > (joint.break_force or np.inf) or torque > (joint.break_torque or np.inf):
-            state.joints[w, number] = 0.0
+            state.joints[w, number, :7] = 0.0
             data.eq_active[equalities] = False
             events.append(Event(w, time, "break", f"joint '{joint.name}' breaks at {force:.1f} N and {torque:.2f} N m"))
 
@@ -212,4 +215,4 @@ def _back(quaternion: Any) -> Any:
     return out
 
 
-__all__ = ["Event", "aim", "forces_of", "grip_all", "name_of", "pull_all"]
+__all__ = ["Event", "aim", "aimed", "forces_of", "grip_all", "name_of", "pull_all", "rings"]

@@ -23,8 +23,12 @@ from formiga.world.model import Contact, World
 from formiga.world.solids import Joint, Solid, Trigger
 
 SLIDING, ROLLING = 0.02, 0.01    # s, steps that were accurate enough: docs/space.md
+STIFF = (0.999, 0.999, 0.001, 0.5, 2.0)  # of grips: else a chain of robots over a gap bends by some degrees at each
 BODY = mujoco.mjtObj.mjOBJ_BODY
 EVERYTHING = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+
+if mujoco.get_mju_user_warning() is None:
+    mujoco.set_mju_user_warning(lambda text: None)  # it would write into MUJOCO_LOG.TXT; `step` looks at the motion itself
 
 
 @dataclass
@@ -61,6 +65,9 @@ class Model:
     held: Any                      # (H, 2) bodies that can be held besides robots: body, number in world.things
     grippers: Any                  # (G, 2) robots that can grip, and which of their outputs closes the gripper
     wheel_radius: Floats           # (N, 1)
+    row_of: Any                    # (bodies,) row in parts of each body of `mj`, or -1
+    ring: Floats                   # (N,) m, height at which others hold a robot
+    wide: Floats                   # (bodies,) m, how far a body reaches from its origin, at most
     joints: list[tuple[Joint, Any]]  # with the numbers of their equalities, none for a joint of the tree
     triggers: list[tuple[int, Trigger]]
     spatial: bool = True
@@ -69,10 +76,12 @@ class Model:
 def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
     """Compile a world. `worlds` copies share the model; each has a row of the state."""
     level = is_flat(world)
+    lying = any(isinstance(thing, (*LOOSE, Solid)) for thing in world.things)
+    free = level and not any(getattr(thing, "grippable", isinstance(thing, LOOSE)) and not getattr(thing, "fixed", False)
+                             for thing in world.things)
     flat = planar.build(_from_above(world), worlds, first_world, copies)
     physics = next((each for each in world.settings if isinstance(each, Physics)), Physics())
-    slides = all(not hasattr(group.robot, "file") and robots.slides(group.robot, level) for group in world.groups)
-    lying = any(isinstance(thing, (*LOOSE, Solid)) for thing in world.things)
+    slides = all(not hasattr(group.robot, "file") and robots.slides(group.robot, level, free) for group in world.groups)
     step = physics.step if physics.step is not None else SLIDING if slides and not lying else ROLLING
     substeps = max(1, ceil(world.dt / step - 1e-9))
     spec = mujoco.MjSpec()
@@ -86,7 +95,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     stuff = scenery.Stuff(world, option.timestep, physics.gravity)
     scenery.add_ground(spec, world, stuff, extent(world, flat.fixed))
     scenery.add_walls(spec, flat.fixed)
-    machines = [robots.add(spec, group, number, level) for group, numbers in zip(world.groups, world.slices, strict=True)
+    machines = [robots.add(spec, group, number, level, free) for group, numbers in zip(world.groups, world.slices, strict=True)
                 for number in range(numbers.start, numbers.stop)]
     spec.nuserdata = 3 * sum(machine.sliding for machine in machines)  # strains of treels, so that they are part of the state
     loose = scenery.add_loose(spec, world)
@@ -123,8 +132,8 @@ def _add_grips(spec: Any, machine: robots.Machine) -> None:
     if machine.gripper:
         for kind, how in (("rigid", mujoco.mjtEq.mjEQ_WELD), ("loose", mujoco.mjtEq.mjEQ_CONNECT)):
             made = spec.add_equality(name=f"r{machine.number}/{kind}", objtype=BODY, type=how, name1=machine.gripper,
-                                     name2="world", active=False)
-            made.data[10] = 0.05  # m: at such a lever a turn counts as much as a shift
+                                     name2="world", active=False, solimp=STIFF)
+            made.data[10] = 1.0
 
 
 def _find(world: World, worlds: int, first_world: int, copies: int, flat: planar.Model, level: bool, mj: Any, substeps: int,
@@ -156,6 +165,10 @@ def _find(world: World, worlds: int, first_world: int, copies: int, flat: planar
             for geom in range(first, first + number):
                 if mj.geom_contype[geom] & robots.BODY:
                     owner[geom] = machine.number
+    row_of = np.full(mj.nbody, -1)
+    row_of[[body(name) for name, _ in moving]] = np.arange(len(moving))
+    wide = np.zeros(mj.nbody)
+    np.maximum.at(wide, mj.geom_bodyid, mj.geom_rbound + np.linalg.norm(mj.geom_pos, axis=1))
     held = [(body(name), part.thing) for name, part in [*loose, *solids] if getattr(world.things[part.thing], "grippable", True)]
     joint_numbers = [(joint, np.array([mj.equality(name).id for name in names], np.int64)) for joint, names in joints]
     return Model(
@@ -169,7 +182,9 @@ def _find(world: World, worlds: int, first_world: int, copies: int, flat: planar
         np.where(motor >= 0, mj.actuator_trnid[motor, 0], -1) if mj.nu else motor, owner, ground,
         np.array([row[name] for name, _ in loose], np.int64), np.array(held, np.int64).reshape(-1, 2),
         np.array([(m.number, m.robot.outputs.index("grip")) for m in gripping], np.int64).reshape(-1, 2),
-        np.array([[float(machine.robot.wheel_radius)] for machine in machines]).reshape(-1, 1), joint_numbers,
+        np.array([[float(machine.robot.wheel_radius)] for machine in machines]).reshape(-1, 1), row_of,
+        np.array([getattr(machine.robot, "arm_pivot", (0.0, 0.5 * machine.robot.height))[1] for machine in machines]), wide,
+        joint_numbers,
         [(index, thing) for index, thing in enumerate(world.things) if isinstance(thing, Trigger)])
 
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from formiga.engine.beams import Beams
 from formiga.engine.planar import pipeline as planar
-from formiga.engine.spatial.gripping import Event, aim, forces_of, grip_all, name_of, pull_all
+from formiga.engine.spatial.carry import as_it_stands, carry_on, put_down
+from formiga.engine.spatial.gripping import Event, aim, aimed, forces_of, grip_all, name_of, pull_all
 from formiga.engine.spatial.model import EVERYTHING, Model, build
 from formiga.engine.spatial.readout import poses
 from formiga.engine.spatial.scenery import GROUND_GROUP, upright
@@ -26,6 +27,7 @@ from formiga.state import Floats, State
 SENSOR_HEIGHT = 0.6                 # of rays around a robot, in its heights: only on rough ground does it matter
 SEEN = np.array([1, 1, 0, 1, 1, 1], np.uint8)          # groups of geoms that rays meet
 ONLY_GROUND = np.array([group == GROUND_GROUP for group in range(6)], np.uint8)
+JOINT_COLUMNS = 29                  # of state.joints: whether it holds, force and torque (6), 2 x 11 numbers of its equalities
 SETTLING = 0.3                      # s that robots on wheels have to come to rest before the start
 TOO_FAST = 1e3                      # m/s or rad/s; beyond it a motion is not one
 
@@ -35,7 +37,7 @@ class Scratch(planar.Scratch):
     """Working memory: MuJoCo's own, and what happened in the last step."""
 
     data: Any = None
-    loaded: Any = None              # (N, 14) grips that the model is aimed at
+    loaded: Any = None              # (N, 13) grips that the model is aimed at
     events: list[Event] = field(default_factory=list)
     inside: Any = None              # (W, triggers, N) who is in which zone
 
@@ -47,12 +49,12 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
     flat, mj = state.scratch, model.mj
     data = mujoco.MjData(mj)
     state.scratch = Scratch(**{name: getattr(flat, name) for name in flat.__dataclass_fields__}, data=data,
-                            loaded=np.full((N, 14), np.nan), inside=np.zeros((W, len(model.triggers), N), np.bool_))
+                            loaded=np.full((N, 13), np.nan), inside=np.zeros((W, len(model.triggers), N), np.bool_))
     state.outputs, state.angles, state.torques = (np.zeros((W, N, K)) for _ in range(3))
-    state.pull, state.grips = np.zeros((W, N, 3)), np.zeros((W, N, 14))
+    state.pull, state.grips = np.zeros((W, N, 3)), np.zeros((W, N, 17))
     state.bodies = np.zeros((W, len(model.parts), 7))
     state.space = np.zeros((W, mujoco.mj_stateSize(mj, EVERYTHING)))
-    state.joints = np.zeros((W, len(model.joints), 8))
+    state.joints = np.zeros((W, len(model.joints), JOINT_COLUMNS))
     state.joints[:, :, 0] = 1.0
     for w in range(W):
         mujoco.mj_resetData(mj, data)
@@ -61,8 +63,10 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
         for number, thing in enumerate(model.world.loose):
             _lay(model, data, number, thing)
         mujoco.mj_forward(mj, data)
-        for joint, equalities in model.joints:
-            _join(model, data, joint, equalities)
+        for number, (joint, equalities) in enumerate(model.joints):
+            _join(model, data, joint, equalities, state.joints[w, number])
+            if joint.motor is not None:
+                data.ctrl[mj.actuator(f"joint/{joint.name}").id] = joint.motor
         _settle(model, data)
         mujoco.mj_forward(mj, data)
         mujoco.mj_getState(mj, data, state.space[w], EVERYTHING)
@@ -126,10 +130,8 @@ def _lay(model: Model, data: Any, number: int, thing: Any) -> None:
     data.qvel[dof : dof + 2] = getattr(thing, "vx", 0.0), getattr(thing, "vy", 0.0)
 
 
-def _join(model: Model, data: Any, joint: Any, equalities: Any) -> None:
-    """Aim the equalities of a joint at its two bodies as they are now."""
-    from formiga.engine.spatial.gripping import _aimed
-
+def _join(model: Model, data: Any, joint: Any, equalities: Any, row: Floats) -> None:
+    """Aim the equalities of a joint at its two bodies as they are now; `row` of the state's joints keeps how."""
     mj = model.mj
     for k, equality in enumerate(equalities):
         one, other = mj.eq_obj1id[equality], mj.eq_obj2id[equality]
@@ -137,7 +139,7 @@ def _join(model: Model, data: Any, joint: Any, equalities: Any) -> None:
         if joint.kind == "hinge":
             point = point + (2 * k - 1) * 0.02 * np.array(joint.axis) / np.linalg.norm(joint.axis)
         pose = [np.concatenate([data.xpos[body], data.xquat[body]]) for body in (one, other)]
-        mj.eq_data[equality, :11] = _aimed(pose[0], pose[1], point, joint.kind != "fixed")
+        row[7 + 11 * k : 18 + 11 * k] = mj.eq_data[equality, :11] = aimed(pose[0], pose[1], point, joint.kind != "fixed")
 
 
 # -- the step -----------------------------------------------------------------------------------------------------------
@@ -249,7 +251,7 @@ def _zones(model: Model, state: State, w: int) -> None:
         place = state.bodies[w, model.chassis, :3] - (zone.x, zone.y, zone.z)
         now = ((np.abs(place[:, 0]) <= zone.width / 2) & (np.abs(place[:, 1]) <= zone.depth / 2)
                & (place[:, 2] >= -1e-3) & (place[:, 2] <= zone.height) & zone.on)
-        before = state.scratch.inside[w, number]
+        before = state.scratch.inside[w, number] & (state.step[w] > 1)  # nobody was anywhere before the start
         time = float(state.step[w]) * model.dt
         for i in np.flatnonzero(now != before):
             came = zone.say or f"{name_of(model, i)} comes into '{zone.name}'"
@@ -266,6 +268,47 @@ def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) 
     origin, direction = (np.column_stack([part, np.zeros(len(part))]) for part in (beams.origin, beams.direction))
     heights = [SENSOR_HEIGHT * machine.robot.height for machine in model.machines[robots]]
     return _rays(model, state, origin, direction, reach, robots, heights)
+
+
+def cast_turned(model: Model, state: State, beams: Beams, turn: Floats, reach: float, robots: slice) -> Floats:
+    """As `cast`, but each robot's beams are turned about where they start, by turn (W, n, B) in rad."""
+    if model.level:
+        return planar.cast_turned(model.flat, state, beams, turn, reach, robots)
+    out = np.empty(turn.shape)
+    for b in range(turn.shape[2]):  # a beam at a time, as its own ring of one for each robot
+        for w in range(turn.shape[0]):
+            for i in range(turn.shape[1]):
+                c, s = np.cos(turn[w, i, b]), np.sin(turn[w, i, b])
+                x, y = beams.direction[b]
+                one = Beams(beams.origin[b : b + 1], np.array([[c * x - s * y, s * x + c * y]]))
+                number = robots.start + i
+                out[w, i, b] = cast(model, state, one, reach, slice(number, number + 1))[w, 0, 0]
+    return out
+
+
+def shadow(model: Model, state: State, angles: tuple[float, ...], mount: float, reach: float, cone: float,
+           curve: tuple[float, ...], robots: slice) -> Floats:
+    """Readings (W, n, sensors) of a ring of sensors by the shadow method, over a level floor."""
+    _refuse_hills(model, "shadow")
+    return planar.shadow(model.flat, state, angles, mount, reach, cone, curve, robots)
+
+
+def sample(model: Model, state: State, angles: tuple[float, ...], mount: float, reach: float, cone: float,
+           curve: tuple[float, ...], robots: slice) -> Floats:
+    """Readings (W, n, sensors) of a ring of sensors from generated samples, over a level floor."""
+    _refuse_hills(model, "sampling")
+    return planar.sample(model.flat, state, angles, mount, reach, cone, curve, robots)
+
+
+def look(model: Model, state: State, reach: float, most: int, robots: slice) -> tuple[Floats, Any]:
+    """The lights that cameras see, as in the plane: walls, obstacles and robots hide them, hills do not."""
+    return planar.look(model.flat, state, reach, most, robots)
+
+
+def _refuse_hills(model: Model, technique: str) -> None:
+    if not model.level:
+        raise WorldError(f"technique '{technique}' needs a level floor and nothing on it but walls, obstacles and formiga's own robots; "
+                         "here take ray, cone or moving.")
 
 
 def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice) -> Floats:
@@ -306,31 +349,27 @@ def light(model: Model, state: State, diodes: Any, robots: slice) -> Floats:
 
 
 def forces(model: Model, state: State) -> Floats:
-    """What the first world's grips and joints do (K, 7): where, x y z; the force on what is held, in N; 0 grip, 1 joint."""
+    """What the first world's grips and joints do (K, 7): where, x y z; the force on who holds, in N; 0 grip, 1 joint."""
     rows: list[Any] = []
-    mj, data = model.mj, state.scratch.data
     for i in np.flatnonzero(state.grips[0, :, 0]):
-        kind, held = int(state.grips[0, i, 0]), int(state.grips[0, i, 1])
-        row = int(np.flatnonzero(model.rows == model.gripper[i])[0])
-        turn, at = np.empty(9), state.bodies[0, row]
-        mujoco.mju_quat2Mat(turn, at[3:])
-        chassis, pulled = np.empty(9), state.grips[0, i, 2]
-        mujoco.mju_quat2Mat(chassis, state.bodies[0, model.chassis[i], 3:])
-        way = chassis.reshape(3, 3) @ state.pull[0, i]
-        size = float(np.linalg.norm(way))
-        rows.append((*(at[:3] + turn.reshape(3, 3) @ model.jaw[i]), *(-way * pulled / size if size > 0.0 else np.zeros(3)), 0.0))
-        del kind, held
+        own = state.bodies[0, model.row_of[model.gripper[i]]]
+        rows.append((*_point(own, model.jaw[i]), *state.grips[0, i, 14:], 0.0))
     for number, (joint, equalities) in enumerate(model.joints):
         if len(equalities) and state.joints[0, number, 0]:
-            body, anchor = int(mj.eq_obj1id[equalities[0]]), mj.eq_data[equalities[0]]
-            found = np.flatnonzero(model.rows == body)
-            if len(found):
-                turn, at = np.empty(9), state.bodies[0, found[0]]
-                mujoco.mju_quat2Mat(turn, at[3:])
-                local = anchor[3:6] if joint.kind == "fixed" else anchor[:3]
-                rows.append((*(at[:3] + turn.reshape(3, 3) @ local), *state.joints[0, number, 1:4], 1.0))
-    del data
+            row = model.row_of[model.mj.eq_obj1id[equalities[0]]]
+            anchor = model.mj.eq_data[equalities[0]]
+            if row >= 0:
+                rows.append((*_point(state.bodies[0, row], anchor[3:6] if joint.kind == "fixed" else anchor[:3]),
+                             *state.joints[0, number, 1:4], 1.0))
     return np.array(rows).reshape(-1, 7)
 
 
-__all__ = ["Event", "Model", "WorldError", "build", "cast", "forces", "forces_of", "init", "light", "rays", "step"]
+def _point(pose: Floats, local: Floats) -> Floats:
+    """A point of a body in the world."""
+    out = np.empty(3)
+    mujoco.mju_rotVecQuat(out, np.ascontiguousarray(local), pose[3:])
+    return out + pose[:3]
+
+
+__all__ = ["Event", "Model", "WorldError", "as_it_stands", "build", "carry_on", "cast", "cast_turned", "forces",
+           "forces_of", "init", "light", "look", "put_down", "rays", "sample", "shadow", "step"]

@@ -24,6 +24,7 @@ SMOOTH = 1000                      # priority of what has no friction
 # Shares of an s-bot's mass [digest of S3: chassis 0.36, wheels 0.03 each, turret 0.30, arm 0.02 kg]
 CHASSIS_SHARE, WHEEL_SHARE, TURRET_SHARE, ARM_SHARE = 0.36 / 0.74, 0.03 / 0.74, 0.30 / 0.74, 0.02 / 0.74
 TURRET_TORQUE = 1.0                # N m: it holds what the gripper holds at the end of the arm
+SPRUNG = {"solref": (0.1, 1.0), "solimp": (0.1, 0.98, 0.006, 0.5, 3.0)}  # casters give way by some mm, so that wheels never hang
 LOW = 1.0 * CM                     # radius of a caster
 
 free, hinge, slide = mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE
@@ -56,13 +57,15 @@ class Sliding(NamedTuple):
     facts: Any       # (n, 4): distance of the treels in m, mass in kg, inertia of what turns on the floor in kg m^2, friction
 
 
-def slides(robot: Any, flat: bool) -> bool:
-    """Whether this robot slides in such a world."""
+def slides(robot: Any, flat: bool, free: bool) -> bool:
+    """Whether this robot slides in such a world. `free`: there is nothing for it to grip but other robots; who slides has no
+    weight, and would hold up what it grips with any force."""
     base = getattr(robot, "base", "auto")
-    return base == "sliding" or (base == "auto" and flat and getattr(robot, "model", "simple") == "simple")
+    able = flat and (free or not hasattr(robot, "outputs")) and getattr(robot, "model", "simple") == "simple"
+    return base == "sliding" or (base == "auto" and able)
 
 
-def add(spec: Any, group: Group, number: int, flat: bool) -> Machine:
+def add(spec: Any, group: Group, number: int, flat: bool, free: bool) -> Machine:
     """Add one robot to the description of the model."""
     robot = group.robot
     if hasattr(robot, "file"):
@@ -77,7 +80,7 @@ def add(spec: Any, group: Group, number: int, flat: bool) -> Machine:
         if getattr(robot, noise, 0.0) > 0.0:
             raise WorldError(f"{where(group)}'{group.name}' has {noise}; in space robots move by forces, and only motor_noise "
                              "has a meaning.")
-    return _sliding(spec, robot, number) if slides(robot, flat) else _on_wheels(spec, robot, number)
+    return _sliding(spec, robot, number) if slides(robot, flat, free) else _on_wheels(spec, robot, number)
 
 
 # -- sliding ------------------------------------------------------------------------------------------------------------
@@ -113,8 +116,8 @@ def _on_wheels(spec: Any, robot: Any, number: int) -> Machine:
     name, turret, detailed = f"r{number}", hasattr(robot, "outputs"), getattr(robot, "model", "") == "detailed"
     r, half, reach = robot.wheel_radius, robot.wheel_base / 2, 0.78 * robot.radius
     light = robot.mass * (1.0 if not turret else 1.0 - TURRET_SHARE - ARM_SHARE) - 2 * WHEEL_SHARE * robot.mass
-    # A motor that pulls harder than the wheel's share of friction only makes it slip. Its gain brings the robot to speed within
-    # three steps of 10 ms; a higher one overshoots, because a contact answers in the step after the one that it slipped in.
+    # A motor that pulls harder than the wheel's share of friction only makes it slip. The rotor behind its gear is as heavy as the
+    # robot, nearly: a lighter one slips and overshoots, because a contact answers in the step after the one that it slipped in.
     friction, swung = getattr(robot, "friction", 1.0), robot.mass * r * r
     pull = 0.5 * friction * robot.mass * 9.81
     body = spec.worldbody.add_body(name=f"{name}/chassis")
@@ -123,8 +126,8 @@ def _on_wheels(spec: Any, robot: Any, number: int) -> Machine:
     body.ipos, body.inertia = (0, 0, 1.5 * r), _drum(light, robot.radius, 0.5 * robot.height)
     low = min(LOW, 0.5 * r)
     for x in (-reach, reach):
-        body.add_geom(type=sphere, size=(low, 0, 0), pos=(x, 0, low - 0.2e-3), mass=0.0, friction=(0, 0, 0), condim=1,
-                      priority=SMOOTH, contype=WHEEL, conaffinity=GROUND | LYING)
+        body.add_geom(type=sphere, size=(low, 0, 0), pos=(x, 0, low + 0.2e-3), mass=0.0, friction=(0, 0, 0), condim=1,
+                      priority=SMOOTH, **SPRUNG, contype=WHEEL, conaffinity=GROUND | LYING)
     if detailed:
         body.add_geom(type=box, size=(0.8 * robot.radius, 0.7 * half, 0.4 * r), pos=(0, 0, 1.4 * r), mass=0.0, friction=(0.3, 0, 0),
                       condim=3, contype=BODY | WHEEL, conaffinity=BODY | GROUND | LYING)
@@ -132,11 +135,11 @@ def _on_wheels(spec: Any, robot: Any, number: int) -> Machine:
                       parts=[(f"{name}/chassis", Part(number, -1, "chassis"))])
     for side, y in (("left", half), ("right", -half)):
         wheel = body.add_body(name=f"{name}/{side}", pos=(0, y, r))
-        wheel.add_joint(name=f"{name}/{side}", type=hinge, axis=(0, 1, 0), armature=0.18 * swung)
+        wheel.add_joint(name=f"{name}/{side}", type=hinge, axis=(0, 1, 0), armature=0.7 * swung)
         wheel.add_geom(type=sphere, size=(r, 0, 0), mass=WHEEL_SHARE * robot.mass, friction=(friction, 0, 0),
                        priority=priority(friction), condim=3, contype=WHEEL, conaffinity=GROUND | LYING)
         motor = spec.add_actuator(name=f"{name}/{side}", target=f"{name}/{side}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
-        motor.set_to_velocity(kv=70.0 * swung)
+        motor.set_to_velocity(kv=180.0 * swung)
         motor.forcelimited, motor.forcerange = True, (-pull * r, pull * r)
         machine.parts.append((f"{name}/{side}", Part(number, -1, side)))
     machine.wheels = machine.wheel_motors = (f"{name}/left", f"{name}/right")

@@ -284,8 +284,8 @@ def _solid(spec: Any, world: World, solid: Solid, joint: Joint | None, bodies: d
                 made.limited, made.range = mujoco.mjtLimited.mjLIMITED_TRUE, (scale * joint.lower, scale * joint.upper)
     if joint.motor is not None:
         motor = spec.add_actuator(name=f"joint/{joint.name}", target=f"joint/{joint.name}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
-        motor.set_to_velocity(kv=10.0 * joint.strength / max(abs(joint.motor), 1e-3))
-        motor.forcelimited, motor.forcerange = True, (-joint.strength, joint.strength)
+        motor.set_to_velocity(kv=joint.strength / max(abs(joint.motor), 1e-3))
+        motor.forcelimited, motor.forcerange = True, (-1.01 * joint.strength, 1.01 * joint.strength)  # who is cut there overshoots
     return body
 
 

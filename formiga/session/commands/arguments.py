@@ -11,7 +11,7 @@ from formiga.console.errors import brief
 from formiga.errors import FormigaError
 from formiga.session import names
 from formiga.session.edit import FAR
-from formiga.session.values import ROBOT
+from formiga.session.values import IN_SPACE, ROBOT
 from formiga.world.elements import kinds_of
 from formiga.world.kinds import Kind
 from formiga.world.model import World
@@ -88,6 +88,8 @@ def completed_paths(world: World, typed: str) -> Iterator[str]:
     yield from (f"{group.name}.count" for group in world.groups)
     for robot in _robots(world, typed):
         yield from (f"{robot}.{each}" for each in ROBOT)
+        if world.engine == "spatial":
+            yield from (f"{robot}.{each}" for each in IN_SPACE)
 
 
 def _robots(world: World, typed: str) -> Iterator[str]:

@@ -1,8 +1,9 @@
-"""Commands that change the world: set, get, spawn, remove, move, controller, undo."""
+"""Commands that change the world: set, get, spawn, remove, move, controller, solver, undo."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from math import hypot
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,13 @@ from formiga.errors import FormigaError, suggest
 from formiga.session import edit, names
 from formiga.session.commands import arguments
 from formiga.session.values import get
-from formiga.world.elements import REQUIRED, registered
-from formiga.world.model import World
+from formiga.world.elements import REQUIRED, of, registered
+from formiga.world.model import Physics, World
 
 if TYPE_CHECKING:
     from formiga.session.session import Session
 
+SOLVERS = of(Physics()).kinds["solver"].options
 MOST_ROBOTS = 10_000    # of a group, by `set swarm.count`; a world file may have more
 GOLDEN = 2.399963       # rad: newcomers that turn by it look in all directions, none twice
 
@@ -37,6 +39,8 @@ def commands(session: Session) -> list[CommandSpec]:
         CommandSpec("move", "move NAME X Y [HEADING]", MOVE, partial(move, session), complete=partial(_names, session)),
         CommandSpec("controller", "controller GROUP KIND [NAME=VALUE...]", "Gives a group another controller; none: none.",
                     partial(controller, session), complete=partial(_controllers, session)),
+        CommandSpec("solver", "solver [auto|direct|iterative]", SOLVER, partial(solver, session),
+                    complete=lambda args: SOLVERS),
         CommandSpec("undo", "undo", "Goes back to the moment before the last edit.", partial(undo, session)),
     ]
 
@@ -50,6 +54,8 @@ GET = """Tells an attribute, or what is true now: get swarm.0.x, get swarm.0.pro
 
 SPAWN = """Adds a robot to a group, a new kind of robot, or a thing. Without a place it goes where there is room.
 spawn swarm, spawn sbot 0.2 0 90deg, spawn cylinder 0.5 0.5 radius=0.1, spawn lamp 1 0 name=sun"""
+
+SOLVER = """How forces are solved in space; without an argument tells it. The same as `set physics.solver`."""
 
 MOVE = """Puts a robot or a thing somewhere else: metres or 30cm, radians or 90deg."""
 
@@ -240,6 +246,18 @@ def controller(session: Session, call: Call) -> None:
     known = registered("controller")
     written = arguments.found(call, arguments.pairs(call, call.args[2:]), known[tag].kinds if tag in known else {})
     _use(session, edit.with_controller(session.world, target.index, tag, written))
+
+
+def solver(session: Session, call: Call) -> None:
+    call.most(1)
+    physics = next((each for each in session.world.settings if isinstance(each, Physics)), Physics())
+    if not call.args:
+        call.say(physics.solver)
+        return
+    chosen = call.word(0, "SOLVER", SOLVERS)
+    if not session.sim.model.spatial:
+        raise FormigaError("the planar engine solves no forces; `set world.engine spatial` goes on in three dimensions.")
+    _use(session, edit.with_setting(session.world, replace(physics, solver=chosen)))
 
 
 def undo(session: Session, call: Call) -> None:

@@ -35,7 +35,9 @@ def commands(session: Session) -> list[CommandSpec]:
         path = call.path(0, "FILE")
         if path.suffix != ".xml":
             raise call.wrong(f"'{path}' does not end in .xml, as a world file does.")
-        standing = edit.as_it_stands(session.world, *session.poses(), session.sim.state.alive[0], session.sim.state.loose[0])
+        sim = session.sim
+        solid = sim.engine.as_it_stands(sim.model, sim.state) if sim.model.spatial and session.replay is None else None
+        standing = edit.as_it_stands(session.world, *session.poses(), sim.state.alive[0], sim.state.loose[0], solid)
         Simulation(standing)  # says now what could not be read again
         lab.write_world(standing, path)
         call.say(f"saved {path}")
@@ -85,7 +87,7 @@ def commands(session: Session) -> list[CommandSpec]:
 
     return [
         CommandSpec("load", "load WORLD|RECORDING [NAME=VALUE...]", LOAD, load, files=True, complete=worlds),
-        CommandSpec("save", "save FILE.xml", "Writes the world as it stands now, robots where they are.", save, files=True),
+        CommandSpec("save", "save FILE.xml", SAVE, save, files=True),
         CommandSpec("record", "record [FILE.parquet|off]", "Records from now on, until `record off`.", record, files=True,
                     complete=lambda args: ("off",)),
         CommandSpec("screenshot", "screenshot [FILE.png]", "What the window shows, as a file; without FILE as a download.",
@@ -95,6 +97,9 @@ def commands(session: Session) -> list[CommandSpec]:
                     complete=lambda args: ("save",)),
     ]
 
+
+SAVE = """Writes the world as it stands now, robots where they are. In space they are put down upright and at rest, with open
+grippers; solids and joints are as they are."""
 
 LOAD = """Opens a shipped world, a world file or a recording.
 load corral robots=30 replaces a parameter of the world, load run.parquet world=3 plays that world of a batch."""

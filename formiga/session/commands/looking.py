@@ -1,4 +1,4 @@
-"""Commands that change what one sees, and nothing else: list, info, select, overlay, camera, follow."""
+"""Commands that change what one sees, and nothing else: list, info, events, select, overlay, camera, follow."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from formiga import lab
 from formiga.console import Call, CommandSpec
+from formiga.loop import EVENTS
 from formiga.session import names
 from formiga.session.commands import arguments
 from formiga.session.values import describe
@@ -33,6 +34,15 @@ def commands(session: Session) -> list[CommandSpec]:
     def info(call: Call) -> None:
         call.most(1)
         call.say(describe(session, call.args[0] if call.args else None))
+
+    def events(call: Call) -> None:
+        call.most(1)
+        count = call.whole(0, "N", least=1, most=EVENTS, default=10)
+        log = session.sim.log
+        for event in list(log.last)[-count:]:
+            call.say(f"{event.time:g} s: {event.text}")
+        call.say(f"in all: {log.words()}" if log.counts else
+                 "a recording keeps no events." if session.replay else "nothing has happened yet.")
 
     def select(call: Call) -> None:
         call.exactly(1)
@@ -97,6 +107,7 @@ def commands(session: Session) -> list[CommandSpec]:
                     complete=lambda args: LISTS),
         CommandSpec("info", "info [NAME]", "Everything about a robot, a group, a thing, or the run.", info,
                     complete=lambda args: arguments.completed_names(session.world, args[-1])),
+        CommandSpec("events", "events [N]", "What happened in space: grips, broken joints, zones. The last 10, or N.", events),
         CommandSpec("select", "select ROBOT|none", "Shows a robot in the inspector.", select, complete=robots),
         CommandSpec("overlay", "overlay NAME [on|off]", f"Shows or hides {', '.join(OVERLAYS)}; none hides all.", overlay,
                     complete=lambda args: (*OVERLAYS, "none") if len(args) == 1 else ("on", "off")),

@@ -1,15 +1,18 @@
-"""Commands that switch things on and off, and take robots by their wheels: enable, disable, toggle, drive."""
+"""Commands that switch things on and off, and take robots by their motors: enable, disable, toggle, drive, out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING
 
 from formiga.console import Call, CommandSpec
 from formiga.console.errors import brief
 from formiga.session import edit, names
 from formiga.session.commands import arguments
+from formiga.session.drives import WHEELS
+from formiga.session.drives import names as output_names
 from formiga.world.model import Arena
 
 if TYPE_CHECKING:
@@ -27,11 +30,18 @@ def commands(session: Session) -> list[CommandSpec]:
         CommandSpec("toggle", "toggle NAME", "Switches it on if it is off, and off if it is on.", partial(toggle, session),
                     complete=typed),
         CommandSpec("drive", "drive ROBOT LEFT RIGHT | drive ROBOT off", DRIVE, partial(drive, session), complete=typed),
+        CommandSpec("out", "out [ROBOT.]NAME VALUE | out [ROBOT.]NAME off", OUT, partial(out, session),
+                    complete=partial(_outputs, session)),
     ]
 
 
 DRIVE = """Takes a robot's two wheels, each from -1 to 1 of its top speed; off gives them back to its controller.
 bind w +go; alias +go 'drive 0 1 1'; alias -go 'drive 0 0 0'"""
+
+
+OUT = """Tells one motor of a robot something: wheel_l and wheel_r a share of the top speed, and in space what else it has.
+out grip 1 closes the gripper of the selected robot, or of the only one; out swarm.0.turret 0.5 turns that turret by 0.5 rad/s;
+out swarm.grip 0 opens those of a group; off gives it back to the controller. bind UP 'out wheel_l 1; out wheel_r 1'"""
 
 
 def enable(session: Session, call: Call) -> None:
@@ -83,6 +93,50 @@ def drive(session: Session, call: Call) -> None:
     else:
         call.most(3)
         session.drive(robot, (call.number(1, "LEFT", -1, 1), call.number(2, "RIGHT", -1, 1)))
+
+
+def out(session: Session, call: Call) -> None:
+    """All at once: a group's robots are alike."""
+    call.exactly(2)
+    who, _, name = call.args[0].rpartition(".")
+    robots = _told(session, call, who)
+    value = None
+    if call.args[1] != "off":
+        limit = 1.0 if name in WHEELS else inf
+        value = call.number(1, "VALUE", -limit, limit)
+    for robot in robots:
+        session.out(robot, name, value)
+
+
+def _told(session: Session, call: Call, who: str) -> Iterable[int]:
+    """The robots that a name in front of an output means; without one, the selected robot, or the only one."""
+    world = session.world
+    if who:
+        target = names.find(world, who)
+        if target.kind == "group":
+            robots = world.slices[target.index]
+            return range(robots.start, robots.stop)
+        return [names.robot(world, who)]
+    if session.selected >= 0:
+        return [session.selected]
+    if world.robots != 1:
+        example = f"{names.robot_name(world, 0)}.{call.args[0]}" if world.robots else "swarm.0.grip"
+        raise call.wrong(f"no robot is selected; click one, or name it, such as {brief(example)}.")
+    return [0]
+
+
+def _outputs(session: Session, args: list[str]) -> Iterator[str]:
+    if len(args) != 1:
+        yield "off"
+        return
+    world, spatial = session.world, session.sim.model.spatial
+    for group in world.groups:
+        known = output_names(group.robot, spatial)
+        yield from known
+        yield from (f"{group.name}.{name}" for name in known)
+        number = args[0].removeprefix(f"{group.name}.").partition(".")[0]
+        if args[0].startswith(f"{group.name}.") and number.isdecimal():
+            yield from (f"{group.name}.{number}.{name}" for name in known)
 
 
 def _names(session: Session, args: list[str]) -> Iterable[str]:

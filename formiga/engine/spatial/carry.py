@@ -1,0 +1,297 @@
+"""A motion in space that goes on: after an edit of the world, after something was put down by hand, and in a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from formiga.engine.spatial.gripping import OPEN, name_of
+from formiga.engine.spatial.model import EVERYTHING, Model
+from formiga.engine.spatial.scenery import upright
+from formiga.state import State
+from formiga.world.loose import JOINTS
+from formiga.world.solids import Joint, Solid
+
+SLIGHT = 1e-6            # m or rad: who is closer than this to where the state says has not been moved
+JOINT, ACTUATOR = mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_ACTUATOR
+WIDE = {int(mujoco.mjtJoint.mjJNT_FREE): (7, 6), int(mujoco.mjtJoint.mjJNT_BALL): (4, 3)}  # else (1, 1)
+LIES = ("x", "y", "heading", "vx", "vy")                                 # where a loose thing starts
+STANDS = ("x", "y", "z", "roll", "pitch", "yaw", "shape", "size", "fixed")  # where a solid does, and what it is
+
+
+def carry_on(old: Model, before: State, new: Model, state: State, kept: NDArray[np.int64], still: NDArray[np.bool_]) -> None:
+    """Let the motion of one world go on in another that was built from an edited description.
+
+    kept (N,): the number that each robot had, -1 for a newcomer; still (N,): whether it is exactly where it was. Whoever is
+    still keeps its pose, its speeds, its motors' angles and its grip, to the last bit; who was moved is put down where it is
+    now, upright and at rest, and only remembers what its motors were told. Solids and loose things go on unless their
+    description has them start somewhere else; joints hold as they did if they and both of their bodies are still there.
+    """
+    source, target = before.scratch.data, state.scratch.data
+    mujoco.mj_setState(old.mj, source, before.space[0], EVERYTHING)
+    mujoco.mj_setState(new.mj, target, state.space[0], EVERYTHING)
+    target.time = source.time
+    motors = [number for number, was in enumerate(kept.tolist()) if was >= 0 and _outputs(old, was) == _outputs(new, number)]
+    for number in motors:
+        K = len(_outputs(new, number))
+        state.outputs[0, number, :K] = before.outputs[0, kept[number], :K]
+    same = {}                                                   # robots that go on: number now -> number before
+    for number in np.flatnonzero(still).tolist():
+        pairs = _paired(old.mj, _joints(old, kept[number]), new.mj, _joints(new, number))
+        if pairs is not None and number in motors:
+            same[number] = int(kept[number])
+            _copy(old.mj, source, new.mj, target, pairs)
+            _copy_motors(old.mj, source, f"r{kept[number]}/", new.mj, target, f"r{number}/")
+            target.userdata[_strains(new, number)] = source.userdata[_strains(old, kept[number])]
+    things = _things(old, new)                                  # things that go on: number in world.things now -> before
+    for own, was in _thing_joints(old, new, things):
+        if (pairs := _paired(old.mj, [was], new.mj, [own])) is not None:
+            _copy(old.mj, source, new.mj, target, pairs)
+    mujoco.mj_kinematics(new.mj, target)
+    _hold(old, before, new, state, same, things, target)
+    mujoco.mj_getState(new.mj, target, state.space[0], EVERYTHING)
+    state.bodies[0, :, :3], state.bodies[0, :, 3:] = target.xpos[new.rows], target.xquat[new.rows]
+    now, then = list(same), list(same.values())
+    for array in ("position", "heading", "pull", "motion"):
+        getattr(state, array)[0, now] = getattr(before, array)[0, then]
+    for i, j in same.items():
+        K = len(_outputs(new, i))
+        state.angles[0, i, :K], state.torques[0, i, :K] = before.angles[0, j, :K], before.torques[0, j, :K]
+    _zones(old, before, new, state, kept)
+
+
+def _outputs(model: Model, number: int) -> tuple[str, ...]:
+    return tuple(getattr(model.machines[number].robot, "outputs", ()))
+
+
+def _strains(model: Model, number: int) -> slice:
+    """Where a sliding robot's treels remember how they are strained: three numbers for each that slides."""
+    first = 3 * sum(machine.sliding for machine in model.machines[:number])
+    return slice(first, first + 3 * model.machines[number].sliding)
+
+
+def _joints(model: Model, number: int) -> list[int]:
+    """All joints of a robot, from its root on."""
+    mj = model.mj
+    root = mj.body_rootid[mj.body(model.machines[number].chassis).id]
+    return [int(joint) for joint in np.flatnonzero(mj.body_rootid[mj.jnt_bodyid] == root)]
+
+
+def _paired(old: Any, theirs: list[int], new: Any, ours: list[int]) -> list[tuple[int, int]] | None:
+    """Joints of two models that are the same, or None if they are of other kinds."""
+    if len(theirs) != len(ours) or any(old.jnt_type[a] != new.jnt_type[b] for a, b in zip(theirs, ours, strict=True)):
+        return None
+    return list(zip(theirs, ours, strict=True))
+
+
+def _copy(old: Any, source: Any, new: Any, target: Any, pairs: list[tuple[int, int]]) -> None:
+    """Places, speeds, and what the solver starts from."""
+    for was, now in pairs:
+        places, speeds = WIDE.get(int(new.jnt_type[now]), (1, 1))
+        a, b = old.jnt_qposadr[was], new.jnt_qposadr[now]
+        target.qpos[b : b + places] = source.qpos[a : a + places]
+        a, b = old.jnt_dofadr[was], new.jnt_dofadr[now]
+        for name in ("qvel", "qacc_warmstart", "qfrc_applied"):
+            getattr(target, name)[b : b + speeds] = getattr(source, name)[a : a + speeds]
+
+
+def _copy_motors(old: Any, source: Any, theirs: str, new: Any, target: Any, ours: str) -> None:
+    """What motors remember, such as the angle that a servo holds; by their names behind a prefix."""
+    for now in range(new.nu):
+        name = mujoco.mj_id2name(new, ACTUATOR, now) or ""
+        was = mujoco.mj_name2id(old, ACTUATOR, theirs + name[len(ours) :]) if name.startswith(ours) else -1
+        if was < 0 or old.actuator_actnum[was] != new.actuator_actnum[now]:
+            continue
+        target.ctrl[now] = source.ctrl[was]
+        a, b, count = old.actuator_actadr[was], new.actuator_actadr[now], new.actuator_actnum[now]
+        if count > 0:
+            target.act[b : b + count] = source.act[a : a + count]
+
+
+def _things(old: Model, new: Model) -> dict[int, int]:
+    """Loose things and solids that nobody put elsewhere: their numbers now -> before."""
+    def start(thing: Any) -> tuple[Any, ...]:
+        return tuple(getattr(thing, name, 0.0) for name in (STANDS if isinstance(thing, Solid) else LIES))
+
+    moving = {part.thing for part in old.parts if part.thing >= 0}
+    known = {(type(thing), thing.name): (number, start(thing)) for number, thing in enumerate(old.world.things)
+             if number in moving}
+    found = {}
+    for part in new.parts:
+        if part.thing >= 0:
+            thing = new.world.things[part.thing]
+            number, began = known.get((type(thing), thing.name), (-1, ()))
+            if began == start(thing):
+                found[part.thing] = number
+    return found
+
+
+def _thing_joints(old: Model, new: Model, things: dict[int, int]) -> list[tuple[int, int]]:
+    """Joints (now, before) of things that go on: their own freedom, and the hinges and sliders of the world between them."""
+    def find(model: Model, name: str) -> int:
+        return int(mujoco.mj_name2id(model.mj, JOINT, name))
+
+    names = []
+    for now, was in things.items():
+        thing = new.world.things[now]
+        names.append((f"solid/{thing.name}",) * 2 if isinstance(thing, Solid) else (f"loose{now}", f"loose{was}"))
+    held = [joint for joint, _ in old.joints]
+    names += [(f"joint/{joint.name}{more}",) * 2 for joint, _ in new.joints if joint in held for more in ("", "'")]
+    found = [(find(new, now), find(old, was)) for now, was in names]
+    return [(now, was) for now, was in found if now >= 0 and was >= 0]
+
+
+def _hold(old: Model, before: State, new: Model, state: State, same: dict[int, int], things: dict[int, int], data: Any) -> None:
+    """Grips and joints whose two bodies both go on."""
+    from formiga.engine.spatial.pipeline import _join
+
+    robots = {was: now for now, was in same.items()}
+    for number in same:
+        grip = before.grips[0, same[number]].copy()
+        held = _held(old, new, int(grip[1]), robots, things) if grip[0] != OPEN else -1
+        if held >= 0:
+            grip[1] = held
+            state.grips[0, number] = grip
+    names = {name_of(new, now) for now, was in same.items() if name_of(new, now) == name_of(old, was)}
+    names |= {str(new.world.things[number].name) for number in things} | {"floor"}
+    names |= {thing.name for thing in new.world.things
+             if isinstance(thing, Solid) and thing.fixed and thing in old.world.things}
+    known = {joint.name: (number, joint, equalities) for number, (joint, equalities) in enumerate(old.joints)}
+    for number, (joint, equalities) in enumerate(new.joints):
+        was, like, theirs = known.get(joint.name, (-1, None, ()))
+        if like == joint and len(theirs) == len(equalities):
+            state.joints[0, number] = before.joints[0, was]
+            data.eq_active[equalities] = state.joints[0, number, 0] != 0.0
+        if like == joint and len(theirs) == len(equalities) and {joint.one, joint.other} <= names:
+            new.mj.eq_data[equalities] = old.mj.eq_data[theirs]
+        else:
+            _join(new, data, joint, equalities)  # they hold each other as they are now
+
+
+def _held(old: Model, new: Model, held: int, robots: dict[int, int], things: dict[int, int]) -> int:
+    """What was held, as it is numbered now; -1 if it is gone."""
+    if held < len(old.machines):
+        return robots.get(held, -1)
+    was = int(old.held[held - len(old.machines), 1])
+    for row, (_, thing) in enumerate(new.held):
+        if things.get(int(thing), -1) == was:
+            return len(new.machines) + row
+    return -1
+
+
+def _zones(old: Model, before: State, new: Model, state: State, kept: NDArray[np.int64]) -> None:
+    """Who is in which zone, so that nobody is said to come in twice."""
+    known = {zone.name: number for number, (_, zone) in enumerate(old.triggers)}
+    stayed = kept >= 0
+    for number, (_, zone) in enumerate(new.triggers):
+        if zone.name in known:
+            state.scratch.inside[0, number, stayed] = before.scratch.inside[0, known[zone.name], kept[stayed]]
+
+
+# -- by hand ------------------------------------------------------------------------------------------------------------
+def put_down(model: Model, state: State) -> None:
+    """Whoever the state has at another place or heading than its body is put down there, upright and at rest, with nothing in
+    its grip; loose things get the speeds, too, that the state says."""
+    for w in range(model.worlds):
+        own = state.bodies[w, model.chassis]
+        moved = _elsewhere(state.position[w], state.heading[w], own)
+        lying = _elsewhere(state.loose[w, :, :2], state.loose[w, :, 2], state.bodies[w, model.loose])
+        if moved.any() or lying.any():
+            _put_down(model, state, w, np.flatnonzero(moved), np.flatnonzero(lying))
+
+
+def _elsewhere(position: Any, heading: Any, bodies: Any) -> Any:
+    qw, qx, qy, qz = bodies[:, 3:].T
+    turn = heading - np.arctan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
+    turn = (turn + np.pi) % (2.0 * np.pi) - np.pi
+    return (np.abs(position - bodies[:, :2]) > SLIGHT).any(axis=1) | (np.abs(turn) > SLIGHT)
+
+
+def _put_down(model: Model, state: State, w: int, robots: Any, lying: Any) -> None:
+    from formiga.engine.spatial.pipeline import _put
+
+    mj, data = model.mj, state.scratch.data
+    mujoco.mj_setState(mj, data, state.space[w], EVERYTHING)
+    for number in robots:
+        machine = model.machines[number]
+        for joint in _joints(model, number):
+            first, speeds = mj.jnt_dofadr[joint], WIDE.get(int(mj.jnt_type[joint]), (1, 1))[1]
+            data.qvel[first : first + speeds] = data.qacc_warmstart[first : first + speeds] = 0.0
+        x, y = state.position[w, number].tolist()
+        _put(model, data, machine, x, y, float(state.heading[w, number]))
+        if machine.sliding and (under := mujoco.mj_name2id(mj, JOINT, f"r{number}/under")) >= 0:
+            data.qpos[mj.joint(f"r{number}/turn").qposadr[0]] -= data.qpos[mj.jnt_qposadr[under]]
+        data.userdata[_strains(model, number)] = 0.0
+        state.motion[w, number] = state.pull[w, number] = 0.0
+        state.grips[w, number] = 0.0
+        holders = (state.grips[w, :, 0] != OPEN) & (state.grips[w, :, 1] == number)
+        state.grips[w, holders] = 0.0
+    for number in lying:
+        index = model.parts[model.loose[number]].thing
+        joint = mj.joint(f"loose{index}")
+        place, speed = joint.qposadr[0], joint.dofadr[0]
+        x, y, heading, vx, vy, spin = state.loose[w, number, :6]
+        data.qpos[place : place + 7] = x, y, 0.0, *upright(heading)
+        data.qvel[speed : speed + 6] = vx, vy, 0.0, 0.0, 0.0, spin
+        for row in np.flatnonzero(model.held[:, 1] == index):
+            state.grips[w, (state.grips[w, :, 0] != OPEN) & (state.grips[w, :, 1] == len(model.machines) + row)] = 0.0
+    mujoco.mj_kinematics(mj, data)
+    mujoco.mj_getState(mj, data, state.space[w], EVERYTHING)
+    state.bodies[w, :, :3], state.bodies[w, :, 3:] = data.xpos[model.rows], data.xquat[model.rows]
+
+
+# -- a world that begins as this one is --------------------------------------------------------------------------------------
+def as_it_stands(model: Model, state: State) -> dict[int, dict[str, Any] | None]:
+    """Where solids and joints of the first world are now: number in `world.things` -> attributes of its description, or None
+    for a joint that broke. Limits of hinges and sliders count from where they are."""
+    mj, data, world = model.mj, state.scratch.data, model.world
+    mujoco.mj_setState(mj, data, state.space[0], EVERYTHING)
+    mujoco.mj_kinematics(mj, data)
+    mujoco.mj_comPos(mj, data)  # anchors and axes
+    found: dict[int, dict[str, Any] | None] = {}
+    for row, part in enumerate(model.parts):
+        if part.thing >= 0 and isinstance(world.things[part.thing], Solid):
+            x, y, z = state.bodies[0, row, :3].tolist()
+            matrix = np.empty(9)
+            mujoco.mju_quat2Mat(matrix, state.bodies[0, row, 3:])
+            found[part.thing] = {"x": x, "y": y, "z": z, "roll": float(np.arctan2(matrix[7], matrix[8])),
+                                 "pitch": float(-np.arcsin(np.clip(matrix[6], -1.0, 1.0))),
+                                 "yaw": float(np.arctan2(matrix[3], matrix[0]))}
+    numbers = [index for index, thing in enumerate(world.things) if isinstance(thing, (Joint, *JOINTS))]
+    for row, (index, (joint, equalities)) in enumerate(zip(numbers, model.joints, strict=True)):
+        found[index] = _joint_now(mj, data, joint, equalities) if state.joints[0, row, 0] != 0.0 else None
+        if found[index] is not None and not isinstance(world.things[index], Joint):  # a <weld> has no point, a <pin> no z
+            found[index] = {name: value for name, value in (found[index] or {}).items() if hasattr(world.things[index], name)}
+    return found
+
+
+def _joint_now(mj: Any, data: Any, joint: Joint, equalities: Any) -> dict[str, Any]:
+    """Where a joint and its axes are now."""
+    if len(equalities):
+        number = equalities[0]
+        body = mj.eq_obj1id[number]
+        local = mj.eq_data[number, 3:6] if joint.kind == "fixed" else mj.eq_data[equalities, :3].mean(axis=0)
+        turn = data.xmat[body].reshape(3, 3)
+        point = data.xpos[body] + turn @ local
+        now: dict[str, Any] = dict(zip("xyz", point.tolist()))
+        if joint.kind == "hinge":
+            now["axis"] = tuple((turn @ (mj.eq_data[equalities[1], :3] - mj.eq_data[equalities[0], :3]) / 0.04).tolist())
+        return now
+    first = mujoco.mj_name2id(mj, JOINT, f"joint/{joint.name}")
+    if first < 0:  # fixed: it has no joint of its own
+        return {}
+    now = dict(zip("xyz", data.xanchor[first].tolist()))
+    if joint.kind in ("hinge", "slider", "universal"):
+        now["axis"] = tuple(data.xaxis[first].tolist())
+    if joint.kind == "universal":
+        now["axis2"] = tuple(data.xaxis[mujoco.mj_name2id(mj, JOINT, f"joint/{joint.name}'")].tolist())
+    if joint.lower is not None and joint.upper is not None:
+        at = float(data.qpos[mj.jnt_qposadr[first]])
+        now["lower"], now["upper"] = joint.lower - at, joint.upper - at
+    return now
+
+
+__all__ = ["as_it_stands", "carry_on", "put_down"]

@@ -1,0 +1,62 @@
+"""A world in three dimensions in a real browser: its parts, its forces, a robot's own camera, a recording and its export."""
+
+from __future__ import annotations
+
+import imageio.v3 as iio
+import numpy as np
+import pytest
+
+from formiga.world.reader import read_text
+from tests.page.conftest import Lab, until
+
+SPACE = """<world name="space" engine="spatial" dt="0.1" seconds="2">
+  <arena width="1.4" depth="1"/>
+  <hole x="0.5" y="0.3" width="0.2" depth="0.2"/>
+  <solid name="crate" size="0.08 0.08 0.08" x="0.4" y="-0.3"/>
+  <trigger x="-0.5" y="0.3" width="0.2" depth="0.2"/>
+  <sbot name="swarm" model="detailed"><at x="-0.2" y="0" heading="0"/><at x="-0.07" y="0" heading="0"/></sbot>
+</world>"""
+
+
+@pytest.fixture
+def lab(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    opened = Lab(read_text(SPACE))
+    yield opened
+    opened.close()
+
+
+def test_a_window_shows_parts_forces_and_what_a_robot_sees(lab, window):
+    def pull():
+        lab.session.sim.state.outputs[0, 0, 2] = 1.0  # the gripper closes
+        lab.session.drives.update({0: (-1.0, -1.0), 1: (1.0, 1.0)})
+
+    lab.do(pull)
+    lab.run("overlay forces on; step 5")
+    until(lambda: {"over/forces", "over/grips", "robots/0/part/arm", "solids/0", "hole/1"} <= set(lab.page.scene._nodes.parts))
+    lab.run("select 0; camera eyes")
+    state = lab.session.sim.state
+    until(lambda: np.linalg.norm(np.array(window.camera.position)[:2] - state.position[0, 0]) < 0.02 and
+          0.09 < window.camera.position[2] < 0.13)
+    ahead = np.subtract(window.camera.look_at, window.camera.position)
+    assert ahead[0] > 0.9 * np.linalg.norm(ahead)
+    assert not [text for kind, text in lab.said if kind == "error"]
+
+
+def test_a_recording_in_space_is_played_and_exported_with_all_that_moves(lab, window, folder):
+    lab.run("record run.parquet; step 4; record off; load run.parquet; seek 0.4; export run.html")
+    lab.heard("saved run.html", "note")
+    assert lab.session.replay is not None and lab.session.replay.index == 4
+    until(lambda: "robots/0/part/turret" in lab.page.scene._nodes.parts)
+    tab, errors = window.context.new_page(), []
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    tab.goto((folder / "run.html").as_uri())
+
+    def orange():
+        """Pixels of the s-bots' rings, which are on their turrets."""
+        picture = iio.imread(tab.screenshot(), extension=".png")[..., :3].astype(int)
+        return int(((picture[..., 0] > 170) & (picture[..., 0] > 1.4 * picture[..., 1]) & (picture[..., 2] < 90)).sum())
+
+    until(lambda: orange() > 100, 60)
+    assert not errors and not [text for kind, text in lab.said if kind == "error"]
