@@ -116,7 +116,7 @@ def _for_each(worlds: NDArray[np.bool_], like: NDArray[np.bool_]) -> NDArray[np.
     return worlds.reshape(-1, *[1] * (like.ndim - 1))
 
 
-def nothing_in_space(worlds: int) -> dict[str, Floats]:
+def nothing_in_space(worlds: int) -> dict[str, Any]:
     """The arrays of an engine that knows no third dimension, no further motors and no grippers."""
     return {"outputs": np.zeros((worlds, 0, 0)), "angles": np.zeros((worlds, 0, 0)), "torques": np.zeros((worlds, 0, 0)),
             "pull": np.zeros((worlds, 0, 3)), "grips": np.zeros((worlds, 0, 17)), "bodies": np.zeros((worlds, 0, 7)),

@@ -18,7 +18,7 @@ class Sequence:
 
     moves: tuple[float, ...] = numbers(fewest=3, group=3, doc="seconds, left m/s, right m/s; then the next three")
     repeat: bool = flag(False, doc="start again at the end; otherwise stand still")
-    outputs: tuple[float, ...] | None = numbers(None, doc="for its further motors all the time, such as turret, arm and grip: 0 0 1")
+    outputs: tuple[float, ...] | None = numbers(None, doc="for its further motors, all the time: turret, arm, grip; say 0 0 1")
 
     def __post_init__(self) -> None:
         if min(self.moves[::3]) <= 0.0:
@@ -35,4 +35,6 @@ class Sequence:
             steps = steps % ends[-1]
         speeds = np.vstack([moves[:, 1:], np.zeros((1, 2))])[np.searchsorted(ends, steps, side="right")]
         wheels = np.broadcast_to(speeds[:, None, :], (*view.shape, 2))
-        return Orders(wheels, outputs=None if self.outputs is None else np.broadcast_to(self.outputs, (*view.shape, len(self.outputs))))
+        if self.outputs is None:
+            return Orders(wheels)
+        return Orders(wheels, outputs=np.broadcast_to(self.outputs, (*view.shape, len(self.outputs))))

@@ -76,7 +76,7 @@ def _from_image(terrain: Terrain) -> Floats:
         raise WorldError(f"{where(terrain)}<terrain> image: '{terrain.image}' cannot be read as a picture "
                          f"({type(wrong).__name__}).") from wrong
     if min(grey.shape) < 2:
-        raise WorldError(f"{where(terrain)}<terrain> image: a picture of {grey.shape[1]} x {grey.shape[0]} points is no ground.")
+        raise WorldError(f"{where(terrain)}<terrain> image: {grey.shape[1]} x {grey.shape[0]} points are no ground.")
     return np.asarray(np.clip(grey[::-1] / 255.0, 0.0, 1.0) * terrain.amplitude, np.float64)
 
 

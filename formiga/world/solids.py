@@ -83,7 +83,7 @@ class Joint:
     y: float = length(doc="of the point that they share, at the start")
     z: float = length(doc="of the point that they share, at the start")
     kind: str = choice("ball", options=("ball", "hinge", "slider", "universal", "fixed"))
-    axis: tuple[float, ...] = numbers((0.0, 0.0, 1.0), fewest=3, most_of=3, doc="of a hinge or slider; the first of a universal")
+    axis: tuple[float, ...] = numbers((0.0, 0.0, 1.0), fewest=3, most_of=3, doc="of a hinge or slider; first of a universal")
     axis2: tuple[float, ...] = numbers((1.0, 0.0, 0.0), fewest=3, most_of=3, doc="the second of a universal")
     lower: float | None = number(None, doc="limit of a hinge (rad) or slider (m)")
     upper: float | None = number(None, doc="limit of a hinge (rad) or slider (m)")

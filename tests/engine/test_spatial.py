@@ -302,7 +302,7 @@ def test_an_arm_lifts_within_its_force_and_not_beyond():
     assert raised[0.2] > 0.005 and raised[2.0] < 0.001
 
 
-# -- solids and joints ----------------------------------------------------------------------------------------------------------
+# -- solids and joints ----------------------------------------------------------------------------------------------------
 def test_a_solid_falls_as_it_should():
     """z = z0 - g t^2 / 2, in steps of 10 ms."""
     sim = Simulation(spatial(Solid(name="stone", size=(0.1,), shape="sphere", z=2.0)))
@@ -329,7 +329,8 @@ def test_a_joint_knows_its_force_and_breaks_above_its_limit():
     def hang(limit):
         post = Solid(name="post", size=(0.1, 0.1, 0.1), z=1.0, fixed=True)
         load = Solid(name="load", size=(0.1, 0.1, 0.1), z=0.5, mass=2.0)
-        return Simulation(spatial(post, load, Joint(one="post", other="load", x=0, y=0, z=0.75, break_force=limit, name="wire")))
+        wire = Joint(one="post", other="load", x=0, y=0, z=0.75, break_force=limit, name="wire")
+        return Simulation(spatial(post, load, wire))
 
     sim = hang(30.0)
     assert not events(sim, 2.0)
@@ -459,7 +460,8 @@ def test_a_robot_falls_into_a_hole_and_no_deeper_than_its_bottom():
 
 def test_on_hills_nobody_falls_through_and_everybody_is_slower():
     def speed(*ground):
-        group = Group(SBot(), count=6, name="r", place=(Grid(spacing=0.4, heading=0.3),), controller=Sequence(moves=(60, 0.06, 0.08)))
+        group = Group(SBot(), count=6, name="r", place=(Grid(spacing=0.4, heading=0.3),),
+                      controller=Sequence(moves=(60, 0.06, 0.08)))
         sim = Simulation(World(engine="spatial", things=ground, groups=(group,)))
         start, total = sim.state.position.copy(), 0.0
         for _ in range(100):
@@ -498,7 +500,7 @@ def test_the_same_seed_gives_the_same_hills_and_another_seed_others():
     assert np.ptp(level[40:61, 40:61]) < 1e-12
 
 
-# -- zones, explosions, refusals ---------------------------------------------------------------------------------------------------
+# -- zones, explosions, refusals ------------------------------------------------------------------------------------------
 def test_a_trigger_knows_who_comes_and_goes():
     sim = Simulation(spatial(Trigger(x=0.2, y=0, width=0.1, depth=0.2, name="gate"), robot=SBot()))
     found = events(sim, 5.0, (0.08, 0.08))

@@ -17,6 +17,7 @@ from formiga import kernels
 from formiga.engine.beams import Beams
 from formiga.engine.fixed import Fixed, Near, Region, near_table
 from formiga.engine.flatten import extent, flatten, lamps
+from formiga.engine.parts import Part
 from formiga.engine.place import place, refuse_loose_in_walls, switched_on
 from formiga.engine.planar import cells as cell_lists
 from formiga.engine.planar.beams import cast_all
@@ -27,7 +28,6 @@ from formiga.engine.planar.impulse.beams import cast_bodies
 from formiga.engine.planar.light import light_all
 from formiga.engine.planar.looking import cast_turned, look, sample, shadow
 from formiga.engine.planar.sweep import sweep_all
-from formiga.engine.parts import Part
 from formiga.errors import WorldError
 from formiga.noise import world_key
 from formiga.state import Floats, State, nothing_in_space
@@ -179,7 +179,7 @@ def refuse_space(world: World) -> None:
     """Say what needs a third dimension."""
     for each in (*world.things, *world.settings, *(group.robot for group in world.groups)):
         if getattr(each, "SPATIAL", False):
-            raise WorldError(f"{where(each)}<{of(each).tag}> needs three dimensions: <world engine=\"spatial\">, or --engine spatial.")
+            raise WorldError(f"{where(each)}<{of(each).tag}> needs three dimensions: engine=\"spatial\".")
 
 
 def _glow(world: World) -> Floats:

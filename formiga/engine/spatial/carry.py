@@ -168,7 +168,7 @@ def _hold(old: Model, before: State, new: Model, state: State, same: dict[int, i
         if like == joint and len(theirs) == len(equalities) and {joint.one, joint.other} <= names:
             new.mj.eq_data[equalities] = old.mj.eq_data[theirs]
         else:
-            _join(new, data, joint, equalities)  # they hold each other as they are now
+            _join(new, data, joint, equalities, state.joints[0, number])  # they hold each other as they are now
 
 
 def _held(old: Model, new: Model, held: int, robots: dict[int, int], things: dict[int, int]) -> int:

@@ -175,8 +175,8 @@ def pull_all(model: Model, state: State, w: int, data: Any, events: list[Event])
             if held < N:
                 state.pull[w, held] -= pulled[:3]
             if size > model.machines[i].robot.grip_force:
-                events.append(Event(w, time, "lost", f"{name_of(model, i)} loses {name_of(model, held)}: {size:.1f} N is more than "
-                                                     f"its grip of {model.machines[i].robot.grip_force:g} N"))
+                why = f"{size:.1f} N is more than its grip of {model.machines[i].robot.grip_force:g} N"
+                events.append(Event(w, time, "lost", f"{name_of(model, int(i))} loses {name_of(model, held)}: {why}"))
                 state.grips[w, i] = 0.0
                 state.outputs[w, i, model.machines[i].robot.outputs.index("grip")] = 0.0
         for i in np.flatnonzero(state.pull[w].any(axis=1)):

@@ -99,8 +99,8 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
                 for number in range(numbers.start, numbers.stop)]
     spec.nuserdata = 3 * sum(machine.sliding for machine in machines)  # strains of treels, so that they are part of the state
     loose = scenery.add_loose(spec, world)
-    names = {f"{group.name}.{k}": machines[numbers.start + k].hold for group, numbers in zip(world.groups, world.slices, strict=True)
-             for k in range(group.count)}
+    names = {f"{group.name}.{k}": machines[numbers.start + k].hold
+             for group, numbers in zip(world.groups, world.slices, strict=True) for k in range(group.count)}
     names |= {thing.name: body for thing, (body, _) in zip(world.loose, loose, strict=True)}
     solids, joints = scenery.add_solids(spec, world, stuff, names)
     stuff.pairs(spec)
@@ -113,8 +113,12 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     if world.contact.model == "none":
         mj.geom_contype[:] = np.where(mj.geom_contype & robots.BODY, mj.geom_contype & ~robots.BODY, mj.geom_contype)
         mj.geom_conaffinity[:] = mj.geom_conaffinity & ~robots.BODY
-    return _find(world, worlds, first_world, copies, flat, level and not solids and not any(hasattr(m.robot, "file") for m in machines),
-                 mj, substeps, physics.gravity, machines, loose, solids, joints)
+    plain = level and not solids and not any(hasattr(machine.robot, "file") for machine in machines)
+    return Model(world=world, worlds=worlds, copies=copies, first_world=first_world, dt=world.dt, flat=flat, level=plain, mj=mj,
+                 substeps=substeps, gravity=physics.gravity, machines=machines, sliding=_sliding(machines, mj),
+                 triggers=[(index, thing) for index, thing in enumerate(world.things) if isinstance(thing, Trigger)],
+                 joints=[(joint, np.array([mj.equality(name).id for name in names], np.int64)) for joint, names in joints],
+                 **_numbers(world, mj, machines, loose, solids))
 
 
 def _from_above(world: World) -> World:
@@ -136,56 +140,60 @@ def _add_grips(spec: Any, machine: robots.Machine) -> None:
             made.data[10] = 1.0
 
 
-def _find(world: World, worlds: int, first_world: int, copies: int, flat: planar.Model, level: bool, mj: Any, substeps: int,
-          gravity: float, machines: list[robots.Machine], loose: Any, solids: Any, joints: Any) -> Model:
-    """Names -> numbers."""
+def _numbers(world: World, mj: Any, machines: list[robots.Machine], loose: Any, solids: Any) -> dict[str, Any]:
+    """Names -> numbers: where all parts are in the compiled model."""
     def body(name: str) -> int:
         return int(mj.body(name).id) if name else -1
 
-    moving = [*(part for machine in machines for part in machine.parts), *loose, *solids]
-    parts = tuple(part for _, part in moving)
-    row = {name: number for number, (name, _) in enumerate(moving)}
-    count = max((len(machine.motors) for machine in machines), default=0)
+    def column(values: Any) -> Any:
+        return np.array(list(values), np.int64)
 
     def table(names: list[tuple[str, ...]], width: int, number: Any) -> Any:
         return np.array([[number(name) if name else -1 for name in (*given, *[""] * (width - len(given)))] for given in names],
                         np.int64).reshape(len(names), width)
 
+    moving = [*(part for machine in machines for part in machine.parts), *loose, *solids]
+    row = {name: number for number, (name, _) in enumerate(moving)}
+    rows = column(body(name) for name, _ in moving)
+    row_of = np.full(mj.nbody, -1)
+    row_of[rows] = np.arange(len(moving))
+    count = max((len(machine.motors) for machine in machines), default=0)
     motor = table([machine.motors for machine in machines], count, lambda name: mj.actuator(name).id)
+    signs = [[*machine.signs, *[1.0] * (count - len(machine.signs))] for machine in machines]
     gripping = [machine for machine in machines if machine.gripper]
-    grips = np.full((len(machines), 2), -1)
-    jaw = np.zeros((len(machines), 3))
+    grips, jaw = np.full((len(machines), 2), -1), np.zeros((len(machines), 3))
     for machine in gripping:
         grips[machine.number] = [mj.equality(f"r{machine.number}/{kind}").id for kind in ("rigid", "loose")]
         jaw[machine.number] = mj.site(f"r{machine.number}/jaw").pos
-    owner, ground = np.full(mj.ngeom, -1), mj.geom_group == scenery.GROUND_GROUP
-    for machine in machines:
-        for name, _ in machine.parts:
-            first, number = mj.body_geomadr[body(name)], mj.body_geomnum[body(name)]
-            for geom in range(first, first + number):
-                if mj.geom_contype[geom] & robots.BODY:
-                    owner[geom] = machine.number
-    row_of = np.full(mj.nbody, -1)
-    row_of[[body(name) for name, _ in moving]] = np.arange(len(moving))
     wide = np.zeros(mj.nbody)
     np.maximum.at(wide, mj.geom_bodyid, mj.geom_rbound + np.linalg.norm(mj.geom_pos, axis=1))
-    held = [(body(name), part.thing) for name, part in [*loose, *solids] if getattr(world.things[part.thing], "grippable", True)]
-    joint_numbers = [(joint, np.array([mj.equality(name).id for name in names], np.int64)) for joint, names in joints]
-    return Model(
-        world, worlds, copies, first_world, world.dt, flat, level, mj, substeps, gravity, machines, _sliding(machines, mj), parts,
-        np.array([body(name) for name, _ in moving], np.int64), np.array([row[machine.chassis] for machine in machines], np.int64),
-        np.array([body(machine.hold) for machine in machines], np.int64),
-        np.array([body(machine.gripper) for machine in machines], np.int64), jaw, grips,
-        table([machine.wheel_motors for machine in machines], 2, lambda name: mj.actuator(name).id),
-        table([machine.wheels for machine in machines], 2, lambda name: mj.joint(name).dofadr[0]), motor,
-        np.array([[*machine.signs, *[1.0] * (count - len(machine.signs))] for machine in machines]).reshape(len(machines), count),
-        np.where(motor >= 0, mj.actuator_trnid[motor, 0], -1) if mj.nu else motor, owner, ground,
-        np.array([row[name] for name, _ in loose], np.int64), np.array(held, np.int64).reshape(-1, 2),
-        np.array([(m.number, m.robot.outputs.index("grip")) for m in gripping], np.int64).reshape(-1, 2),
-        np.array([[float(machine.robot.wheel_radius)] for machine in machines]).reshape(-1, 1), row_of,
-        np.array([getattr(machine.robot, "arm_pivot", (0.0, 0.5 * machine.robot.height))[1] for machine in machines]), wide,
-        joint_numbers,
-        [(index, thing) for index, thing in enumerate(world.things) if isinstance(thing, Trigger)])
+    held = [(body(name), part.thing) for name, part in [*loose, *solids]
+            if getattr(world.things[part.thing], "grippable", True)]
+    return {
+        "parts": tuple(part for _, part in moving), "rows": rows, "row_of": row_of, "wide": wide,
+        "chassis": column(row[machine.chassis] for machine in machines), "hold": column(body(m.hold) for m in machines),
+        "gripper": column(body(machine.gripper) for machine in machines), "jaw": jaw, "grips": grips,
+        "grippers": np.array([(m.number, m.robot.outputs.index("grip")) for m in gripping], np.int64).reshape(-1, 2),
+        "ring": np.array([getattr(m.robot, "arm_pivot", (0.0, 0.5 * m.robot.height))[1] for m in machines]),
+        "wheel_motor": table([machine.wheel_motors for machine in machines], 2, lambda name: mj.actuator(name).id),
+        "wheel_dof": table([machine.wheels for machine in machines], 2, lambda name: mj.joint(name).dofadr[0]),
+        "wheel_radius": np.array([[float(machine.robot.wheel_radius)] for machine in machines]).reshape(-1, 1),
+        "motor": motor, "sign": np.array(signs, np.float64).reshape(len(machines), count),
+        "motor_joint": np.where(motor >= 0, mj.actuator_trnid[motor, 0], -1) if mj.nu else motor,
+        "owner": _owners(mj, machines), "ground": mj.geom_group == scenery.GROUND_GROUP,
+        "loose": column(row[name] for name, _ in loose), "held": np.array(held, np.int64).reshape(-1, 2),
+    }
+
+
+def _owners(mj: Any, machines: list[robots.Machine]) -> Any:
+    """The robot that bumps with each geom (geoms,), or -1."""
+    owner = np.full(mj.ngeom, -1)
+    for machine in machines:
+        for name, _ in machine.parts:
+            number = mj.body(name).id
+            theirs = slice(mj.body_geomadr[number], mj.body_geomadr[number] + mj.body_geomnum[number])
+            owner[theirs] = np.where(mj.geom_contype[theirs] & robots.BODY, machine.number, owner[theirs])
+    return owner
 
 
 def _sliding(machines: list[robots.Machine], mj: Any) -> robots.Sliding:

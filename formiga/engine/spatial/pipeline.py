@@ -59,7 +59,8 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
     for w in range(W):
         mujoco.mj_resetData(mj, data)
         for machine in model.machines:
-            _put(model, data, machine, *state.position[w, machine.number], state.heading[w, machine.number])
+            (x, y), heading = state.position[w, machine.number], state.heading[w, machine.number]
+            _put(model, data, machine, x, y, heading)
         for number, thing in enumerate(model.world.loose):
             _lay(model, data, number, thing)
         mujoco.mj_forward(mj, data)
@@ -200,7 +201,8 @@ def _exploded(model: Model, state: State, w: int, data: Any) -> bool:
     mujoco.mj_resetData(model.mj, data)
     state.scratch.loaded[...] = np.nan
     time = float(state.step[w]) * model.dt
-    state.scratch.events.append(Event(w, time, "explode", f"the motion exploded at {time:g} s, at the {name}; the world ends here"))
+    text = f"the motion exploded at {time:g} s, at the {name}; the world ends here"
+    state.scratch.events.append(Event(w, time, "explode", text))
     return True
 
 
@@ -253,7 +255,7 @@ def _zones(model: Model, state: State, w: int) -> None:
                & (place[:, 2] >= -1e-3) & (place[:, 2] <= zone.height) & zone.on)
         before = state.scratch.inside[w, number] & (state.step[w] > 1)  # nobody was anywhere before the start
         time = float(state.step[w]) * model.dt
-        for i in np.flatnonzero(now != before):
+        for i in map(int, np.flatnonzero(now != before)):
             came = zone.say or f"{name_of(model, i)} comes into '{zone.name}'"
             state.scratch.events.append(Event(w, time, "enter" if now[i] else "leave",
                                               came if now[i] else f"{name_of(model, i)} leaves '{zone.name}'"))
@@ -307,8 +309,8 @@ def look(model: Model, state: State, reach: float, most: int, robots: slice) -> 
 
 def _refuse_hills(model: Model, technique: str) -> None:
     if not model.level:
-        raise WorldError(f"technique '{technique}' needs a level floor and nothing on it but walls, obstacles and formiga's own robots; "
-                         "here take ray, cone or moving.")
+        raise WorldError(f"technique '{technique}' needs a level floor, and nothing on it but walls, obstacles and formiga's "
+                         "own robots; here take ray, cone or moving.")
 
 
 def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice) -> Floats:

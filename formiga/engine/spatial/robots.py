@@ -24,7 +24,7 @@ SMOOTH = 1000                      # priority of what has no friction
 # Shares of an s-bot's mass [digest of S3: chassis 0.36, wheels 0.03 each, turret 0.30, arm 0.02 kg]
 CHASSIS_SHARE, WHEEL_SHARE, TURRET_SHARE, ARM_SHARE = 0.36 / 0.74, 0.03 / 0.74, 0.30 / 0.74, 0.02 / 0.74
 TURRET_TORQUE = 1.0                # N m: it holds what the gripper holds at the end of the arm
-SPRUNG = {"solref": (0.1, 1.0), "solimp": (0.1, 0.98, 0.006, 0.5, 3.0)}  # casters give way by some mm, so that wheels never hang
+SPRUNG = {"solref": (0.1, 1.0), "solimp": (0.1, 0.98, 0.006, 0.5, 3.0)}  # casters give way by some mm: no wheel ever hangs
 LOW = 1.0 * CM                     # radius of a caster
 
 free, hinge, slide = mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE
@@ -52,8 +52,8 @@ class Machine:
 class Sliding(NamedTuple):
     """The n sliding robots for `treels.pull_all`."""
 
-    number: Any      # (n, 5) int64: its number; its x among the places and among the speeds, where y and the heading follow; the
-                     # chassis under its turret among the places and among the speeds, or -1
+    number: Any      # (n, 5) int64: its number; its x among the places and among the speeds, where y and the heading follow;
+                     # the chassis under its turret among the places and among the speeds, or -1
     facts: Any       # (n, 4): distance of the treels in m, mass in kg, inertia of what turns on the floor in kg m^2, friction
 
 
@@ -116,8 +116,8 @@ def _on_wheels(spec: Any, robot: Any, number: int) -> Machine:
     name, turret, detailed = f"r{number}", hasattr(robot, "outputs"), getattr(robot, "model", "") == "detailed"
     r, half, reach = robot.wheel_radius, robot.wheel_base / 2, 0.78 * robot.radius
     light = robot.mass * (1.0 if not turret else 1.0 - TURRET_SHARE - ARM_SHARE) - 2 * WHEEL_SHARE * robot.mass
-    # A motor that pulls harder than the wheel's share of friction only makes it slip. The rotor behind its gear is as heavy as the
-    # robot, nearly: a lighter one slips and overshoots, because a contact answers in the step after the one that it slipped in.
+    # A motor that pulls harder than the wheel's share of friction only makes it slip. The rotor behind its gear is nearly as
+    # heavy as the robot: a lighter one slips and overshoots, because a contact answers a step after the one that it slipped in.
     friction, swung = getattr(robot, "friction", 1.0), robot.mass * r * r
     pull = 0.5 * friction * robot.mass * 9.81
     body = spec.worldbody.add_body(name=f"{name}/chassis")
@@ -129,8 +129,8 @@ def _on_wheels(spec: Any, robot: Any, number: int) -> Machine:
         body.add_geom(type=sphere, size=(low, 0, 0), pos=(x, 0, low + 0.2e-3), mass=0.0, friction=(0, 0, 0), condim=1,
                       priority=SMOOTH, **SPRUNG, contype=WHEEL, conaffinity=GROUND | LYING)
     if detailed:
-        body.add_geom(type=box, size=(0.8 * robot.radius, 0.7 * half, 0.4 * r), pos=(0, 0, 1.4 * r), mass=0.0, friction=(0.3, 0, 0),
-                      condim=3, contype=BODY | WHEEL, conaffinity=BODY | GROUND | LYING)
+        body.add_geom(type=box, size=(0.8 * robot.radius, 0.7 * half, 0.4 * r), pos=(0, 0, 1.4 * r), mass=0.0,
+                      friction=(0.3, 0, 0), condim=3, contype=BODY | WHEEL, conaffinity=BODY | GROUND | LYING)
     machine = Machine(number, robot, False, f"{name}/chassis", hold=f"{name}/chassis", lift=1e-3,
                       parts=[(f"{name}/chassis", Part(number, -1, "chassis"))])
     for side, y in (("left", half), ("right", -half)):
@@ -168,8 +168,8 @@ def _arm(spec: Any, turret: Any, robot: Any, machine: Machine) -> None:
     x, z = robot.arm_pivot
     long = robot.radius + robot.grip_reach - x
     arm = turret.add_body(name=f"{name}/arm", pos=(x, 0, z))
-    arm.add_joint(name=f"{name}/arm", type=hinge, axis=(0, -1, 0), limited=mujoco.mjtLimited.mjLIMITED_TRUE, range=(-30.0, 70.0),
-                  armature=1e-4)
+    arm.add_joint(name=f"{name}/arm", type=hinge, axis=(0, -1, 0), limited=mujoco.mjtLimited.mjLIMITED_TRUE,
+                  range=(-30.0, 70.0), armature=1e-4)  # degrees
     arm.add_geom(type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=(0, 0, 0, long - 0.01, 0, 0), size=(0.006, 0, 0),
                  mass=ARM_SHARE * robot.mass, contype=0, conaffinity=0, group=2)
     arm.add_site(name=f"{name}/jaw", pos=(long - 0.5 * robot.grip_reach, 0, 0))
@@ -196,13 +196,14 @@ def _shell(body: Any, robot: Any, **how: Any) -> None:
     outline = getattr(robot, "outline", None)
     if outline:
         width, depth = (max(p[k] for p in outline) - min(p[k] for p in outline) for k in (0, 1))
-        body.add_geom(type=box, size=(width / 2, depth / 2, (high - 0.1 * low) / 2), pos=(0, 0, (high + 0.1 * low) / 2), mass=0.0,
-                      friction=(0.3, 0, 0), **how)
+        body.add_geom(type=box, size=(width / 2, depth / 2, (high - 0.1 * low) / 2), pos=(0, 0, (high + 0.1 * low) / 2),
+                      mass=0.0, friction=(0.3, 0, 0), **how)
     elif getattr(robot, "model", "") == "detailed":
         body.add_geom(type=cylinder, size=(robot.radius, (high - 2 * low) / 2, 0), pos=(0, 0, (high + 2 * low) / 2), mass=0.0,
                       friction=(0.3, 0, 0), **how)
     else:
-        body.add_geom(type=sphere, size=(robot.radius, 0, 0), pos=(0, 0, low + robot.radius), mass=0.0, friction=(0.3, 0, 0), **how)
+        body.add_geom(type=sphere, size=(robot.radius, 0, 0), pos=(0, 0, low + robot.radius), mass=0.0,
+                      friction=(0.3, 0, 0), **how)
 
 
 def _weight(body: Any, mass: float, robot: Any) -> None:
@@ -224,7 +225,7 @@ def priority(friction: float) -> int:
 def _from_file(spec: Any, robot: Any, number: int) -> Machine:
     """A robot in MJCF or URDF."""
     name, child, rest = f"r{number}", robot.description(), robot.outputs
-    root = list(child.worldbody.bodies)[0].name
+    root = child.worldbody.first_body().name
     for geom in child.geoms:
         if geom.contype or geom.conaffinity:
             geom.contype, geom.conaffinity = BODY | WHEEL | LYING, BODY | GROUND | LYING | WHEEL

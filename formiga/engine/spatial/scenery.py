@@ -63,7 +63,8 @@ class Stuff:
     def solref(self, restitution: float, softness: float) -> tuple[float, float]:
         """Time constant and damping ratio of a contact: a spring that gives by `softness` under the weight, and a damper that
         leaves `restitution` of a speed:  zeta = -ln e / sqrt(pi^2 + ln^2 e)."""
-        damping = 1.0 if restitution <= 0.0 else -log(restitution) / sqrt(pi**2 + log(restitution) ** 2) if restitution < 1.0 else 0.0
+        lost = -log(max(restitution, 1e-12))
+        damping = lost / sqrt(pi**2 + lost**2) if restitution > 0.0 else 1.0
         return max(2.0 * self._step, sqrt(softness / self._gravity)), max(damping, 1e-3)
 
     def pairs(self, spec: Any) -> None:
@@ -72,8 +73,9 @@ class Stuff:
             for one in self.geoms.get(touch.one, []):
                 for other in self.geoms.get(touch.other, []):
                     if one < other or touch.one != touch.other:
-                        spec.add_pair(geomname1=one, geomname2=other, friction=(touch.friction, touch.friction, 0.005, 1e-4, 1e-4),
-                                      solref=self.solref(touch.restitution, touch.softness), condim=3)
+                        spec.add_pair(geomname1=one, geomname2=other, condim=3,
+                                      friction=(touch.friction, touch.friction, 0.005, 1e-4, 1e-4),
+                                      solref=self.solref(touch.restitution, touch.softness))
 
 
 # -- what stands still ------------------------------------------------------------------------------------------------------
@@ -98,7 +100,8 @@ def add_ground(spec: Any, world: World, stuff: Stuff, region: Any) -> None:
         spec.worldbody.add_geom(name="floor", **plane)
     for terrain in terrains:
         height = terrain_heights(terrain)
-        spec.add_hfield(name="terrain", nrow=height.shape[0], ncol=height.shape[1], userdata=(height / terrain.amplitude).ravel(),
+        spec.add_hfield(name="terrain", nrow=height.shape[0], ncol=height.shape[1],
+                        userdata=(height / terrain.amplitude).ravel(),
                         size=(terrain.width / 2, terrain.depth / 2, terrain.amplitude, 0.1))
         spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname="terrain", pos=(terrain.x, terrain.y, 0),
                                 **ON_GROUND, **stuff.of(terrain, "terrain"))
@@ -116,7 +119,8 @@ def add_ground(spec: Any, world: World, stuff: Stuff, region: Any) -> None:
 def add_walls(spec: Any, fixed: Fixed) -> None:
     """Walls and obstacles: thin boxes and drums."""
     for k, ((x0, y0, x1, y1, radius), height) in enumerate(zip(fixed.shapes, fixed.heights, strict=True)):
-        how = {"name": f"fixed{k}", "pos": ((x0 + x1) / 2, (y0 + y1) / 2, height / 2), "friction": (0.3, 0, 0), "condim": 3, **STANDS}
+        how = {"name": f"fixed{k}", "pos": ((x0 + x1) / 2, (y0 + y1) / 2, height / 2), "friction": (0.3, 0, 0), "condim": 3,
+               **STANDS}
         if radius > 0.0:
             spec.worldbody.add_geom(type=cylinder, size=(radius, height / 2, 0), **how)
         else:
@@ -170,7 +174,8 @@ def add_solids(spec: Any, world: World, stuff: Stuff,
     index = {thing.name: number for number, thing in enumerate(world.things) if isinstance(thing, Solid)}
     if len(solids) < sum(isinstance(thing, Solid) for thing in world.things):
         raise WorldError("two <solid> have the same name. Give each its own.")
-    joints = [thing if isinstance(thing, Joint) else _as_joint(thing) for thing in world.things if isinstance(thing, (Joint, *JOINTS))]
+    joints = [thing if isinstance(thing, Joint) else _as_joint(thing) for thing in world.things
+              if isinstance(thing, (Joint, *JOINTS))]
     for joint in joints:
         _refuse_strangers(joint, solids, others)
     parent = _tree(joints, solids)
@@ -185,8 +190,9 @@ def add_solids(spec: Any, world: World, stuff: Stuff,
 
 def _as_joint(thing: Any) -> Joint:
     """A <weld> or a <pin> of the plane, in space."""
-    joint = (Joint(kind="fixed", one=thing.one, other=thing.other, x=0.0, y=0.0, z=0.0, name=thing.name) if isinstance(thing, Weld)
-             else Joint(kind="hinge", one=thing.one, other=thing.other, x=thing.x, y=thing.y, z=0.05, name=thing.name))
+    fixed = isinstance(thing, Weld)
+    x, y = (0.0, 0.0) if fixed else (thing.x, thing.y)
+    joint = Joint(kind="fixed" if fixed else "hinge", one=thing.one, other=thing.other, x=x, y=y, z=0.05, name=thing.name)
     if origin(thing):
         locate(joint, origin(thing))  # type: ignore[arg-type]
     return joint
@@ -212,9 +218,9 @@ def _tree(joints: list[Joint], solids: dict[str, Solid]) -> dict[str, Joint]:
         may = (joint.other in solids and not solids[joint.other].fixed and joint.other not in parent
                and (joint.one in solids or joint.one == "floor") and not _above(joint.one, joint.other, parent))
         if must and not may:
-            raise WorldError(f"{where(joint)}<joint> '{joint.name}': a {joint.kind} with these attributes needs a <solid> as `other` "
-                             "that moves, that no such joint holds yet, and no ring of joints. Turn it round, or take ball, fixed "
-                             "or hinge.")
+            raise WorldError(f"{where(joint)}<joint> '{joint.name}': a {joint.kind} with these attributes needs a <solid> as "
+                             "`other` that moves, that no such joint holds yet, and no ring of joints. Turn it round, or take "
+                             "ball, fixed or hinge.")
         if must or (may and not joint.can_break):
             parent[joint.other] = joint
     return parent
@@ -260,13 +266,17 @@ def _solid(spec: Any, world: World, solid: Solid, joint: Joint | None, bodies: d
            stuff: Stuff) -> Any:
     place, turn = _pose(world, solid)
     above = bodies.get(joint.one) if joint else None
-    place_of, frame = _pose(world, solids[joint.one]) if joint and above is not None else (np.zeros(3), np.array([1.0, 0, 0, 0]))
-    body = (above or spec.worldbody).add_body(name=f"solid/{solid.name}", pos=_into(frame, place - place_of), quat=_relative(frame, turn))
+    start, frame = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+    if joint and above is not None:
+        start, frame = _pose(world, solids[joint.one])
+    body = (above or spec.worldbody).add_body(name=f"solid/{solid.name}", pos=_into(frame, place - start),
+                                              quat=_relative(frame, turn))
     size = [s / 2.0 for s in solid.size]
     if solid.shape == "capsule":
         size[1] = max(size[1] - size[0], 1e-4)
-    body.add_geom(type=SHAPES[solid.shape], size=(*size, 0, 0)[:3], mass=solid.mass,
-                  **(STANDS | {"conaffinity": BODY | WHEEL | LYING} if solid.fixed else LIES), **stuff.of(solid, f"solid/{solid.name}"))
+    touches = STANDS | {"conaffinity": BODY | WHEEL | LYING} if solid.fixed else LIES
+    body.add_geom(type=SHAPES[solid.shape], size=(*size, 0, 0)[:3], mass=solid.mass, **touches,
+                  **stuff.of(solid, f"solid/{solid.name}"))
     if joint is None:
         if not solid.fixed:
             body.add_joint(name=f"solid/{solid.name}", type=free)
@@ -277,15 +287,16 @@ def _solid(spec: Any, world: World, solid: Solid, joint: Joint | None, bodies: d
         body.add_joint(name=f"joint/{joint.name}", type=mujoco.mjtJoint.mjJNT_BALL, pos=point)
     elif joint.kind != "fixed":
         for k, axis in enumerate(axes):
-            made = body.add_joint(name=f"joint/{joint.name}" + "'" * k, type=slide if joint.kind == "slider" else hinge, pos=point,
-                                  axis=_into(turn, np.array(axis)))
+            made = body.add_joint(name=f"joint/{joint.name}" + "'" * k, type=slide if joint.kind == "slider" else hinge,
+                                  pos=point, axis=_into(turn, np.array(axis)))
             if joint.lower is not None and joint.upper is not None:
                 scale = 180.0 / pi if joint.kind == "hinge" else 1.0
                 made.limited, made.range = mujoco.mjtLimited.mjLIMITED_TRUE, (scale * joint.lower, scale * joint.upper)
     if joint.motor is not None:
         motor = spec.add_actuator(name=f"joint/{joint.name}", target=f"joint/{joint.name}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
         motor.set_to_velocity(kv=joint.strength / max(abs(joint.motor), 1e-3))
-        motor.forcelimited, motor.forcerange = True, (-1.01 * joint.strength, 1.01 * joint.strength)  # who is cut there overshoots
+        most = 1.01 * joint.strength  # a motor that is cut while it starts overshoots
+        motor.forcelimited, motor.forcerange = True, (-most, most)
     return body
 
 

@@ -86,5 +86,6 @@ class Machine:
             spec.copy().compile()
         except (ValueError, OSError, mujoco.FatalError) as wrong:
             first = (str(wrong).strip().splitlines() or [type(wrong).__name__])[0]
-            raise WorldError(f"{where(self)}<machine> file: '{Path(self.file).name}' cannot be used as a robot ({first}).") from wrong
+            raise WorldError(f"{where(self)}<machine> file: '{Path(self.file).name}' cannot be used as a robot ({first})."
+                             ) from wrong
         return spec

@@ -34,7 +34,7 @@ class SBot:
     model: str = choice("simple", options=("simple", "detailed"),
                         doc="in space: a turret that turns and a still gripper, or an arm that lifts, too")
     base: str = choice("auto", options=("auto", "sliding", "wheels"),
-                       doc="in space: slides over a flat floor as its treels pull it, or stands on wheels; auto: slides if it can")
+                       doc="in space: slides over a level floor, pulled by its treels, or has wheels; auto: slides if it can")
     grip_force: float = number(14.72, unit="N", above=0.0, doc="a harder pull opens the gripper")
     lift_force: float = number(6.87, unit="N", above=0.0, doc="that the arm lifts with, at the gripper")
     grip_reach: float = length(2.2 * CM, above=0.0, doc="of the gripper, from the rim of the body")
