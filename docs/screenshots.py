@@ -40,9 +40,12 @@ SHOTS: dict[str, tuple[str, list[str], list[str]]] = {  # name -> world, console
     "packed": ("packed", ["overlay circles on", "overlay shifts on", "step 1", "camera top"], ["tab:Look"]),
     "drive": ("drive", ["step 60", "follow car behind"], []),
     "soccer": ("chaser against colony", ["overlay trails on", "step 420", "overlay contacts on"], []),
+    "rough": ("rough amplitude=10cm", ["step 90", "select 4", "follow 4 behind", "step 2"], []),
+    "assembly": ("assembly", ["overlay forces on", "step 600", "select none"], []),
     "gallery": ("corral", [], ["click:#worlds"]),
 }
-BEFORE = {"packed": 0, "line": 150, "aggregate": 500, "phototaxis": 500, "lamps": 900, "disperse": 300}  # steps; else 100
+BEFORE = {"packed": 0, "line": 150, "aggregate": 500, "phototaxis": 500, "lamps": 900, "disperse": 300, "phototaxis3d": 600,
+          "assembly": 900, "rough": 150, "pulling": 60, "trough": 60}  # steps; else 100
 
 
 class Laboratory:
@@ -50,7 +53,9 @@ class Laboratory:
 
     def __init__(self, browser: Any, world: str, size: tuple[int, int]) -> None:
         guest = arrange(*world.split(" against "), seed=7) if " against " in world else None  # two teams: a match
-        self.session = Session(guest.world if guest else world, own_settings=False, guest=guest)
+        name, *given = world.split()
+        parameters = dict(each.split("=") for each in given if "=" in each)
+        self.session = Session(guest.world if guest else name, parameters=parameters, own_settings=False, guest=guest)
         self.page = Page(self.session, port=0)
         self._over = threading.Event()
         threading.Thread(target=self.session.run, args=[self._over.is_set], daemon=True).start()

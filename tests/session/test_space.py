@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import mujoco
 import numpy as np
 import pytest
 
 import formiga
 from formiga.errors import FormigaError
+from formiga.session import headless
 from formiga.session.headless import run_script
 from formiga.state import ARRAYS
 from formiga.world.reader import read_text
@@ -157,11 +159,9 @@ def exploding(desk):
     """Make the next step of a desk's world explode: no motion is that fast."""
     sim = desk.session.sim
     model, data = sim.model.mj, sim.state.scratch.data
-    import mujoco
-
     everything = int(mujoco.mjtState.mjSTATE_INTEGRATION)
     mujoco.mj_setState(model, data, sim.state.space[0], everything)
-    data.qvel[model.joint("r1/x").dofadr[0]] = 1e9
+    data.qvel[model.body_dofadr[model.body_rootid[model.body("r1/chassis").id]]] = 1e9
     mujoco.mj_getState(model, data, sim.state.space[0], everything)
 
 
@@ -183,7 +183,6 @@ def test_a_motion_that_explodes_pauses_says_where_and_ends_the_world(desk):
 def test_a_script_whose_world_explodes_ends_with_its_run_and_keeps_its_recording(pair, tmp_path, monkeypatch):
     script = tmp_path / "s.fsh"
     script.write_text("wait 0.4; echo now")
-    from formiga.session import headless
 
     class Bad(headless.Session):
         def step(self):
@@ -192,7 +191,8 @@ def test_a_script_whose_world_explodes_ends_with_its_run_and_keeps_its_recording
             super().step()
 
     monkeypatch.setattr(headless, "Session", Bad)
-    run, finished = run_script(pair, script, 2.0, out=tmp_path / "out" if (tmp_path / "out").mkdir() is None else None)
+    (tmp_path / "out").mkdir()
+    run, finished = run_script(pair, script, 2.0, out=tmp_path / "out")
     assert finished and run.seconds == pytest.approx(0.5) and len(run.log.exploded) == 1
     recording = formiga.read_recording(tmp_path / "out" / "run.parquet")
     assert recording.ending == "failed" and recording.steps[-1] >= 5

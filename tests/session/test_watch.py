@@ -135,7 +135,8 @@ def test_cameras_are_told_what_somebody_wants_to_see(desk):
 
 
 @pytest.mark.parametrize("line, words", [("follow", "no robot is selected"), ("follow $selected first", "no robot is selected"),
-                                         ("follow left", "is not one robot"), ("follow 0 above", "Allowed: behind, eyes, first."),
+                                         ("follow left", "is not one robot"),
+                                         ("follow 0 above", "Allowed: behind, eyes, first."),
                                          ("follow off now", "at most 1"), ("camera a b", "at most 1"),
                                          ("camera save", "NAME is missing")])
 def test_cameras_are_not_told_what_makes_no_sense(desk, line, words):

@@ -172,6 +172,15 @@ WRONG = {  # a line, and what has to be in the answer
     "spawn sbot 1 0 name=7": "is not a name",
     "spawn disc": "<disc> needs",
     "spawn lamp 0 0 =": "is not NAME=VALUE",
+    # -- motors, solvers, events
+    "out grip 1": "no robot is selected; click one, or name it, such as swarm.0.grip.",
+    "out car.grip 1": "It has: wheel_l, wheel_r (in the plane; there are more in space)",
+    "out car.wheel_l 2": "out of range",
+    "out car.wheel_l": "it needs 2 arguments",
+    "out left.wheel_l 1": "is not one robot",
+    "solver direct": "the planar engine solves no forces",
+    "solver quick": "Allowed: auto, direct, iterative.",
+    "events 0": "out of range",
     # -- controllers
     "controller swarm warp": "there is no controller 'warp'. There are:",
     "controller swarm braitenber": "Did you mean 'braitenberg'?",
