@@ -8,6 +8,8 @@ s-bots at distances of 30 cm (in 5.2 of 13.5 cm, gripper to ring), four walls, c
 
 from __future__ import annotations
 
+import argparse
+import json
 import time
 from collections.abc import Callable, Iterable
 from math import ceil, log, pi, sqrt
@@ -23,6 +25,7 @@ from formiga.sense.microphone import Microphone
 from formiga.sense.proximity import Proximity
 from formiga.state import Floats
 from formiga.units import CM
+from formiga.world.elements import profiled
 from formiga.world.ground import Physics
 from formiga.world.model import Arena, Cylinder, Group, Lamp, World
 from formiga.world.placement import At, Grid
@@ -95,12 +98,10 @@ def run(full: bool = False, sizes: dict[str, tuple[int, ...]] | None = None, bud
         rows += found
     goals = targets(rows)
     grown = {f"{table} {technique}": exponent(rows, table, technique) for table in ("5.1", "5.2") for technique in SOLVERS}
-    lines = [f"{goal.what}: {goal.needed}, ours {goal.ours:.3g}: {'met' if goal.met else 'MISSED'}" for goal in goals
-             if goal.ours is not None]
-    lines += [f"time grows with robots to the power {power:.2f} in {name}, from 16 robots on"
-              for name, power in grown.items() if power is not None]
-    show("s3: what is asked for", [goal._asdict() for goal in goals if goal.ours is not None], [*lines[len(
-        [goal for goal in goals if goal.ours is not None]):], *NOTES], GOALS)
+    powers = ", ".join(f"{name} {power:.2f}" for name, power in grown.items() if power is not None)
+    measured = [goal._asdict() for goal in goals if goal.ours is not None]
+    if measured:
+        show("s3: what is asked for", measured, [f"Exponents of growth from 16 robots on: {powers}.", *NOTES], GOALS)
     return {"rows": rows, "summary": {"exponents": grown, "targets": [goal._asdict() for goal in goals], "seeds": seeds}}
 
 
@@ -202,8 +203,7 @@ def joined(robots: int, solver: str) -> tuple[World, bool]:
 def looking(robots: int, technique: str) -> tuple[World, bool]:
     """5.3: obstacles in the middle of the grid's cells."""
     things = tuple(Cylinder(x=x, y=y, radius=RADIUS, height=TALL, name=f"post{k}") for k, (x, y) in enumerate(_between()))
-    return _world(robots, 3.0, (Grid(spacing=SPACING),), things, (Proximity(profile="s3", technique=technique, reach=20 * CM,
-                  response="linear", share=0.0, noise=(0.05,)),)), False
+    return _world(robots, 3.0, (Grid(spacing=SPACING),), things, (profiled(Proximity, "s3", technique=technique),)), False
 
 
 def listening(robots: int, wave: str) -> tuple[World, bool]:
@@ -249,3 +249,18 @@ def targets(rows: list[dict[str, Any]]) -> list[Target]:
         goals.append(Target(f"{what}, {technique}: exponent of growth from 16 robots on", f"< {most:g}", power,
                             None if power is None else power < most))
     return goals
+
+
+def main() -> None:
+    """Some cells of the tables as JSON, for who wants them from a process of their own: 5.1/16/auto 5.3/64/ray"""
+    ask = argparse.ArgumentParser(description=main.__doc__)
+    ask.add_argument("cells", nargs="+")
+    ask.add_argument("--seeds", type=int, default=SEEDS)
+    ask.add_argument("--budget", type=float, default=float("inf"))
+    given = ask.parse_args()
+    cells = [each.split("/") for each in given.cells]
+    print(json.dumps([cell(table, int(robots), technique, given.seeds, given.budget) for table, robots, technique in cells]))
+
+
+if __name__ == "__main__":
+    main()

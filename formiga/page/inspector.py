@@ -87,10 +87,29 @@ def _head(robot: dict[str, Any]) -> str:
                        f'<b id="formiga-right">{100 * robot["right"]:.2f}</b> cm/s'),
             ("crashes", f'<b id="formiga-crashes">{robot["crashes"]}</b> steps'),
             ("controller", escape(robot["controller"]))]
+    rows[2:2] = _space(robot.get("space") or {})
     table = "".join(f'<tr><td style="color:{SOFT};padding-right:10px">{name}</td><td>{text}</td></tr>' for name, text in rows)
     return (f'<div style="font-size:15px;font-weight:600;color:{INK}">{escape(robot["name"])} '
             f'<span style="font-weight:400;color:{SOFT}">{about}</span></div>'
             f'<table style="font-size:12.5px;font-variant-numeric:tabular-nums;margin:4px 0">{table}</table>')
+
+
+def _space(known: dict[str, Any]) -> list[tuple[str, str]]:
+    """Rows about what a robot has only in space: see session/space.py. Angles of motors are in degrees, as of hinges."""
+    if not known:
+        return []
+    rows = [("z, tilt", f'<b>{known["z"]:.4f}</b> m, <b>{degrees(known["tilt"]):.1f}</b>°')]
+    motors = [name.removesuffix("_at") for name in known if name.endswith("_at")][:MOST_LINES]
+    if motors:
+        rows.append(("motors", ", ".join(f'{escape(name)} <b>{degrees(known[f"{name}_at"]):.1f}</b>°' for name in motors)))
+    if "pull" in known:
+        rows.append(("pull", f'<b>{float(np.linalg.norm(known["pull"])):.2f}</b> N'))
+    holds, held_by = known.get("holds", "nothing"), known.get("held_by", "nobody")
+    if holds != "nothing":
+        rows.append(("holds", f'<b>{escape(holds)}</b>, {known["grip_force"]:.2f} N'))
+    if held_by != "nobody":
+        rows.append(("held by", f"<b>{escape(held_by)}</b>"))
+    return rows
 
 
 def _title(text: str) -> str:

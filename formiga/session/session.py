@@ -384,7 +384,7 @@ class Session:
             self._undo.append((self.world, self.sim))
         now = {int(before): number for number, before in enumerate(change.kept) if before >= 0}
         alike = len(now) == len(change.kept) == self.world.robots and same_things(self.world, change.world)
-        alike = alike and getattr(new.model, "parts", ()) == getattr(self.sim.model, "parts", ())
+        alike = alike and new.model.parts == self.sim.model.parts
         if self.eyes is not None:
             self.eyes.renumbered(now)
         self.drives = {now[robot]: shares for robot, shares in self.drives.items() if robot in now}

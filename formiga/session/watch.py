@@ -46,7 +46,7 @@ def watch(session: Session, before: Before | None, share: float) -> Frame:
     extra: dict[str, Any] = {"summary": summary(session), "binds": binds}
     if session.selected >= 0:
         extra["robot"] = inspect(session, session.selected)
-    parts = getattr(sim.model, "parts", ())
+    parts = sim.model.parts
     if parts and share < 1.0 and before is not None:
         shown |= space_poses(world, parts, blend(before[3], sim.state.bodies[0], share))
     now = frame(world, sim.state, session.version, parts, extra=extra, **shown)
@@ -74,7 +74,7 @@ def summary(session: Session) -> dict[str, float]:
 def rays(session: Session) -> Rays:
     """The beams of all robots, or of the selected one if they are too many."""
     world, sim = session.world, session.sim
-    now = frame(world, sim.state, parts=getattr(sim.model, "parts", ()))
+    now = frame(world, sim.state, parts=sim.model.parts)
     starts, ends, shares = [np.empty((0, 3))], [np.empty((0, 3))], [np.empty(0)]
     total = sum(group.count * len(beams.origin) for group in world.groups for sensor in group.sensors
                 if (beams := beams_of(sensor)) is not None)
@@ -130,7 +130,7 @@ def touches(session: Session) -> Floats | None:
 def pulls(session: Session) -> dict[str, Any]:
     """Forces at grips and joints (K, 7) and who holds whom (P, 2): see Frame. Nothing in the plane, and in a recording."""
     sim = session.sim
-    if not getattr(sim.model, "parts", ()) or session.replay is not None or not hasattr(sim.engine, "forces"):
+    if not sim.model.parts or session.replay is not None or not hasattr(sim.engine, "forces"):
         return {}
     robots, rows, grips = session.world.robots, thing_rows(sim.model.parts), []
     for holder in np.flatnonzero(sim.state.grips[0, :, 0]).tolist():
@@ -202,11 +202,11 @@ def _sees(session: Session, group: str, name: str, sensor: Any) -> bool:
     """
     if any(key[0] == f"{group}/{name}" for key in session.sim.state.memory):
         return False
-    return _level(session) if beams_of(sensor) is not None else not getattr(session.sim.model, "parts", ())
+    return _level(session) if beams_of(sensor) is not None else not session.sim.model.parts
 
 
 def _level(session: Session) -> bool:
-    return not getattr(session.sim.model, "parts", ()) or bool(getattr(session.sim.model, "level", False))
+    return not session.sim.model.parts or bool(getattr(session.sim.model, "level", False))
 
 
 __all__ = ["Before", "inspect", "links", "pulls", "rays", "shifts", "summary", "touches", "watch"]

@@ -44,6 +44,7 @@ Dragged = Callable[[Target, str, float, float, Any], Any]
 SUN = (-2.6, -3.4, 6.0)         # the light comes from here; only the direction counts
 THICK = 0.012                   # m, of a wall; in the simulation it has none
 GLASS, KERB = 0.16, 0.04        # m: the wall of an arena that is higher would hide the robots: glass above a kerb
+HOVER = 0.012                   # m, of rings above uneven ground
 FLAT = 0.002                    # m, of an obstacle that is switched off
 MOST_LIGHTS = 4                 # lamps that throw light; each one costs the browser, and the others still glow
 TRAIL = 0.007                   # m, thickness of the newest piece
@@ -470,10 +471,11 @@ class Scene:
         hits_are_play = frame.world.contact.model == "impulse"
         crashed = np.flatnonzero(np.zeros(0) if hits_are_play else frame.crashed)
         tilt = tilts(frame)
-        self._nodes.rings("over/crashed", 1.04, 1.2, frame.place[crashed], tilt[crashed], self._radius[crashed], CRASHED)
+        foot = feet(frame)
+        self._nodes.rings("over/crashed", 1.04, 1.2, foot[crashed], tilt[crashed], self._radius[crashed], CRASHED)
         chosen = slice(frame.selected, frame.selected + 1) if frame.selected >= 0 else slice(0)
         around = np.maximum(1.5 * self._radius[chosen], 1.05 * self._safety[chosen])  # clear of gripper and collision circle
-        self._nodes.rings("over/selected", 1.0, 1.12, frame.place[chosen], tilt[chosen], around, SELECTED)
+        self._nodes.rings("over/selected", 1.0, 1.12, foot[chosen], tilt[chosen], around, SELECTED)
 
     def _overlay(self, frame: Frame) -> None:
         on, nodes = self.overlays, self._nodes
@@ -482,7 +484,7 @@ class Scene:
         nodes.arrows("over/shifts", overlays.shifts(frame, self._height) if "shifts" in on else overlays.NONE.points, SHIFTED)
         nodes.arrows("over/contacts", overlays.contacts(frame) if "contacts" in on else overlays.NONE.points, PUSHED, 0.7)
         around = slice(None) if "circles" in on else slice(0)
-        nodes.rings("over/circles", 0.96, 1.0, frame.place[around], tilts(frame)[around], self._safety[around], CLEARANCE)
+        nodes.rings("over/circles", 0.96, 1.0, feet(frame)[around], tilts(frame)[around], self._safety[around], CLEARANCE)
         self._pulls(frame, "forces" in on)
         names = overlays.names(frame) if "names" in on else {}
         nodes.only("over/name/", {f"over/name/{number}" for number in names})
@@ -545,6 +547,11 @@ def meshes(frame: Frame, looks: bodies.Look) -> dict[str, bodies.Mesh]:
 def tilts(frame: Frame) -> Any:
     """(N, 4) how the ground under each robot leans, as far as a frame knows: as the robot does."""
     return frame.turn if frame.bodies is not None else np.tile(IDENTITY, (len(frame.place), 1))
+
+
+def feet(frame: Frame) -> Any:
+    """(N, 3) where rings around robots lie: in space a little above their feet, as the ground there may be uneven."""
+    return frame.place if frame.bodies is None else frame.place + turned(frame.turn, np.array((0.0, 0.0, HOVER)))
 
 
 def solid_pose(frame: Frame, number: int) -> Any:

@@ -6,6 +6,7 @@ import imageio.v3 as iio
 import numpy as np
 import pytest
 
+from formiga.page.inspector import Inspector
 from formiga.world.reader import read_text
 from tests.page.conftest import Lab, until
 
@@ -60,3 +61,16 @@ def test_a_recording_in_space_is_played_and_exported_with_all_that_moves(lab, wi
 
     until(lambda: orange() > 100, 60)
     assert not errors and not [text for kind, text in lab.said if kind == "error"]
+
+
+def test_the_inspector_tells_what_a_robot_has_only_in_space(lab):
+    def grip():
+        lab.session.sim.state.outputs[0, 0] = (0.5, 0.5, 1.0)
+        lab.session.selected = 0
+
+    lab.do(grip)
+    lab.run("step 5")
+    text = Inspector().html(lab.do(lambda: lab.session.frame(exact=True)).extra["robot"], 0.5)
+    state = lab.session.sim.state
+    assert "<b>swarm.1</b>" in text and "holds" in text and f"<b>{np.linalg.norm(state.pull[0, 0]):.2f}</b> N" in text
+    assert f"turret <b>{np.degrees(state.angles[0, 0, 0]):.1f}</b>°" in text and "z, tilt" in text

@@ -66,8 +66,8 @@ def test_an_inclinometer_leans_on_a_ramp():
     for _ in range(5):
         simulation.step({"a": np.zeros((1, 1, 2))})
     roll, pitch, tilt = simulation.readings["a"]["inclinometer"][0, 0]
-    assert pitch == pytest.approx(-np.arctan(0.15), abs=1 * DEG)  # nose up
-    assert abs(roll) < 1 * DEG and tilt == pytest.approx(abs(pitch), abs=1 * DEG)
+    assert -16 * DEG < pitch < -7 * DEG  # nose up by the slope, 8.5 degrees, and what its casters give
+    assert abs(roll) < 1 * DEG and tilt == pytest.approx(abs(pitch), abs=0.1 * DEG)
 
 
 def test_ground_sensors_read_nothing_over_a_hole():
@@ -76,15 +76,16 @@ def test_ground_sensors_read_nothing_over_a_hole():
     assert (reading[[0, 3]] == 0.0).all() and (reading[[1, 2]] > 0.5).all()  # its edge is 1 cm ahead of the robot's centre
 
 
-@pytest.mark.parametrize("technique", ["moving", "sampling", "shadow"])
+@pytest.mark.parametrize("technique", ["sampling", "shadow"])
 def test_techniques_that_know_only_level_ground_say_so(technique):
     simulation = alone(f'<proximity technique="{technique}"/>', '<terrain width="2" depth="2" amplitude="4cm"/>')
-    with pytest.raises(WorldError, match=rf"technique {technique} .* level floor"):
+    with pytest.raises(WorldError, match=rf"technique '{technique}' needs a level floor"):
         _ = simulation.readings
 
 
 def test_a_solid_ahead_can_be_gripped_unless_it_says_no():
-    for more, x, seen in (("", 0.095, 1.0), ('grippable="false"', 0.095, 0.0), ("", 0.3, 0.0), ('shape="cylinder"', 0.095, 1.0)):
+    for more, x, seen in (("", 0.095, 1.0), ('grippable="false"', 0.095, 0.0), ("", 0.3, 0.0),
+                          ('shape="cylinder"', 0.095, 1.0)):
         size = "4cm 6cm" if "cylinder" in more else "4cm 4cm 6cm"
         simulation = alone("<barrier/>", f'<solid x="{x}" y="0" size="{size}" {more}/>')
         assert simulation.readings["a"]["barrier"][0, 0, 0] == seen

@@ -45,7 +45,8 @@ class Desk:
                                                                   "loose")}
         console = session.console
         return arrays | {
-            "sim": session.sim, "world": session.world, "seed": session.seed, "drives": dict(session.drives), "outs": dict(session.outs),
+            "sim": session.sim, "world": session.world, "seed": session.seed, "drives": dict(session.drives),
+            "outs": dict(session.outs),
             "speed": session.speed, "playing": session.playing, "ended": session.ended, "touched": session.touched,
             "selected": session.selected, "overlays": set(session.overlays), "version": session.version,
             "undo": len(session._undo), "recorder": session.recorder, "replay": session.replay,

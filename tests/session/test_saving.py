@@ -9,7 +9,7 @@ import formiga
 from formiga import lab
 from formiga.loop import Simulation
 from formiga.session import Session
-from formiga.world.model import World
+from formiga.world.model import Solid, World
 from tests.session.desk import Desk
 
 
@@ -39,8 +39,9 @@ def slack(session: Session) -> float:
 
 def described(world: World) -> World:
     """The world, but for where those start that move."""
-    things = [replace(thing, **{name: 0.0 for name in ("x", "y", "heading", "vx", "vy") if hasattr(thing, name)})
-              if thing in world.loose else thing for thing in world.things]
+    places = ("x", "y", "z", "heading", "vx", "vy", "roll", "pitch", "yaw")
+    things = [replace(thing, **{name: 0.0 for name in places if hasattr(thing, name)})
+              if thing in world.loose or isinstance(thing, Solid) else thing for thing in world.things]
     return replace(world, things=tuple(things), groups=tuple(replace(group, place=()) for group in world.groups))
 
 

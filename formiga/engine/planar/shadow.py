@@ -9,7 +9,7 @@ around it.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import asin, atan2, ceil, cos, floor, pi, sin, sqrt
+from math import acos, asin, atan2, ceil, cos, floor, pi, sin, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from formiga.engine.planar.cells import around, fill_world
 from formiga.geometry import lattice_index, nearest_on_segment
 from formiga.kernels import kernel
 
-BINS = 360
+BINS, BLOCK = 360, 8  # directions, and how many of them are read or passed over together
 WIDTH = 2.0 * pi / BINS  # rad
 COSINE, SINE = np.cos(np.arange(2 * BINS) * WIDTH), np.sin(np.arange(2 * BINS) * WIDTH)  # twice around: see `stamp_disc`
 
@@ -51,10 +51,11 @@ def watch(angles: tuple[float, ...], mount: float, reach: float, cone: float, cu
 
 @kernel()
 def shadow_world(w, position, heading, loose, first, last, radius, widest, loose_radius, shapes, near, cells, watch, bins,
-                 out):
+                 used, out):
     """Readings (n, S) of robots first..last of world w.
 
-    loose_radius (M,): of the circles around the things that can be pushed; bins: room for 720 numbers.
+    loose_radius (M,): of the circles around the things that can be pushed; bins: room for 720 numbers; used (45,): which
+    blocks of directions have a shadow, false at first and at the end.
     """
     far = watch.mount + watch.reach
     table_start, table_items, table_inverse = near.start, near.items, 1.0 / near.size
@@ -77,9 +78,9 @@ def shadow_world(w, position, heading, loose, first, last, radius, widest, loose
                 bins[:] = np.inf
             gx, gy = c * (ax - x) + s * (ay - y), c * (ay - y) - s * (ax - x)
             if r > 0.0:
-                stamp_disc(gx, gy, r, bins)
+                stamp_disc(gx, gy, r, far, bins, used)
             else:
-                stamp_segment(gx, gy, c * (bx - ax) + s * (by - ay), c * (by - ay) - s * (bx - ax), bins)
+                stamp_segment(gx, gy, c * (bx - ax) + s * (by - ay), c * (by - ay) - s * (bx - ax), bins, used)
 
         range_ = far + widest
         c0, c1, r0, r1 = around(x, y, range_, cells)
@@ -92,7 +93,7 @@ def shadow_world(w, position, heading, loose, first, last, radius, widest, loose
                 if not anything:
                     c, s, anything = cos(heading[w, i]), sin(heading[w, i]), True
                     bins[:] = np.inf
-                stamp_disc(c * dx + s * dy, c * dy - s * dx, radius[j], bins)
+                stamp_disc(c * dx + s * dy, c * dy - s * dx, radius[j], far, bins, used)
 
         for m in range(loose_radius.shape[0]):
             dx, dy, size = loose[w, m, 0] - x, loose[w, m, 1] - y, loose_radius[m]
@@ -101,15 +102,16 @@ def shadow_world(w, position, heading, loose, first, last, radius, widest, loose
             if not anything:
                 c, s, anything = cos(heading[w, i]), sin(heading[w, i]), True
                 bins[:] = np.inf
-            stamp_disc(c * dx + s * dy, c * dy - s * dx, size, bins)
+            stamp_disc(c * dx + s * dy, c * dy - s * dx, size, far, bins, used)
 
         if anything:
-            read_bins(bins, far, watch, out[w, i - first])
+            read_bins(bins, used, far, watch, out[w, i - first])
 
 
 @kernel()
-def stamp_disc(gx, gy, r, bins):
-    """The shadow of a disc at g in the robot's frame: the directions within asin(r / distance) of its bearing.
+def stamp_disc(gx, gy, r, far, bins, used):
+    """The shadow of a disc at g in the robot's frame: the directions within asin(r / distance) of its bearing, or fewer if
+    only its nearest part is not further away than `far`.
 
     One that is thinner than a degree covers the direction nearest to it, so nothing is missed between two. Bins go twice
     around, so that every shadow is in one piece, of which the compiler makes vectors; who reads takes the nearer.
@@ -117,14 +119,18 @@ def stamp_disc(gx, gy, r, bins):
     distance = sqrt(gx * gx + gy * gy)
     if distance <= r:  # inside it
         bins[:] = 0.0
+        used[:] = True
         return
-    bearing, half = atan2(gy, gx), asin(r / distance)
+    bearing, tangent = atan2(gy, gx), distance * distance - r * r
+    half = asin(r / distance) if tangent <= far * far else acos(min(1.0, 0.5 * (tangent + far * far) / (distance * far)))
     k0, k1 = int(ceil((bearing - half) / WIDTH)), int(floor((bearing + half) / WIDTH))
     if k0 > k1:
         k = int(floor(bearing / WIDTH + 0.5)) % BINS
         bins[k] = min(bins[k], distance - r)
+        use(k, 1, used)
         return
     start, count = k0 % BINS, k1 - k0 + 1
+    use(start, count, used)
     piece, ux, uy = bins[start:start + count], COSINE[start:start + count], SINE[start:start + count]
     for k in range(count):
         across, along = gx * uy[k] - gy * ux[k], gx * ux[k] + gy * uy[k]
@@ -133,7 +139,7 @@ def stamp_disc(gx, gy, r, bins):
 
 
 @kernel()
-def stamp_segment(ax, ay, ex, ey, bins):
+def stamp_segment(ax, ay, ex, ey, bins, used):
     """The shadow of the segment from a to a + e in the robot's frame: the directions between its ends."""
     turn = ax * ey - ay * ex  # a x b: positive if the second end lies counter-clockwise of the first
     bx, by = ax + ex, ay + ey
@@ -147,8 +153,10 @@ def stamp_segment(ax, ay, ex, ey, bins):
     if k0 > k1 or turn == 0.0:  # seen end on
         k = int(floor(begin / WIDTH + 0.5)) % BINS
         bins[k] = min(bins[k], sqrt(min(ax * ax + ay * ay, bx * bx + by * by)))
+        use(k, 1, used)
         return
     start, count = k0 % BINS, k1 - k0 + 1
+    use(start, count, used)
     piece, ux, uy = bins[start:start + count], COSINE[start:start + count], SINE[start:start + count]
     for k in range(count):
         away = (ax * ey - ay * ex) / (ux[k] * ey - uy[k] * ex)
@@ -156,7 +164,14 @@ def stamp_segment(ax, ay, ex, ey, bins):
 
 
 @kernel()
-def read_bins(bins, far, watch, total):
+def use(start, count, used):
+    """Note which blocks hold so many bins from `start` on; bins go twice around, blocks once."""
+    for block in range(start // BLOCK, (start + count - 1) // BLOCK + 1):
+        used[block if block < BINS // BLOCK else block - BINS // BLOCK] = True
+
+
+@kernel()
+def read_bins(bins, used, far, watch, total):
     """The readings (S,) of a ring: of what lies in a sensor's cone, the strongest.
 
         reading = max over directions of f(distance) cos^2(angle)          [Swarm-bot 3D simulator; reconstructed]
@@ -166,27 +181,32 @@ def read_bins(bins, far, watch, total):
                                                    watch.reach)
     last = curve.shape[0] - 1
     scale = last / reach
-    for k in range(BINS):
-        d = min(bins[k], bins[BINS + k])
-        if d > far:
+    for block in range(BINS // BLOCK):
+        if not used[block]:
             continue
-        for n in range(start[k], start[k + 1]):
-            at, weight = 0.0, facing[n] * facing[n]
-            if d > mount:  # else it reaches into the robot
-                along = d * facing[n] - mount
-                square = d * d + mount * mount - 2.0 * d * mount * facing[n]
-                if along <= 0.0 or square > reach * reach or along * along < watch.edge * square:
-                    continue
-                at, weight = sqrt(square) * scale, along * along / square
-            low = min(int(at), last - 1)
-            b = sensors[n]
-            total[b] = max(total[b], weight * (curve[low] + (at - low) * (curve[low + 1] - curve[low])))
+        used[block] = False
+        for k in range(BLOCK * block, BLOCK * (block + 1)):
+            d = min(bins[k], bins[BINS + k])
+            if d > far:
+                continue
+            for n in range(start[k], start[k + 1]):
+                at, weight = 0.0, facing[n] * facing[n]
+                if d > mount:  # else it reaches into the robot
+                    along = d * facing[n] - mount
+                    square = d * d + mount * mount - 2.0 * d * mount * facing[n]
+                    if along <= 0.0 or square > reach * reach or along * along < watch.edge * square:
+                        continue
+                    at, weight = sqrt(square) * scale, along * along / square
+                low = min(int(at), last - 1)
+                b = sensors[n]
+                total[b] = max(total[b], weight * (curve[low] + (at - low) * (curve[low + 1] - curve[low])))
 
 
 @kernel()
-def shadow_all(position, heading, loose, first, last, radius, widest, loose_radius, shapes, near, cells, watch, bins, out):
+def shadow_all(position, heading, loose, first, last, radius, widest, loose_radius, shapes, near, cells, watch, bins, used,
+               out):
     """`shadow_world` for every world."""
     for w in range(position.shape[0]):
         fill_world(w, position, cells)
         shadow_world(w, position, heading, loose, first, last, radius, widest, loose_radius, shapes, near, cells, watch, bins,
-                     out)
+                     used, out)

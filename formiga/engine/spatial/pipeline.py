@@ -159,14 +159,8 @@ def _advance(model: Model, state: State, w: int, wheels: Floats) -> None:
     aim(model, state, w, data, scratch.loaded)
     driven = np.where(state.alive[w][:, None], wheels, 0.0)
     _drive(model, state, w, data, driven)
-    if len(model.sliding.number):
-        floor = (*model.sliding, data.qpos, data.qvel, driven, mj.opt.timestep, model.gravity, data.userdata, data.qfrc_applied)
-        for _ in range(model.substeps):
-            treels(*floor)
-            mujoco.mj_step(mj, data)
-    else:
-        mujoco.mj_step(mj, data, nstep=model.substeps)
-    if _exploded(model, state, w, data):
+    _substeps(model, data, driven, model.substeps)
+    if _exploded(model, state, w, data, driven):
         return
     state.step[w] += 1
     mujoco.mj_kinematics(mj, data)
@@ -178,6 +172,17 @@ def _advance(model: Model, state: State, w: int, wheels: Floats) -> None:
     _zones(model, state, w)
 
 
+def _substeps(model: Model, data: Any, driven: Floats, count: int) -> None:
+    """Some steps of the motion; the floor pulls at who slides before each."""
+    if len(model.sliding.number) == 0:
+        mujoco.mj_step(model.mj, data, nstep=count)
+        return
+    floor = (*model.sliding, data.qpos, data.qvel, driven, model.mj.opt.timestep, model.gravity, data.userdata, data.qfrc_applied)
+    for _ in range(count):
+        treels(*floor)
+        mujoco.mj_step(model.mj, data)
+
+
 def _drive(model: Model, state: State, w: int, data: Any, wheels: Floats) -> None:
     """Tell the motors."""
     if model.wheel_motor.size and (on := model.wheel_motor >= 0).any():
@@ -186,14 +191,13 @@ def _drive(model: Model, state: State, w: int, data: Any, wheels: Floats) -> Non
         data.ctrl[model.motor[on]] = (model.sign * state.outputs[w] * state.alive[w][:, None])[on]
 
 
-def _exploded(model: Model, state: State, w: int, data: Any) -> bool:
+def _exploded(model: Model, state: State, w: int, data: Any, driven: Floats) -> bool:
     """Whether the motion is no longer one; then the world ends as it was before this step, and says where it went wrong."""
-    bad = ~np.isfinite(data.qvel) | (np.abs(data.qvel) > TOO_FAST)
-    if not bad.any() and np.isfinite(data.qpos).all():
+    if np.isfinite(data.qpos).all() and (np.abs(data.qvel) <= TOO_FAST).all():
         return False
-    body = int(model.mj.dof_bodyid[int(np.argmax(bad))])
+    body = _culprit(model, state, w, data, driven)
     name = mujoco.mj_id2name(model.mj, mujoco.mjtObj.mjOBJ_BODY, body) or str(body)
-    for row in np.flatnonzero(model.rows == body):
+    if (row := model.row_of[body]) >= 0:
         part = model.parts[row]
         name = f"{part.name} of {name_of(model, part.robot)}" if part.robot >= 0 else str(model.world.things[part.thing].name)
     state.done[w] = True
@@ -204,6 +208,20 @@ def _exploded(model: Model, state: State, w: int, data: Any) -> bool:
     text = f"the motion exploded at {time:g} s, at the {name}; the world ends here"
     state.scratch.events.append(Event(w, time, "explode", text))
     return True
+
+
+def _culprit(model: Model, state: State, w: int, data: Any, driven: Floats) -> int:
+    """The body that was the first to be too fast: the step again, looking after each substep."""
+    mj = model.mj
+    mujoco.mj_resetData(mj, data)
+    mujoco.mj_setState(mj, data, state.space[w], EVERYTHING)
+    fast = np.nan_to_num(np.abs(data.qvel), nan=np.inf)
+    for _ in range(model.substeps):
+        if fast.max(initial=0.0) > TOO_FAST:
+            break
+        _substeps(model, data, driven, 1)
+        fast = np.nan_to_num(np.abs(data.qvel), nan=np.inf)
+    return int(mj.dof_bodyid[int(np.argmax(fast))])
 
 
 # -- MuJoCo -> state ------------------------------------------------------------------------------------------------------
