@@ -12,7 +12,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterable
-from math import ceil, log, pi, sqrt
+from math import ceil, inf, log, pi, sqrt
 from statistics import mean, stdev
 from typing import Any, NamedTuple
 
@@ -68,9 +68,9 @@ NAMES = {"direct": "worldstep", "iterative": "quickstep"}   # what the thesis ca
 DENSEST, FULL_DENSEST = 25, 64    # connected robots that the direct solver is tried with: its time grows with their cube
 NOTES = (
     "Seconds are processor time for 100 s, mean and standard deviation over the seeds; ratio: 100 s over that.",
-    "direct: Newton's method with dense matrices, iterative: conjugate gradients, auto: Newton's method with sparse matrices. The "
-    "thesis's are worldstep (direct) and quickstep (iterative) of ODE, with steps of 0.1 s on an Athlon XP 2800+. The formations "
-    "above 25 robots and the direct ones above 12 are not in the thesis, which ran out of memory there.",
+    "direct: Newton's method with dense matrices, iterative: conjugate gradients, auto: Newton's method with sparse matrices. "
+    "The thesis's are worldstep (direct) and quickstep (iterative) of ODE, with steps of 0.1 s on an Athlon XP 2800+. "
+    "Formations above 25 robots, and direct ones above 12, are not in the thesis: it ran out of memory.",
 )
 
 
@@ -87,7 +87,7 @@ def run(full: bool = False, sizes: dict[str, tuple[int, ...]] | None = None, bud
         seeds: int | None = None) -> dict[str, Any]:
     """All rows, printed as the thesis's four tables; then which targets are met."""
     sizes = sizes or SIZES
-    budget = budget if budget is not None else float("inf") if full else BUDGET
+    budget = budget if budget is not None else inf if full else BUDGET
     seeds = seeds or (FULL_SEEDS if full else SEEDS)
     rows: list[dict[str, Any]] = []
     for table, numbers in sizes.items():
@@ -114,7 +114,7 @@ def _print(table: str, techniques: Iterable[str], rows: list[dict[str, Any]], se
     for row in rows:
         line = lines.setdefault(row["robots"], {"robots": row["robots"]})
         name = row["technique"]
-        line[name] = f"{row['seconds']:.3f} +-{row['spread']:.3f}"
+        line[name] = "explodes" if row["failed"] else f"{row['seconds']:.3f} +-{row['spread']:.3f}"
         line[f"{name} ratio"], line[f"{name} thesis"], line[f"{name} frames"] = row["ratio"], row["published"], row["frames"]
     every = list(lines.values())
     for line in every:
@@ -124,16 +124,23 @@ def _print(table: str, techniques: Iterable[str], rows: list[dict[str, Any]], se
     columns = [("robots", "robots", "{}"), *((name, f"{name}\ns", "{}") for name in techniques),
                *((f"{name} ratio", f"{name}\nratio", "{:.4g}") for name in techniques),
                *((f"{name} thesis", f"thesis\n{NAMES.get(name, name)} s", "{:.3f}") for name in techniques)]
-    fewest, most = min(row["frames"] for row in rows), max(row["frames"] for row in rows)
+    run = [row["frames"] for row in rows if not row["failed"]] or [0]
+    fewest, most = min(run), max(run)
     frames = f"all {FRAMES} frames" if fewest == FRAMES else f"{fewest} to {most} of {FRAMES} frames were run, scaled"
     show(f"{table}: {TITLES[table]}; {seeds} seeds, {frames}", every, [], tuple(columns))
 
 
 # -- one cell ---------------------------------------------------------------------------------------------------------------
 def cell(table: str, robots: int, technique: str, seeds: int, budget: float) -> dict[str, Any]:
-    """A row: seconds that 100 s take, over the seeds. `frames`: how many of the 1000 were run by the seed that ran fewest."""
+    """A row: seconds that 100 s take, over the seeds; none if the motion exploded.
+
+    `frames`: how many of the 1000 were run by the seed that ran fewest. `cores`: processor time over time on the clock.
+    """
     world, drives = {"5.1": free, "5.2": joined, "5.3": looking, "5.4": listening}[table](robots, technique)
     simulation = Simulation(world)
+    row: dict[str, Any] = {"table": table, "robots": robots, "technique": technique, "seconds": None, "ratio": None,
+                           "published": THESIS[table].get(technique, {}).get(robots), "spread": None, "seeds": seeds,
+                           "frames": 0, "cores": None, "failed": None}
     took, frames, busy = [], [], 0.0
     for seed in range(seeds):
         simulation.reset(seed=seed)
@@ -143,18 +150,21 @@ def cell(table: str, robots: int, technique: str, seeds: int, budget: float) -> 
         advance(simulation, speeds, 0, WARM_UP)
         clock, began, done = time.perf_counter(), time.process_time(), 0
         while done < FRAMES and (spent := time.process_time() - began) < budget:
-            count = FRAMES if budget == float("inf") else 1 if done == 0 else max(1, min(done, int(done * (budget / spent - 1.0))))
+            count = FRAMES
+            if budget < inf:  # begin with one frame, then at most as many as have been run
+                count = 1 if done == 0 else max(1, min(done, int(done * (budget / spent - 1.0))))
             count = min(count, FRAMES - done)
             advance(simulation, speeds, done, count)
             done += count
+        if simulation.state.done.any():  # it exploded; what follows is no motion, and its time means nothing
+            return row | {"failed": "the motion exploded"}
         spent = time.process_time() - began
         busy = max(busy, spent / (time.perf_counter() - clock))
         took.append(spent * FRAMES / done)
         frames.append(done)
     seconds = mean(took)
-    return {"table": table, "robots": robots, "technique": technique, "seconds": seconds, "ratio": FRAMES * DT / seconds,
-            "published": THESIS[table].get(technique, {}).get(robots), "spread": stdev(took) if seeds > 1 else 0.0, "seeds": seeds,
-            "frames": min(frames), "cores": busy}
+    return row | {"seconds": seconds, "ratio": FRAMES * DT / seconds, "spread": stdev(took) if seeds > 1 else 0.0,
+                  "frames": min(frames), "cores": busy}
 
 
 def advance(simulation: Simulation, speeds: Floats, first: int, count: int) -> None:
@@ -179,8 +189,8 @@ def grip(simulation: Simulation) -> None:
 def _world(robots: int, side: float, place: tuple[Any, ...], things: tuple[Any, ...] = (), sensors: tuple[Any, ...] = (),
            solver: str = "auto", **robot: Any) -> World:
     group = Group(robot=SBot(**robot), count=robots, name="swarm", place=place, sensors=sensors)
-    return World(name="s3", engine="spatial", dt=DT, things=(Arena(width=side, depth=side, height=TALL), *things), groups=(group,),
-                 settings=(Physics(solver=solver),))
+    walls = Arena(width=side, depth=side, height=TALL)
+    return World(name="s3", engine="spatial", dt=DT, things=(walls, *things), groups=(group,), settings=(Physics(solver=solver),))
 
 
 def free(robots: int, solver: str) -> tuple[World, bool]:
@@ -210,7 +220,8 @@ def listening(robots: int, wave: str) -> tuple[World, bool]:
     """5.4: lamps or speakers instead of the obstacles."""
     make: Callable[..., Any] = Lamp if wave == "light" else Speaker
     things = tuple(make(x=x, y=y, z=30 * CM, intensity=0.25, name=f"source{k}") for k, (x, y) in enumerate(_between()))
-    return _world(robots, 3.0, (Grid(spacing=SPACING),), things, (Light(of="lamps") if wave == "light" else Microphone(),)), False
+    sensor = Light(of="lamps") if wave == "light" else Microphone()
+    return _world(robots, 3.0, (Grid(spacing=SPACING),), things, (sensor,)), False
 
 
 def _between() -> list[tuple[float, float]]:
@@ -222,16 +233,16 @@ def _between() -> list[tuple[float, float]]:
 # -- what is asked for --------------------------------------------------------------------------------------------------------
 def exponent(rows: list[dict[str, Any]], table: str, technique: str, least: int = 16, most: int = 128) -> float | None:
     """Slope of log seconds over log robots, fitted from `least` to `most` robots; None without two of them."""
-    points = [(log(row["robots"]), log(row["seconds"])) for row in rows
-              if row["table"] == table and row["technique"] == technique and least <= row["robots"] <= most]
+    points = [(log(row["robots"]), log(row["seconds"])) for row in rows if not row["failed"]
+              and (row["table"], row["technique"]) == (table, technique) and least <= row["robots"] <= most]
     return float(np.polyfit(*zip(*points, strict=True), 1)[0]) if len(points) > 1 else None
 
 
 def targets(rows: list[dict[str, Any]]) -> list[Target]:
     """The promises of speed; None where a row is absent."""
     def find(table: str, robots: int, technique: str, what: str) -> float | None:
-        return next((float(row[what]) for row in rows if (row["table"], row["robots"], row["technique"]) == (table, robots, technique)),
-                    None)
+        return next((float(row[what]) for row in rows if not row["failed"]
+                     and (row["table"], row["robots"], row["technique"]) == (table, robots, technique)), None)
 
     goals = []
     for what, table, robots, least in (("16 free robots, auto", "5.1", 16, 150.0), ("128 free robots, auto", "5.1", 128, 20.0),
@@ -256,7 +267,7 @@ def main() -> None:
     ask = argparse.ArgumentParser(description=main.__doc__)
     ask.add_argument("cells", nargs="+")
     ask.add_argument("--seeds", type=int, default=SEEDS)
-    ask.add_argument("--budget", type=float, default=float("inf"))
+    ask.add_argument("--budget", type=float, default=inf)
     given = ask.parse_args()
     cells = [each.split("/") for each in given.cells]
     print(json.dumps([cell(table, int(robots), technique, given.seeds, given.budget) for table, robots, technique in cells]))

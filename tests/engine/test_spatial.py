@@ -215,6 +215,21 @@ def test_rays_in_space_and_rays_in_the_plane_see_the_same_around_a_robot_on_whee
     assert seen[1] == pytest.approx(seen[0], abs=0.02)
 
 
+def test_an_eye_sees_a_red_ball_ahead_and_not_behind():
+    from formiga.errors import MissingExtra
+    from formiga.sense.eye import Eye
+
+    ball = Solid(name="ball", shape="sphere", size=(0.2,), x=0.5, z=0.12, colour="#ff0000")
+    sim = Simulation(spatial(ball, robot=SBot(), at=[(0.0, 0.0, 0.0), (0.0, 0.4, pi)], sensors=(Eye(width=32, height=24),)))
+    try:
+        image = sim.readings["r"]["eye"].astype(int)
+    except MissingExtra as missing:
+        pytest.skip(str(missing))
+    assert image.shape == (1, 2, 24, 32, 3)
+    red = (image[0, :, :, :, 0] > 100) & (image[0, :, :, :, 1] < 60)
+    assert red[0, 8:16, 12:20].mean() > 0.5 and not red[1].any()
+
+
 # -- grippers ----------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("robot", BASES, ids=NAMES)
 def test_a_gripper_takes_what_is_in_its_jaw_and_a_pair_moves_as_one(robot):

@@ -37,11 +37,14 @@ def test_a_window_shows_parts_forces_and_what_a_robot_sees(lab, window):
     lab.run("overlay forces on; step 5")
     until(lambda: {"over/forces", "over/grips", "robots/0/part/arm", "solids/0", "hole/1"} <= set(lab.page.scene._nodes.parts))
     lab.run("select 0; camera eyes")
-    state = lab.session.sim.state
-    until(lambda: np.linalg.norm(np.array(window.camera.position)[:2] - state.position[0, 0]) < 0.02 and
-          0.09 < window.camera.position[2] < 0.13)
-    ahead = np.subtract(window.camera.look_at, window.camera.position)
-    assert ahead[0] > 0.9 * np.linalg.norm(ahead)
+
+    def sees():
+        eye, away = np.array(window.camera.position), lab.session.sim.state.position[0, 0]
+        ahead = np.subtract(window.camera.look_at, eye)
+        near = np.linalg.norm(eye[:2] - away) < 0.02 and 0.09 < eye[2] < 0.13
+        return near and ahead[0] > 0.9 * np.linalg.norm(ahead)
+
+    until(sees)
     assert not [text for kind, text in lab.said if kind == "error"]
 
 

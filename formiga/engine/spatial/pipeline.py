@@ -18,6 +18,7 @@ from formiga.engine.planar import pipeline as planar
 from formiga.engine.spatial.carry import as_it_stands, carry_on, put_down
 from formiga.engine.spatial.gripping import Event, aim, aimed, forces_of, grip_all, name_of, pull_all
 from formiga.engine.spatial.model import EVERYTHING, Model, build
+from formiga.engine.spatial.painter import Painter
 from formiga.engine.spatial.readout import poses
 from formiga.engine.spatial.scenery import GROUND_GROUP, upright
 from formiga.engine.spatial.treels import pull_all as treels
@@ -40,6 +41,7 @@ class Scratch(planar.Scratch):
     loaded: Any = None              # (N, 13) grips that the model is aimed at
     events: list[Event] = field(default_factory=list)
     inside: Any = None              # (W, triggers, N) who is in which zone
+    painter: Painter | None = None  # if somebody asked for images
 
 
 def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> State:
@@ -177,10 +179,11 @@ def _substeps(model: Model, data: Any, driven: Floats, count: int) -> None:
     if len(model.sliding.number) == 0:
         mujoco.mj_step(model.mj, data, nstep=count)
         return
-    floor = (*model.sliding, data.qpos, data.qvel, driven, model.mj.opt.timestep, model.gravity, data.userdata, data.qfrc_applied)
+    mj = model.mj
+    floor = (*model.sliding, data.qpos, data.qvel, driven, mj.opt.timestep, model.gravity, data.userdata, data.qfrc_applied)
     for _ in range(count):
         treels(*floor)
-        mujoco.mj_step(model.mj, data)
+        mujoco.mj_step(mj, data)
 
 
 def _drive(model: Model, state: State, w: int, data: Any, wheels: Floats) -> None:
@@ -325,6 +328,20 @@ def look(model: Model, state: State, reach: float, most: int, robots: slice) -> 
     return planar.look(model.flat, state, reach, most, robots)
 
 
+def paint(model: Model, state: State, width: int, height: int, field: float, eye: float, robots: slice) -> Any:
+    """Images (W, n, height, width, 3) of what robots see straight ahead from so high above their feet, in colours 0..255."""
+    out = np.empty((model.worlds, robots.stop - robots.start, height, width, 3), np.uint8)
+    scratch = state.scratch
+    if scratch.painter is None or scratch.painter.size != (width, height):
+        scratch.painter = Painter(model.mj, width, height)
+    for w in range(model.worlds):
+        mujoco.mj_setState(model.mj, scratch.data, state.space[w], EVERYTHING)
+        mujoco.mj_forward(model.mj, scratch.data)
+        for i in range(robots.start, robots.stop):
+            scratch.painter.paint(scratch.data, state.bodies[w, model.chassis[i]], eye, field, out[w, i - robots.start])
+    return out
+
+
 def _refuse_hills(model: Model, technique: str) -> None:
     if not model.level:
         raise WorldError(f"technique '{technique}' needs a level floor, and nothing on it but walls, obstacles and formiga's "
@@ -392,4 +409,4 @@ def _point(pose: Floats, local: Floats) -> Floats:
 
 
 __all__ = ["Event", "Model", "WorldError", "as_it_stands", "build", "carry_on", "cast", "cast_turned", "forces",
-           "forces_of", "init", "light", "look", "put_down", "rays", "sample", "shadow", "step"]
+           "forces_of", "init", "light", "look", "paint", "put_down", "rays", "sample", "shadow", "step"]

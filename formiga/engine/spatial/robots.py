@@ -193,6 +193,7 @@ def _servo(spec: Any, name: str, joint: str, torque: float) -> None:
 def _shell(body: Any, robot: Any, **how: Any) -> None:
     """What others bump into. A sphere stands for an upright drum: cheaper, and the same among robots of one height."""
     low, high = robot.wheel_radius, robot.height
+    how["rgba"] = rgba(getattr(robot, "colour", "#808080"))
     outline = getattr(robot, "outline", None)
     if outline:
         width, depth = (max(p[k] for p in outline) - min(p[k] for p in outline) for k in (0, 1))
@@ -214,6 +215,11 @@ def _weight(body: Any, mass: float, robot: Any) -> None:
 def _drum(mass: float, radius: float, height: float) -> tuple[float, float, float]:
     across = mass * (3.0 * radius**2 + height**2) / 12.0
     return across, across, 0.5 * mass * radius**2
+
+
+def rgba(colour: str) -> tuple[float, ...]:
+    """'#0072b2' as shares, for images."""
+    return (*(int(colour[k : k + 2], 16) / 255.0 for k in (1, 3, 5)), 1.0)
 
 
 def priority(friction: float) -> int:

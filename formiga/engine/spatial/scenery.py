@@ -11,7 +11,7 @@ import numpy as np
 from formiga.engine.fixed import Fixed
 from formiga.engine.ground import covers, floor_tiles, terrain_heights, wedge
 from formiga.engine.parts import Part
-from formiga.engine.spatial.robots import BODY, GROUND, LYING, WHEEL, box, cylinder, free, hinge, priority, slide, sphere
+from formiga.engine.spatial.robots import BODY, GROUND, LYING, WHEEL, box, cylinder, free, hinge, priority, rgba, slide, sphere
 from formiga.errors import WorldError, suggest
 from formiga.units import MM
 from formiga.world.elements import locate, origin, where
@@ -23,8 +23,8 @@ from formiga.world.solids import Joint, Material, Solid, Touch
 THICK = 4.0 * MM         # of walls
 FAR = 20.0               # m, that the floor goes on around everything
 GROUND_GROUP = 1         # of geoms that are the ground; group 2 is not seen by rays
-ON_GROUND = {"contype": GROUND, "conaffinity": WHEEL, "group": GROUND_GROUP}
-STANDS = {"contype": BODY | LYING, "conaffinity": BODY}
+ON_GROUND = {"contype": GROUND, "conaffinity": WHEEL, "group": GROUND_GROUP, "rgba": (0.72, 0.66, 0.55, 1.0)}
+STANDS = {"contype": BODY | LYING, "conaffinity": BODY, "rgba": (0.85, 0.86, 0.88, 1.0)}
 LIES = {"contype": BODY | WHEEL | LYING, "conaffinity": BODY | GROUND | LYING}
 PLAIN = (Material(name="plain", friction=0.6), Material(name="ground", friction=1.0))
 SHAPES = {"box": box, "sphere": sphere, "cylinder": cylinder, "capsule": mujoco.mjtGeom.mjGEOM_CAPSULE}
@@ -143,7 +143,8 @@ def add_loose(spec: Any, world: World) -> list[tuple[str, Part]]:
         body = spec.worldbody.add_body(name=name)
         body.add_joint(name=name, type=free)
         friction = getattr(thing, "friction", 1.0)
-        how = {"mass": thing.mass, "friction": (friction, 0, 0), "priority": priority(friction), "condim": 3, **LIES}
+        how = {"mass": thing.mass, "friction": (friction, 0, 0), "priority": priority(friction), "condim": 3,
+               "rgba": rgba(thing.colour), **LIES}
         if isinstance(thing, Ball):
             body.add_geom(type=sphere, size=(thing.radius, 0, 0), pos=(0, 0, thing.radius), **{
                 **how, "friction": (0.6, 0.005, thing.rolling * thing.radius), "condim": 6})
@@ -275,8 +276,8 @@ def _solid(spec: Any, world: World, solid: Solid, joint: Joint | None, bodies: d
     if solid.shape == "capsule":
         size[1] = max(size[1] - size[0], 1e-4)
     touches = STANDS | {"conaffinity": BODY | WHEEL | LYING} if solid.fixed else LIES
-    body.add_geom(type=SHAPES[solid.shape], size=(*size, 0, 0)[:3], mass=solid.mass, **touches,
-                  **stuff.of(solid, f"solid/{solid.name}"))
+    body.add_geom(type=SHAPES[solid.shape], size=(*size, 0, 0)[:3], mass=solid.mass,
+                  **touches | {"rgba": rgba(solid.colour)} | stuff.of(solid, f"solid/{solid.name}"))
     if joint is None:
         if not solid.fixed:
             body.add_joint(name=f"solid/{solid.name}", type=free)

@@ -16,6 +16,7 @@ from formiga.studies.harness import Row, reported
 from formiga.studies.swarmbot3d.scene import TOP
 
 LAW = "law"
+SAME = ("bodies", "space", "grips", "outputs")
 EXPERIMENTS = ("avoidance3d", "phototaxis3d", "assembly", "rough", "pulling", "trough")
 CAR = """<world name="car" engine="spatial" dt="0.1">
   <arena width="3" depth="3" height="40cm"/>
@@ -77,7 +78,7 @@ def mistake(path: Path) -> Iterator[Row]:
         said = str(wrong).replace(str(path.parent) + "/", "")
     yield Row("a wrong attribute is reported with file, line and what was meant", True,
               said.startswith("wrong.xml:3") and "'amplitude'" in said, origin=LAW)
-    yield reported("    in these words", said[:100])
+    yield reported(f"    in these words: {said}", "")
 
 
 def round_trip(folder: Path) -> Iterator[Row]:
@@ -89,7 +90,7 @@ def round_trip(folder: Path) -> Iterator[Row]:
         for run in runs:
             for _ in range(30):
                 run.step()
-        same = all(np.array_equal(*(getattr(run.state, part) for run in runs)) for part in ("bodies", "space", "grips", "outputs"))
+        same = all(np.array_equal(*(getattr(run.state, part) for run in runs)) for part in SAME)
         yield Row(f"{name}: exported and imported, the same trajectory", True, same, origin=LAW)
 
 

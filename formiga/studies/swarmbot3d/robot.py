@@ -17,8 +17,8 @@ from formiga.world.robots.sbot import SBot
 from formiga.world.solids import Solid
 
 LAW = "law"
-MODELS = (("simplified, sliding", {"model": "simple", "base": "auto"}), ("simplified, on wheels", {"model": "simple", "base": "wheels"}),
-          ("detailed", {"model": "detailed"}))
+MODELS = (("simplified, sliding", {"model": "simple", "base": "auto"}),
+          ("simplified, on wheels", {"model": "simple", "base": "wheels"}), ("detailed", {"model": "detailed"}))
 WAY, TURN = 2.0 * TOP, 2.0 * TOP / SBot().wheel_base     # m in 2 s, rad in 1 s
 BACKWARDS = -TOP
 
@@ -37,7 +37,8 @@ def driving() -> Iterator[Row]:
         drive(lab, 0.0, 0.5)
         before = float(lab.state.heading[0, 0])
         drive(lab, [[-TOP, TOP]], 1.0)
-        yield Row(f"{name}: turn in 1 s with opposite wheels (rad)", TURN, float(lab.state.heading[0, 0]) - before, 0.03 * TURN, LAW)
+        turn = float(lab.state.heading[0, 0]) - before
+        yield Row(f"{name}: turn in 1 s with opposite wheels (rad)", TURN, turn, 0.03 * TURN, LAW)
 
 
 # -- 7: grips -------------------------------------------------------------------------------------------------------------
@@ -68,7 +69,7 @@ def gripping() -> Iterator[Row]:
     yield reported("    force in it (N): twice an s-bot's friction, below 14.72", force)
     held, _, said = tug_of_war(3)
     yield Row("tug of war, three against three: it breaks", True, not held, origin=LAW)
-    yield reported("    what the laboratory says", next((text for text in said if "loses" in text), "nothing"))
+    yield reported(f"    the laboratory says: {next((text for text in said if 'loses' in text), 'nothing')}", "")
     held, _, said = tug_of_war(1, five, grip_force=4.0)
     yield Row("grip of 4 N, pulled with 5 N: breaks", True, not held and any("loses" in text for text in said), origin=LAW)
     yield from as_one()
@@ -91,7 +92,8 @@ def as_one() -> Iterator[Row]:
         turned.append(_yaw(two) - _yaw(one))
     moved = float(np.linalg.norm(lab.state.position[0] - start, axis=1).max())
     yield at_most("gripped pair, 10 s at random: change of their distance (mm)", 1.0, 1e3 * float(np.ptp(apart)))
-    yield at_most("gripped pair: change of the angle between their turrets (deg)", 2.0, float(np.degrees(np.ptp(np.unwrap(turned)))))
+    yield at_most("gripped pair: change of the angle between their turrets (deg)", 2.0,
+                  float(np.degrees(np.ptp(np.unwrap(turned)))))
     yield reported("    how far they came meanwhile (cm)", 100.0 * moved)
 
 
@@ -100,7 +102,8 @@ def traction() -> Iterator[Row]:
     worst, size = 0.0, []
     for k in range(8):
         heading = k * pi / 4
-        lab = Simulation(world([(0.0, 0.0, 0.0), (APART, 0.0, heading)], sensors=(Traction(),), friction=5.0 / (SBot().mass * 9.81)))
+        poses = [(0.0, 0.0, 0.0), (APART, 0.0, heading)]
+        lab = Simulation(world(poses, sensors=(Traction(),), friction=5.0 / (SBot().mass * 9.81)))
         grip(lab, 0)
         drive(lab, 0.0, 0.2)
         drive(lab, [[BACKWARDS, BACKWARDS], [0.0, 0.0]], 1.0)
@@ -114,9 +117,10 @@ def traction() -> Iterator[Row]:
 
 # -- 8: lifting -----------------------------------------------------------------------------------------------------------
 def lift(mass: float, held_back: int = 0) -> tuple[float, float]:
-    """A detailed s-bot grips the upper edge of a box of 6 x 6 x 7.5 cm and raises its arm for 4 s. How far the box rose, and how far the robot tipped.
+    """A detailed s-bot grips the upper edge of a box of 6 x 6 x 7.5 cm and raises its arm for 4 s.
 
-    held_back: so many others hold it from behind, each the one before it. m, and degrees.
+    held_back: so many others hold it from behind, each the one before it. How far the box rose (m), and how far the robot tipped
+    (degrees).
     """
     poses = [(-APART * k, 0.0, 0.0) for k in range(1 + held_back)]
     box = 6.0 * CM
@@ -145,8 +149,8 @@ def lifting() -> Iterator[Row]:
     for mass, held_back in ((0.1, 0), (0.3, 0), (0.7, 0), (0.3, 2), (0.7, 2)):
         rose, tipped = lift(mass, held_back)
         by = f", held by {held_back} from behind" if held_back else ""
-        yield reported(f"lifting {mass:g} kg at the gripper{by}: rises (cm), robot tips (deg)", f"{100 * rose:.1f}, {tipped:.0f}",
-                       note="An s-bot of 0.7 kg stands on casters 4.5 cm ahead of its middle; 0.7 kg at 10 cm turns it over.")
+        yield reported(f"lifting {mass:g} kg at the gripper{by}: rises (cm), robot tips (deg)",
+                       f"{100 * rose:.1f}, {tipped:.0f}", note="An s-bot of 0.7 kg stands on casters 4.5 cm ahead of its middle; 0.7 kg at 10 cm turns it over.")
 
 
 def _row(lab: Simulation, robot: int, name: str) -> int:

@@ -254,8 +254,8 @@ def champion(workers: Crew, seeds: int) -> Iterator[Row]:
 
 # -- an hour on hills -------------------------------------------------------------------------------------------------------
 def stability(seconds: float, robots: int = 32) -> Iterator[Row]:
-    """Robots on hills that drive, grip and let go at random, anew every second."""
-    world = lab.read_world("rough", robots=robots)
+    """Robots, close together on hills, that drive, grip and let go at random, anew every second."""
+    world = lab.read_world("rough", robots=robots, side=1.4)
     world = replace(world, groups=(replace(world.groups[0], sensors=(), controller=None),))
     terrain = next(thing for thing in world.things if isinstance(thing, Terrain))
     simulation, draw = Simulation(world), np.random.default_rng(7)
@@ -300,4 +300,4 @@ def explosion() -> Iterator[Row]:
     said = " ".join(event.text for event in simulation.state.scratch.events if event.kind == "explode")
     yield Row("a motion that explodes ends the world and keeps its last state", True,
               bool(simulation.state.done[0] and np.isfinite(simulation.state.bodies).all()), origin=LAW)
-    yield reported("    what the laboratory says", said or "nothing")
+    yield reported(f"    it says: {said or 'nothing'}", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +12,10 @@ from formiga.errors import WorldError
 from formiga.units import CM
 from formiga.world.elements import colour, element, file, flag, integer, length, number, text, where
 
+LARGEST_FILE = 16 * 2**20   # bytes
+LONGEST_REASON = 300        # characters of what MuJoCo complains about
+SMOOTH = 1000               # priority of what has no friction over what it touches
+
 
 @element("machine", role="robot")
 @dataclass(frozen=True)
@@ -18,7 +23,8 @@ class Machine:
     """A robot in MJCF or URDF, with formiga's sensors and controllers. Only with engine="spatial".
 
     Its motors are its actuators; a URDF has none, so each of its hinges and sliders gets one that takes speeds. Two of them
-    may be `wheels`, and then everything that drives on two wheels drives this. The others are outputs, by name.
+    may be its wheels, and then everything that drives on two wheels drives this. The others are outputs, by name. A URDF has no
+    friction either: `smooth` names the links that slide, such as casters. The file is only data: nothing in it is run.
     """
 
     file: str = file(doc="MJCF or URDF")
@@ -29,6 +35,7 @@ class Machine:
     wheel_radius: float = length(2.0 * CM, above=0.0)
     wheel_base: float = length(10.0 * CM, above=0.0, doc="between the two wheels")
     top_wheel_speed: float = number(10.0, unit="rad/s", above=0.0)
+    smooth: str = text("", doc="bodies or links that slide without friction, such as casters; names with spaces between them")
     gain: float = number(0.1, above=0.0, doc="N m s/rad, of the motors that a URDF's joints get")
     lift: float = length(0.0, least=0.0, doc="its own origin above the ground at the start")
     fixed: bool = flag(False, doc="whether its first body stays where it is, as that of an arm does")
@@ -38,6 +45,9 @@ class Machine:
     colour: str = colour("#009e73")
 
     SPATIAL: ClassVar[bool] = True
+    position_noise: ClassVar[float] = 0.0  # these three only to be placed, seen from above
+    heading_noise: ClassVar[float] = 0.0
+    mass: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
         if bool(self.left) != bool(self.right):
@@ -67,10 +77,12 @@ class Machine:
         import mujoco
 
         try:
+            _refuse_unreadable(self.file)
             spec = mujoco.MjSpec.from_file(self.file)
+            spec.compiler.fusestatic = False  # a caster is a link of its own, also if it does not move
             tops = list(spec.worldbody.bodies)
             if len(tops) != 1:
-                raise ValueError(f"it has {len(tops)} bodies at the top, and a robot has one")
+                raise ValueError(f"it has {len(tops) or 'no'} bodies at the top, and a robot has one")
             tops[0].name = tops[0].name or "robot"
             for each in [*spec.worldbody.geoms, *spec.worldbody.lights, *spec.worldbody.cameras]:
                 spec.delete(each)  # a floor and lamps to look at it; here it stands in our world
@@ -81,11 +93,31 @@ class Machine:
                                       trntype=mujoco.mjtTrn.mjTRN_JOINT).set_to_velocity(kv=self.gain)
             for number, motor in enumerate(spec.actuators):
                 motor.name = motor.name or f"motor{number}"
+                if motor.trntype not in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT):
+                    raise ValueError(f"its motor '{motor.name}' does not drive a joint")
+            self._smooth(spec)
             if not self.fixed and not any(joint.type == mujoco.mjtJoint.mjJNT_FREE for joint in tops[0].joints):
                 tops[0].add_freejoint()
             spec.copy().compile()
         except (ValueError, OSError, mujoco.FatalError) as wrong:
-            first = (str(wrong).strip().splitlines() or [type(wrong).__name__])[0]
-            raise WorldError(f"{where(self)}<machine> file: '{Path(self.file).name}' cannot be used as a robot ({first})."
-                             ) from wrong
+            reason = " ".join(str(wrong).split()).rstrip(".") or type(wrong).__name__
+            raise WorldError(f"{where(self)}<machine> file: '{Path(self.file).name}' cannot be used as a robot "
+                             f"({reason[:LONGEST_REASON]}).") from wrong
         return spec
+
+    def _smooth(self, spec: Any) -> None:
+        """Take the friction from the bodies that have none."""
+        bodies = {body.name: body for body in spec.bodies}
+        for name in self.smooth.split():
+            if name not in bodies:
+                raise ValueError(f"it has no body '{name}' to be smooth")
+            for geom in bodies[name].geoms:
+                geom.friction, geom.condim, geom.priority = (0.0, 0.0, 0.0), 1, SMOOTH
+
+
+def _refuse_unreadable(path: str) -> None:
+    """What would keep us waiting, fill the memory, or be no file at all."""
+    if not os.path.isfile(path):
+        raise ValueError("there is no such file" if not os.path.exists(path) else "it is not a file")
+    if os.path.getsize(path) > LARGEST_FILE:
+        raise ValueError(f"it is larger than {LARGEST_FILE >> 20} MB")
