@@ -227,7 +227,7 @@ def test_an_eye_sees_a_red_ball_ahead_and_not_behind():
         pytest.skip(str(missing))
     assert image.shape == (1, 2, 24, 32, 3)
     red = (image[0, :, :, :, 0] > 100) & (image[0, :, :, :, 1] < 60)
-    assert red[0, 8:16, 12:20].mean() > 0.5 and not red[1].any()
+    assert red[0, 9:15, 13:19].mean() > 0.5 and not red[1].any()
 
 
 # -- grippers ----------------------------------------------------------------------------------------------------------------

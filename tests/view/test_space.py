@@ -308,3 +308,25 @@ def test_a_frame_of_a_real_run_in_space_knows_every_part():
         looks = bodies.look(world.groups[0].robot)
         resting = posture(replace(now, bodies=None, parts=()), looks, slice(0, 2), name)
         np.testing.assert_allclose(posture(now, looks, slice(0, 2), name)[:, :3], resting[:, :3], atol=3e-3)
+
+
+# -- a robot of the user's own ------------------------------------------------------------------------------------------
+CART = """<mujoco><worldbody><body name="cart"><freejoint/>
+  <geom type="box" size=".08 .05 .02" pos="0 0 .05" mass="0.5"/>
+  <geom type="sphere" size=".3" group="3" mass="0"/>
+  <body name="wheel" pos="0 .06 .03"><joint name="wheel" axis="0 1 0"/>
+    <geom type="cylinder" size=".03 .008" euler="90 0 0" mass=".05" rgba=".2 .2 .2 1"/>
+    <body pos="0 .02 0"><geom type="capsule" fromto="0 0 0 0 0 .1" size=".01" mass=".01" rgba="1 0 0 1"/></body>
+  </body></body></worldbody></mujoco>"""
+
+
+def test_a_machine_looks_as_its_file_says(tmp_path):
+    from formiga.world.robots.machine import Machine
+
+    (tmp_path / "cart.xml").write_text(CART)
+    looks = bodies.look(Machine(str(tmp_path / "cart.xml")))
+    assert set(looks.moving) == {"chassis", "wheel"} and looks.rest["wheel"] == ("chassis", pytest.approx((0.0, 0.06, 0.03)))
+    assert np.ptp(looks.paint.vertices, axis=0) == pytest.approx((0.16, 0.1, 0.04))  # the box has no colour of its own
+    wheel = looks.moving["wheel"].vertices
+    assert wheel[:, 2].max() == pytest.approx(0.11) and wheel[:, 0].max() == pytest.approx(0.03, rel=0.01)  # and what has no name
+    assert (looks.moving["wheel"].colours == (255, 0, 0)).all(axis=1).any()

@@ -8,6 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from formiga.engine.spatial.robots import UNSEEN
 from formiga.errors import MissingExtra
 from formiga.state import Floats
 
@@ -35,6 +36,7 @@ class Painter:
         mj.vis.headlight.ambient[:], mj.vis.headlight.diffuse[:] = 0.5, 0.5
         self._scene = mujoco.MjvScene(mj, GEOMS)
         self._shown, self._camera, self._noted = mujoco.MjvOption(), mujoco.MjvCamera(), mujoco.MjvPerturb()
+        self._shown.geomgroup[UNSEEN] = 0
         self._gl = mujoco.MjrContext(mj, mujoco.mjtFontScale.mjFONTSCALE_100)
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._gl)
         self._camera.type = mujoco.mjtCamera.mjCAMERA_FREE

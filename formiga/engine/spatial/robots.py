@@ -20,6 +20,7 @@ from formiga.world.model import Group
 
 # Who touches whom: contype of one and conaffinity of the other share a bit.
 BODY, GROUND, WHEEL, LYING = 1, 2, 4, 8
+UNSEEN = 2                         # group of geoms that rays and images leave out
 SMOOTH = 1000                      # priority of what has no friction
 # Shares of an s-bot's mass [digest of S3: chassis 0.36, wheels 0.03 each, turret 0.30, arm 0.02 kg]
 CHASSIS_SHARE, WHEEL_SHARE, TURRET_SHARE, ARM_SHARE = 0.36 / 0.74, 0.03 / 0.74, 0.30 / 0.74, 0.02 / 0.74
@@ -127,7 +128,7 @@ def _on_wheels(spec: Any, robot: Any, number: int) -> Machine:
     low = min(LOW, 0.5 * r)
     for x in (-reach, reach):
         body.add_geom(type=sphere, size=(low, 0, 0), pos=(x, 0, low + 0.2e-3), mass=0.0, friction=(0, 0, 0), condim=1,
-                      priority=SMOOTH, **SPRUNG, contype=WHEEL, conaffinity=GROUND | LYING)
+                      priority=SMOOTH, **SPRUNG, contype=WHEEL, conaffinity=GROUND | LYING, group=UNSEEN)
     if detailed:
         body.add_geom(type=box, size=(0.8 * robot.radius, 0.7 * half, 0.4 * r), pos=(0, 0, 1.4 * r), mass=0.0,
                       friction=(0.3, 0, 0), condim=3, contype=BODY | WHEEL, conaffinity=BODY | GROUND | LYING)
@@ -171,7 +172,7 @@ def _arm(spec: Any, turret: Any, robot: Any, machine: Machine) -> None:
     arm.add_joint(name=f"{name}/arm", type=hinge, axis=(0, -1, 0), limited=mujoco.mjtLimited.mjLIMITED_TRUE,
                   range=(-30.0, 70.0), armature=1e-4)  # degrees
     arm.add_geom(type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=(0, 0, 0, long - 0.01, 0, 0), size=(0.006, 0, 0),
-                 mass=ARM_SHARE * robot.mass, contype=0, conaffinity=0, group=2)
+                 mass=ARM_SHARE * robot.mass, contype=0, conaffinity=0, group=UNSEEN)
     arm.add_site(name=f"{name}/jaw", pos=(long - 0.5 * robot.grip_reach, 0, 0))
     _servo(spec, f"{name}/arm", f"{name}/arm", robot.lift_force * long)
     machine.parts.append((f"{name}/arm", Part(machine.number, -1, "arm")))

@@ -1,0 +1,171 @@
+"""Robots from a user's own file, in MJCF and in URDF, with formiga's sensors, controllers and keys."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import formiga
+from formiga import lab
+from formiga.errors import WorldError
+from formiga.loop import Simulation
+from tests.session.desk import Desk
+
+ROBOTS = Path(__file__).parents[2] / "examples" / "robots"
+ROVER = 'left="left" right="right" wheel_radius="3cm" wheel_base="12cm" radius="9cm" lift="3cm"'
+SMOOTH = {"rover.xml": "", "rover.urdf": 'smooth="front back"'}
+
+
+@pytest.fixture
+def world(tmp_path):
+    """world(file, attributes, inside, page) -> the world in a file with one such machine; it is on line 3."""
+
+    def write(file, attributes=ROVER, inside='<at x="0" y="0" heading="0"/>', page=""):
+        path = tmp_path / "mine.xml"
+        path.write_text(f'<world name="mine" engine="spatial">\n<arena width="4" depth="4"/>\n<machine name="rover" file="{file}" '
+                        f'{attributes}>{inside}</machine>{page}\n</world>')
+        return formiga.read_world(path)
+
+    return write
+
+
+@pytest.fixture
+def robot(tmp_path):
+    """robot(text) -> the path of a file of somebody's."""
+
+    def write(text, name="robot.xml"):
+        (tmp_path / name).write_text(text)
+        return str(tmp_path / name)
+
+    return write
+
+
+def drive(simulation, left, right, steps):
+    for _ in range(steps):
+        simulation.step({"rover": np.full((1, 1, 2), (left, right))})
+    return simulation.state
+
+
+# -- it drives ------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("file", SMOOTH)
+def test_it_drives_straight_as_far_as_its_wheels_turn_and_turns_if_they_differ(world, file):
+    simulation = Simulation(world(ROBOTS / file, f"{ROVER} {SMOOTH[file]}"))
+    state = drive(simulation, 0.1, 0.1, 20)
+    assert state.position[0, 0] == pytest.approx((0.2, 0.0), abs=0.005) and abs(state.heading[0, 0]) < 0.01
+    assert state.bodies[0, 0, 2] == pytest.approx(0.03, abs=1e-3)
+    state = drive(simulation, -0.05, 0.05, 10)
+    assert 0.6 < state.heading[0, 0] < 1.1  # 0.83 rad if nothing slips
+
+
+@pytest.mark.parametrize("file", SMOOTH)
+def test_it_carries_sensors_and_a_controller_of_ours(world, file):
+    inside = '<at x="1.7" y="0" heading="0.3"/><proximity mount="9cm" reach="30cm"/><odometry/><turn_away/>'
+    simulation = Simulation(world(ROBOTS / file, f"{ROVER} {SMOOTH[file]}", inside))
+    before = simulation.readings["rover"]["proximity"].copy()
+    for _ in range(100):
+        simulation.step()
+        assert np.isfinite(simulation.state.space).all()
+    assert before.any() and np.abs(simulation.state.position).max() < 2.0
+    assert simulation.readings["rover"]["odometry"].any() and np.abs(simulation.state.heading[0, 0]) > 0.3
+
+
+def test_motors_besides_the_wheels_are_outputs_by_their_names(world):
+    simulation = Simulation(world(ROBOTS / "rover.xml"))
+    assert simulation.world.groups[0].robot.outputs == ("mast",)
+    for _ in range(10):
+        simulation.step(outputs={"rover": [[[1.0]]]})
+    assert simulation.state.angles[0, 0, 0] == pytest.approx(1.0, abs=0.1)
+
+
+def test_a_machine_without_wheels_has_outputs_only(world):
+    desk = Desk(world(ROBOTS / "rover.xml", 'lift="3cm"'))
+    assert "It has: left, right, mast." in desk.refused("out wheel_l 1")
+    assert "has no two wheels" in desk.refused("drive 0 1 1")
+    desk.run("out left 5; out right 5")
+    desk.steps(10)
+    assert desk.session.sim.state.position[0, 0, 0] > 0.1
+
+
+def test_keys_drive_it_without_any_python(world):
+    desk = Desk(world(ROBOTS / "rover.xml", page="""<bind key="Up" run="+ahead"/>
+        <alias name="+ahead" run="out wheel_l 0.5; out wheel_r 0.5"/><alias name="-ahead" run="drive rover 0 0"/>
+        <bind key="m" run="out mast 2"/>"""))
+    desk.session.console.press("Up")
+    desk.session.console.press("m")
+    desk.steps(10)
+    desk.session.console.release("Up")
+    state = desk.session.sim.state
+    assert state.position[0, 0, 0] == pytest.approx(0.15, abs=0.02) and state.angles[0, 0, 0] > 1.0
+    desk.steps(5)
+    assert abs(state.motion[0, 0, 0]) < 0.01
+
+
+def test_several_of_them_are_in_one_world_and_bump_into_each_other(world):
+    simulation = Simulation(world(ROBOTS / "rover.xml", inside='<at x="0" y="0" heading="0"/><at x="0.25" y="0" heading="180deg"/>'))
+    for _ in range(30):
+        simulation.step({"rover": np.full((1, 2, 2), 0.1)})
+    gap = np.linalg.norm(simulation.state.position[0, 1] - simulation.state.position[0, 0])
+    assert simulation.state.crashes.all() and gap > 0.14
+
+
+def test_it_is_edited_saved_and_read_again_like_any_other(world, tmp_path):
+    desk, plain = Desk(world(ROBOTS / "rover.xml")), Desk(world(ROBOTS / "rover.xml"))
+    for each in (desk, plain):
+        each.run("drive rover 1 0.5; out rover.mast 1")
+        each.steps(10)
+    desk.run("spawn lamp 1 1")
+    for each in (desk, plain):
+        each.steps(10)
+    assert np.array_equal(desk.session.sim.state.space, plain.session.sim.state.space)
+    desk.run(f"save {tmp_path / 'later.xml'}")
+    later = Simulation(formiga.read_world(tmp_path / "later.xml"))
+    assert np.allclose(later.state.position, desk.session.sim.state.position, atol=1e-3)
+
+
+# -- it does not --------------------------------------------------------------------------------------------------------------
+BODY = '<body name="b"><geom size="0.1"/></body>'
+OTHER = '<body name="c"><geom size="0.1"/></body>'
+WRONG = {
+    "broken": ('<mujoco><worldbody><body></worldbody></mujoco>', "", "cannot be used as a robot (XML"),
+    "no_body": ('<mujoco><worldbody><geom size="1"/></worldbody></mujoco>', "", "it has no bodies at the top, and a robot has one"),
+    "two_bodies": (f"<mujoco><worldbody>{BODY}{OTHER}</worldbody></mujoco>", "",
+                   "it has 2 bodies at the top, and a robot has one"),
+    "unknown_motor": (f"<mujoco><worldbody>{BODY}</worldbody></mujoco>", 'left="a" right="b"',
+                      "there is no motor 'a' in 'robot.xml'; it has: none."),
+    "not_a_robot": ("import os; os.remove('everything')", "", "cannot be used as a robot ("),
+    "empty": ("", "", "cannot be used as a robot ("),
+    "unknown_element": (f"<mujoco><worldbody>{BODY}</worldbody><wings/></mujoco>", "", "wings"),
+    "no_mass": ('<mujoco><worldbody><body name="b"><geom size="0.1" mass="0"/></body></worldbody></mujoco>', "", "mass"),
+    "plugin": (f'<mujoco><extension><plugin plugin="evil.so"/></extension><worldbody>{BODY}</worldbody></mujoco>', "", "evil.so"),
+    "smooth": (f"<mujoco><worldbody>{BODY}</worldbody></mujoco>", 'smooth="caster"', "it has no body 'caster' to be smooth"),
+    "no_mesh": ('<mujoco><asset><mesh name="m" file="m.stl"/></asset><worldbody><body><geom type="mesh" mesh="m"/></body>'
+                "</worldbody></mujoco>", "", "m.stl"),
+    "another_tree": ('<urdf><link name="a"/></urdf>', "", "cannot be used as a robot ("),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_file_that_is_no_robot_is_refused_in_one_line_that_names_the_line_of_the_world(world, robot, tmp_path, monkeypatch, case):
+    monkeypatch.chdir(tmp_path)
+    text, attributes, message = WRONG[case]
+    with pytest.raises(WorldError) as refused:
+        lab.check_world(world(robot(text), attributes))
+    words = str(refused.value)
+    assert message in words and "\n" not in words and "mine.xml:3: <machine>" in words, words
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["mine.xml", "robot.xml"]  # and nobody writes a log
+
+
+def test_a_file_that_is_not_there_is_refused_with_file_and_line(world, tmp_path):
+    for file, message in (("nowhere.xml", "no file 'nowhere.xml'"), (".", "")):
+        with pytest.raises(WorldError, match=r"mine\.xml:3: .*machine.*" + message):
+            lab.check_world(world(file))
+
+
+def test_one_wheel_is_not_enough(world):
+    with pytest.raises(WorldError, match=r"mine\.xml:3: .*has both wheels, or none"):
+        world(ROBOTS / "rover.xml", 'left="left"')
+
+
+def test_in_the_plane_there_is_no_machine(world):
+    with pytest.raises(WorldError, match=r"mine\.xml:3: <machine> needs three dimensions"):
+        Simulation(world(ROBOTS / "rover.xml"), engine="planar")
