@@ -190,7 +190,8 @@ def _world(robots: int, side: float, place: tuple[Any, ...], things: tuple[Any, 
            solver: str = "auto", **robot: Any) -> World:
     group = Group(robot=SBot(**robot), count=robots, name="swarm", place=place, sensors=sensors)
     walls = Arena(width=side, depth=side, height=TALL)
-    return World(name="s3", engine="spatial", dt=DT, things=(walls, *things), groups=(group,), settings=(Physics(solver=solver),))
+    return World(name="s3", engine="spatial", dt=DT, things=(walls, *things), groups=(group,),
+                 settings=(Physics(solver=solver),))
 
 
 def free(robots: int, solver: str) -> tuple[World, bool]:
@@ -235,7 +236,10 @@ def exponent(rows: list[dict[str, Any]], table: str, technique: str, least: int 
     """Slope of log seconds over log robots, fitted from `least` to `most` robots; None without two of them."""
     points = [(log(row["robots"]), log(row["seconds"])) for row in rows if not row["failed"]
               and (row["table"], row["technique"]) == (table, technique) and least <= row["robots"] <= most]
-    return float(np.polyfit(*zip(*points, strict=True), 1)[0]) if len(points) > 1 else None
+    if len(points) < 2:
+        return None
+    robots, seconds = np.array(points).T
+    return float(np.polyfit(robots, seconds, 1)[0])
 
 
 def targets(rows: list[dict[str, Any]]) -> list[Target]:

@@ -91,8 +91,8 @@ class Platform:
 class Physics:
     """How forces are solved in three dimensions. Only with engine="spatial".
 
-    `direct` inverts matrices (Newton's method, dense); `iterative` takes conjugate gradients, so many rounds; `auto` is
-    Newton's method on sparse matrices, which was the fastest for free robots and for formations (docs/space.md).
+    `direct` inverts matrices (Newton's method, dense); `iterative` takes conjugate gradients, so many rounds, and softer grips;
+    `auto` is Newton's method on sparse matrices, which was the fastest for free robots and for formations (docs/space.md).
     """
 
     solver: str = choice("auto", options=("auto", "direct", "iterative"))

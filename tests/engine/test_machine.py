@@ -22,8 +22,8 @@ def world(tmp_path):
 
     def write(file, attributes=ROVER, inside='<at x="0" y="0" heading="0"/>', page=""):
         path = tmp_path / "mine.xml"
-        path.write_text(f'<world name="mine" engine="spatial">\n<arena width="4" depth="4"/>\n<machine name="rover" file="{file}" '
-                        f'{attributes}>{inside}</machine>{page}\n</world>')
+        path.write_text(f'<world name="mine" engine="spatial">\n<arena width="4" depth="4"/>\n'
+                        f'<machine name="rover" file="{file}" {attributes}>{inside}</machine>{page}\n</world>')
         return formiga.read_world(path)
 
     return write
@@ -101,7 +101,8 @@ def test_keys_drive_it_without_any_python(world):
 
 
 def test_several_of_them_are_in_one_world_and_bump_into_each_other(world):
-    simulation = Simulation(world(ROBOTS / "rover.xml", inside='<at x="0" y="0" heading="0"/><at x="0.25" y="0" heading="180deg"/>'))
+    places = '<at x="0" y="0" heading="0"/><at x="0.25" y="0" heading="180deg"/>'
+    simulation = Simulation(world(ROBOTS / "rover.xml", inside=places))
     for _ in range(30):
         simulation.step({"rover": np.full((1, 2, 2), 0.1)})
     gap = np.linalg.norm(simulation.state.position[0, 1] - simulation.state.position[0, 0])
@@ -127,7 +128,8 @@ BODY = '<body name="b"><geom size="0.1"/></body>'
 OTHER = '<body name="c"><geom size="0.1"/></body>'
 WRONG = {
     "broken": ('<mujoco><worldbody><body></worldbody></mujoco>', "", "cannot be used as a robot (XML"),
-    "no_body": ('<mujoco><worldbody><geom size="1"/></worldbody></mujoco>', "", "it has no bodies at the top, and a robot has one"),
+    "no_body": ('<mujoco><worldbody><geom size="1"/></worldbody></mujoco>', "",
+                "it has no bodies at the top, and a robot has one"),
     "two_bodies": (f"<mujoco><worldbody>{BODY}{OTHER}</worldbody></mujoco>", "",
                    "it has 2 bodies at the top, and a robot has one"),
     "unknown_motor": (f"<mujoco><worldbody>{BODY}</worldbody></mujoco>", 'left="a" right="b"',
@@ -136,7 +138,8 @@ WRONG = {
     "empty": ("", "", "cannot be used as a robot ("),
     "unknown_element": (f"<mujoco><worldbody>{BODY}</worldbody><wings/></mujoco>", "", "wings"),
     "no_mass": ('<mujoco><worldbody><body name="b"><geom size="0.1" mass="0"/></body></worldbody></mujoco>', "", "mass"),
-    "plugin": (f'<mujoco><extension><plugin plugin="evil.so"/></extension><worldbody>{BODY}</worldbody></mujoco>', "", "evil.so"),
+    "plugin": (f'<mujoco><extension><plugin plugin="evil.so"/></extension><worldbody>{BODY}</worldbody></mujoco>', "",
+               "evil.so"),
     "smooth": (f"<mujoco><worldbody>{BODY}</worldbody></mujoco>", 'smooth="caster"', "it has no body 'caster' to be smooth"),
     "no_mesh": ('<mujoco><asset><mesh name="m" file="m.stl"/></asset><worldbody><body><geom type="mesh" mesh="m"/></body>'
                 "</worldbody></mujoco>", "", "m.stl"),
@@ -145,7 +148,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_a_file_that_is_no_robot_is_refused_in_one_line_that_names_the_line_of_the_world(world, robot, tmp_path, monkeypatch, case):
+def test_a_file_that_is_no_robot_is_refused_in_one_line_with_that_of_the_world(world, robot, tmp_path, monkeypatch, case):
     monkeypatch.chdir(tmp_path)
     text, attributes, message = WRONG[case]
     with pytest.raises(WorldError) as refused:

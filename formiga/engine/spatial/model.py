@@ -24,6 +24,7 @@ from formiga.world.solids import Joint, Solid, Trigger
 
 SLIDING, ROLLING = 0.02, 0.01    # s, steps that were accurate enough: docs/space.md
 STIFF = (0.999, 0.999, 0.001, 0.5, 2.0)  # of grips: else a chain of robots over a gap bends by some degrees at each
+SOFT = (0.9, 0.95, 0.001, 0.5, 2.0)      # MuJoCo's own; conjugate gradients lose formations of 12 with stiffer grips
 BODY = mujoco.mjtObj.mjOBJ_BODY
 EVERYTHING = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
@@ -79,7 +80,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     lying = any(isinstance(thing, (*LOOSE, Solid)) for thing in world.things)
     free = level and not any(getattr(thing, "grippable", isinstance(thing, LOOSE)) and not getattr(thing, "fixed", False)
                              for thing in world.things)
-    flat = planar.build(_from_above(world), worlds, first_world, copies)
+    flat = planar.build(_from_above(world), worlds, first_world, copies, from_space=True)
     physics = next((each for each in world.settings if isinstance(each, Physics)), Physics())
     slides = all(not hasattr(group.robot, "file") and robots.slides(group.robot, level, free) for group in world.groups)
     step = physics.step if physics.step is not None else SLIDING if slides and not lying else ROLLING
@@ -105,7 +106,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     solids, joints = scenery.add_solids(spec, world, stuff, names)
     stuff.pairs(spec)
     for machine in machines:
-        _add_grips(spec, machine)
+        _add_grips(spec, machine, SOFT if physics.solver == "iterative" else STIFF)
     try:
         mj = spec.compile()
     except (ValueError, mujoco.FatalError) as wrong:
@@ -131,12 +132,12 @@ def _from_above(world: World) -> World:
     return replace(world, things=things, contact=contact, settings=settings, engine="planar")
 
 
-def _add_grips(spec: Any, machine: robots.Machine) -> None:
+def _add_grips(spec: Any, machine: robots.Machine, stiffness: tuple[float, ...]) -> None:
     """Two equalities that hold nothing yet: a weld, and a shared point for a loose grasp. They are aimed when it grips."""
     if machine.gripper:
         for kind, how in (("rigid", mujoco.mjtEq.mjEQ_WELD), ("loose", mujoco.mjtEq.mjEQ_CONNECT)):
             made = spec.add_equality(name=f"r{machine.number}/{kind}", objtype=BODY, type=how, name1=machine.gripper,
-                                     name2="world", active=False, solimp=STIFF)
+                                     name2="world", active=False, solimp=stiffness)
             made.data[10] = 1.0
 
 

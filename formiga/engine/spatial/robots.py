@@ -237,8 +237,9 @@ def _from_file(spec: Any, robot: Any, number: int) -> Machine:
         if geom.contype or geom.conaffinity:
             geom.contype, geom.conaffinity = BODY | WHEEL | LYING, BODY | GROUND | LYING | WHEEL
     names = [body.name for body in child.bodies if body.name and body.name not in ("world", root)]
+    driven = tuple(f"{name}/{child.actuator(wheel).target}" for wheel in robot.wheels)
     spec.attach(child, prefix=f"{name}/", frame=spec.worldbody.add_frame())
-    return Machine(number, robot, False, f"{name}/{root}", hold=f"{name}/{root}", lift=robot.lift,
+    return Machine(number, robot, False, f"{name}/{root}", hold=f"{name}/{root}", lift=robot.lift, wheels=driven,
                    wheel_motors=tuple(f"{name}/{wheel}" for wheel in robot.wheels),
                    motors=tuple(f"{name}/{each}" for each in rest), signs=(1.0,) * len(rest),
                    parts=[(f"{name}/{root}", Part(number, -1, "chassis")),

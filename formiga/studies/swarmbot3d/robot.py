@@ -17,8 +17,9 @@ from formiga.world.robots.sbot import SBot
 from formiga.world.solids import Solid
 
 LAW = "law"
-MODELS = (("simplified, sliding", {"model": "simple", "base": "auto"}),
-          ("simplified, on wheels", {"model": "simple", "base": "wheels"}), ("detailed", {"model": "detailed"}))
+MODELS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("simplified, sliding", {"model": "simple", "base": "auto"}),
+    ("simplified, on wheels", {"model": "simple", "base": "wheels"}), ("detailed", {"model": "detailed"}))
 WAY, TURN = 2.0 * TOP, 2.0 * TOP / SBot().wheel_base     # m in 2 s, rad in 1 s
 BACKWARDS = -TOP
 
@@ -119,8 +120,8 @@ def traction() -> Iterator[Row]:
 def lift(mass: float, held_back: int = 0) -> tuple[float, float]:
     """A detailed s-bot grips the upper edge of a box of 6 x 6 x 7.5 cm and raises its arm for 4 s.
 
-    held_back: so many others hold it from behind, each the one before it. How far the box rose (m), and how far the robot tipped
-    (degrees).
+    held_back: so many others hold it from behind, each the one before it. Returns how far the box rose (m), and how far the
+    robot tipped (degrees).
     """
     poses = [(-APART * k, 0.0, 0.0) for k in range(1 + held_back)]
     box = 6.0 * CM
@@ -150,7 +151,9 @@ def lifting() -> Iterator[Row]:
         rose, tipped = lift(mass, held_back)
         by = f", held by {held_back} from behind" if held_back else ""
         yield reported(f"lifting {mass:g} kg at the gripper{by}: rises (cm), robot tips (deg)",
-                       f"{100 * rose:.1f}, {tipped:.0f}", note="An s-bot of 0.7 kg stands on casters 4.5 cm ahead of its middle; 0.7 kg at 10 cm turns it over.")
+                       f"{100 * rose:.1f}, {tipped:.0f}",
+                       note="An s-bot of 0.7 kg stands on casters 4.5 cm ahead of its middle; 0.7 kg at 11 cm turns it over. "
+                            "Held from behind it stands, but 6.87 N at the gripper is just the weight, and the box is further out.")
 
 
 def _row(lab: Simulation, robot: int, name: str) -> int:

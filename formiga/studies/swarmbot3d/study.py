@@ -73,7 +73,7 @@ class Study:
     def _contact(self, panel: Any) -> None:
         for place, shares in enumerate(self.contact.values()):
             panel.bar(place, 100.0 * np.mean(shares), width=0.55, color=("#009e73", "#d55e00")[place], alpha=0.45)
-            panel.plot(place + np.linspace(-0.12, 0.12, len(shares)), 100.0 * np.array(shares), "o", color="#333333", markersize=4)
+            panel.plot(place + np.linspace(-0.12, 0.12, len(shares)), 100.0 * np.array(shares), "o", color="#333333")
         panel.axhline(5.0, color="#888888", linestyle="--", linewidth=1.0)
         panel.set_xticks(range(len(self.contact)), list(self.contact))
         panel.set(title="Avoidance: 10 s-bots, 60 s, a dot for each seed", ylabel="time in contact (%)")
@@ -87,7 +87,7 @@ class Study:
             panel.axvline(when, color="#888888", linestyle="--", linewidth=1.0)
             panel.text(when + 4.0, 0.98 * track.max(), words, va="top")
         panel.axhline(swarm.NEAR, color="#cccccc", linewidth=1.0)
-        panel.set(title="Phototaxis: 20 s-bots, mean over seeds", xlabel="time (s)", ylabel="distance to the lamp that shines (m)")
+        panel.set(title="Phototaxis: 20 s-bots, mean over seeds", xlabel="time (s)", ylabel="distance to the lamp (m)")
 
     def _trough(self, panel: Any) -> None:
         from matplotlib.patches import Rectangle
@@ -100,10 +100,10 @@ class Study:
         for k in range(chain.shape[1]):
             x, _, z = chain[bridge, k]
             panel.add_patch(Rectangle((x - radius, z + 0.01), 2 * radius, high, color="#d55e00", alpha=0.55, linewidth=0.0))
-        panel.plot(chain[:, 0, 0], chain[:, 0, 2], color="#d55e00", linewidth=1.4, label="four in a chain: the first one's foot")
+        panel.plot(chain[:, 0, 0], chain[:, 0, 2], color="#d55e00", linewidth=1.4, label="four in a chain; foot of the first")
         panel.plot(alone[:, 0], alone[:, 2], color="#0072b2", linewidth=1.6, label="one alone")
-        panel.set(title=f"A trough of 15 cm, after {0.1 * (bridge + 1):.1f} s", xlabel="x (m)", ylabel="z (m)", xlim=(-0.55, 0.55),
-                  ylim=(-0.2, 0.25), aspect="equal")
+        panel.set(title=f"A trough of 15 cm, after {0.1 * (bridge + 1):.1f} s", xlabel="x (m)", ylabel="z (m)", aspect="equal",
+                  xlim=(-0.55, 0.55), ylim=(-0.2, 0.25))
         panel.legend(loc="upper right", frameon=False)
 
     def _speed(self, panel: Any) -> None:

@@ -84,20 +84,15 @@ class Gathering:
     said: tuple[str, ...]  # by the script
 
 
-def gather(task: tuple[int, tuple[float, float, float]]) -> Gathering:
-    """The world as the laboratory opens it: its script switches the lamps. Other phases than the world's run its alias' words."""
-    seed, phases = task
+def gather(seed: int) -> Gathering:
+    """The world as the laboratory opens it: its own script switches the lamps."""
     said: list[str] = []
     session = Session(lab.read_world("phototaxis3d"), seed=seed, own_settings=False,
                       hear=lambda kind, text, who: said.append(text))
-    if phases != PHASES:
-        session.console.stop()
-        session.console.run(f"enable west east; wait {phases[0]:g}; echo west goes out; disable west; wait {phases[1]:g}; "
-                            "echo east goes out; disable east")
     west, east = np.array([-1.0, 0.0]), np.array([1.0, 0.0])
-    both, speeds, track = None, [], []
+    speeds, track = [], []
     near_any = fewest = still = near_one = last = gone = 0.0
-    ends = np.round(np.cumsum(phases) / session.world.dt).astype(int)
+    ends = np.round(np.cumsum(PHASES) / session.world.dt).astype(int)
     for k in range(1, int(ends[-1]) + 1):
         session.step()
         place = session.sim.state.position[0]
@@ -107,22 +102,22 @@ def gather(task: tuple[int, tuple[float, float, float]]) -> Gathering:
             track.append(float((away.min(axis=0) if k <= ends[0] else away[1]).mean()))
         if k == ends[0]:
             both = away < NEAR
-            near_any, fewest, still = float(both.any(axis=0).mean()), float(both.mean(axis=1).min()), float(np.mean(speeds[-100:]))
+            near_any, fewest = float(both.any(axis=0).mean()), float(both.mean(axis=1).min())
+            still = float(np.mean(speeds[-100:]))
         elif k == ends[1]:
             near_one, last = float((away[1] < NEAR).mean()), float(away[1].mean())
     gone = float(away[1].mean())
     return Gathering(near_any, fewest, still, near_one, last, gone, np.array(track), tuple(said))
 
 
-def phototaxis(workers: Crew, seeds: int, phases: tuple[float, float, float] = PHASES) -> tuple[list[Row], list[Gathering]]:
+def phototaxis(workers: Crew, seeds: int) -> tuple[list[Row], list[Gathering]]:
     """20 robots and two lamps; all claims are means over the seeds."""
-    runs = workers.map(gather, [(seed, phases) for seed in range(seeds)])
+    runs = workers.map(gather, list(range(seeds)))
 
     def mean(name: str) -> float:
         return float(np.mean([getattr(run, name) for run in runs]))
 
-    short = "" if phases == PHASES else f" in phases of {phases[0]:g}, {phases[1]:g}, {phases[2]:g} s"
-    rows = [at_least(f"phototaxis, {seeds} seeds{short}, both lamps: share of robots within 0.6 m of one", 0.8, mean("near_any")),
+    rows = [at_least(f"phototaxis, {seeds} seeds, both lamps: share of robots within 0.6 m of one", 0.8, mean("near_any")),
             at_least("    share at the lamp with fewer, mean of the seeds", 0.15, mean("fewest")),
             reported("    the same, in the seed in which it is least", float(min(run.fewest for run in runs))),
             at_most("    mean speed of the last 10 s (of top speed)", 0.15, mean("still")),
@@ -200,8 +195,8 @@ def terrain(workers: Crew, seeds: int) -> Iterator[Row]:
     """8 robots, 60 s, hills of 4 cm; and the same without hills, also on wheels."""
     runs = workers.map(climb, [(seed, rough, 60.0) for rough in (True, False) for seed in range(seeds)])
     hills, flat = runs[:seeds], runs[seeds:]
-    yield Row(f"terrain of 4 cm, {seeds} seeds of 60 s: robots that fall through", 0, int(sum(low < -UNDER for low, _, _ in hills)),
-              origin=LAW)
+    yield Row(f"terrain of 4 cm, {seeds} seeds of 60 s: runs in which a robot falls through", 0,
+              int(sum(low < -UNDER for low, _, _ in hills)), origin=LAW)
     yield reported("    lowest axle over the ground (mm)", 1e3 * min(low for low, _, _ in hills))
     slow, fast = (float(np.mean([speed for _, speed, _ in part])) for part in (hills, flat))
     yield Row("    mean speed (of top speed), slower than on flat ground", f"< {fast:.3g}", slow, origin=LAW,
@@ -222,10 +217,10 @@ def clearance(world: World, place: Floats) -> Floats:
     return np.asarray(np.minimum(gap, apart.min(axis=1, initial=np.inf)), np.float64)
 
 
-def champion_runs(task: tuple[int, str, float]) -> tuple[float, float, float]:
-    """Of one seed of world `avoid`: share of steps closer than 3 cm to something; share in touch; speed."""
-    seed, engine, seconds = task
-    world = lab.read_world("avoid")
+def champion_runs(task: tuple[int, str, int, float]) -> tuple[float, float, float]:
+    """Of one seed of world `avoid`: share of robot-steps closer than 3 cm to something; share in touch; speed."""
+    seed, engine, robots, seconds = task
+    world = lab.read_world("avoid", robots=robots)
     world = replace(world, contact=replace(world.contact, crash_limit=0))
     simulation = Simulation(world, seed, engine=engine)
     steps, near, touching, speed = round(seconds / world.dt), 0.0, 0.0, 0.0
@@ -243,13 +238,15 @@ def champion_runs(task: tuple[int, str, float]) -> tuple[float, float, float]:
 
 def champion(workers: Crew, seeds: int) -> Iterator[Row]:
     """The network of `formiga/worlds/avoid.json`, evolved in the plane, unchanged in space."""
-    tasks = [(seed, engine, 60.0) for engine in ("planar", "spatial") for seed in range(seeds)]
-    runs = np.array(workers.map(champion_runs, tasks)).reshape(2, seeds, 3).mean(axis=1)
-    for engine, (near, touching, speed) in zip(("plane", "space"), runs, strict=True):
-        yield reported(f"champion of the plane, {seeds} seeds of 60 s, in the {engine}: nearer than 3 cm, in touch, speed",
-                       f"{near:.2%}, {touching:.2%}, {speed:.2f}")
-    yield at_most("    in space: share of time in touch", 0.01, float(runs[1, 1]))
-    yield at_least("    in space: speed, as a share of that in the plane", 0.8, float(runs[1, 2] / runs[0, 2]))
+    for robots in (1, 4):
+        tasks = [(seed, engine, robots, 60.0) for engine in ("planar", "spatial") for seed in range(seeds)]
+        runs = np.array(workers.map(champion_runs, tasks)).reshape(2, seeds, 3).mean(axis=1)
+        who = f"evolved in the plane, {robots} robot{'s' * (robots > 1)}, {seeds} seeds of 60 s"
+        for engine, (near, touching, speed) in zip(("in the plane", "in space"), runs, strict=True):
+            yield reported(f"{who}, {engine}: time nearer than 3 cm, time in touch, speed",
+                           f"{near:.2%}, {touching:.2%}, {speed:.2f}")
+        yield at_most("    in space: share of time in touch", 0.01, float(runs[1, 1]))
+        yield at_least("    in space: speed, as a share of that in the plane", 0.8, float(runs[1, 2] / runs[0, 2]))
 
 
 # -- an hour on hills -------------------------------------------------------------------------------------------------------
