@@ -28,8 +28,9 @@ class State:
     motion: Floats                 # (W, N, 3) m/s, m/s, rad/s: velocity and spin; with contact model `impulse`, else zero
     loose: Floats                  # (W, M, 8) of each thing that can be pushed: x y heading, vx vy spin, and the velocity at
                                    # which a ball's surface rolls
-    joints: Floats                 # (W, J, 8) welds and pins: kind, two bodies, the point in each one's frame, an angle
-    outputs: Floats                # (W, N, K) what each robot's further motors were told last: `robot.outputs`, such as a turret
+    joints: Floats                 # (W, J, 8) welds and pins: kind, two bodies, the point in each one's frame, an angle; in
+                                   # space (W, J, 29): holds, force and torque on `other`, and how its two bodies are held
+    outputs: Floats                # (W, N, K) what each robot's further motors were told last: those of `robot.outputs`
     angles: Floats                 # (W, N, K) rad or m, where they are
     torques: Floats                # (W, N, K) N m or N, with which they push
     pull: Floats                   # (W, N, 3) N, with which what it holds and who holds it pull at a robot, in its own frame

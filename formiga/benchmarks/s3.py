@@ -11,14 +11,16 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from math import ceil, inf, log, pi, sqrt
 from statistics import mean, stdev
 from typing import Any, NamedTuple
 
 import numpy as np
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
 
-from formiga.benchmarks.measure import show
 from formiga.loop import Simulation
 from formiga.sense.light import Light
 from formiga.sense.microphone import Microphone
@@ -98,36 +100,50 @@ def run(full: bool = False, sizes: dict[str, tuple[int, ...]] | None = None, bud
         rows += found
     goals = targets(rows)
     grown = {f"{table} {technique}": exponent(rows, table, technique) for table in ("5.1", "5.2") for technique in SOLVERS}
+    console = _console()
+    for goal in goals:
+        if goal.ours is not None:
+            verdict = "met" if goal.met else "MISSED"
+            console.print(f"{goal.what}: {goal.needed}, ours {goal.ours:.3g}: {verdict}", highlight=False)
     powers = ", ".join(f"{name} {power:.2f}" for name, power in grown.items() if power is not None)
-    measured = [goal._asdict() for goal in goals if goal.ours is not None]
-    if measured:
-        show("s3: what is asked for", measured, [f"Exponents of growth from 16 robots on: {powers}.", *NOTES], GOALS)
+    for note in (*([f"Exponents of growth from 16 robots on: {powers}."] if powers else []), *NOTES):
+        console.print(note, highlight=False)
     return {"rows": rows, "summary": {"exponents": grown, "targets": [goal._asdict() for goal in goals], "seeds": seeds}}
 
 
-GOALS = (("what", "", "{}"), ("needed", "must be", "{}"), ("ours", "ours", "{:.3g}"), ("met", "met", "{}"))
+def _console() -> Console:
+    console = Console()
+    if not console.is_terminal:
+        console.width = 132  # a file or a pipe has no width of its own
+    return console
 
 
-def _print(table: str, techniques: Iterable[str], rows: list[dict[str, Any]], seeds: int) -> None:
+def _print(table: str, techniques: tuple[str, ...], rows: list[dict[str, Any]], seeds: int) -> None:
     """One table in the thesis's form: a line for each number of robots, its columns beside ours."""
-    lines: dict[int, dict[str, Any]] = {}
-    for row in rows:
-        line = lines.setdefault(row["robots"], {"robots": row["robots"]})
-        name = row["technique"]
-        line[name] = "explodes" if row["failed"] else f"{row['seconds']:.3f} +-{row['spread']:.3f}"
-        line[f"{name} ratio"], line[f"{name} thesis"], line[f"{name} frames"] = row["ratio"], row["published"], row["frames"]
-    every = list(lines.values())
-    for line in every:
-        for name in techniques:
-            for what in ("", " ratio", " thesis"):
-                line.setdefault(name + what, None)
-    columns = [("robots", "robots", "{}"), *((name, f"{name}\ns", "{}") for name in techniques),
-               *((f"{name} ratio", f"{name}\nratio", "{:.4g}") for name in techniques),
-               *((f"{name} thesis", f"thesis\n{NAMES.get(name, name)} s", "{:.3f}") for name in techniques)]
+    found = {(row["robots"], row["technique"]): row for row in rows}
     run = [row["frames"] for row in rows if not row["failed"]] or [0]
-    fewest, most = min(run), max(run)
-    frames = f"all {FRAMES} frames" if fewest == FRAMES else f"{fewest} to {most} of {FRAMES} frames were run, scaled"
-    show(f"{table}: {TITLES[table]}; {seeds} seeds, {frames}", every, [], tuple(columns))
+    frames = f"all {FRAMES} frames" if min(run) == FRAMES else f"{min(run)} to {max(run)} of {FRAMES} frames, scaled"
+    title = f"{table}: {TITLES[table]}; {seeds} seeds, {frames}"
+    shown = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    known = [name for name in techniques if name in THESIS[table]]
+    rated = known if techniques is SOLVERS else []  # its other tables have seconds only
+    for heading in ("robots", *(f"{name}\ns" for name in techniques), *(f"{name}\nratio" for name in techniques),
+                    *(f"thesis\n{NAMES.get(name, name)}" for name in known), *("thesis\nratio" for _ in rated)):
+        shown.add_column(heading, justify="right", no_wrap=True)
+    for robots in dict.fromkeys(row["robots"] for row in rows):
+        line = [found.get((robots, name)) for name in techniques]
+        thesis = [THESIS[table][name].get(robots) for name in known]
+        shown.add_row(str(robots), *(_seconds(row) for row in line),
+                      *(f"{row['ratio']:.0f}" if row and row["ratio"] else "" for row in line),
+                      *(f"{took:.3f}" if took else "" for took in thesis),
+                      *(f"{FRAMES * DT / took:.4g}" if took else "" for took in thesis[: len(rated)]))
+    _console().print(shown)
+
+
+def _seconds(row: dict[str, Any] | None) -> str:
+    if row is None:
+        return ""
+    return "explodes" if row["failed"] else f"{row['seconds']:.3f} +-{row['spread']:.3f}"
 
 
 # -- one cell ---------------------------------------------------------------------------------------------------------------

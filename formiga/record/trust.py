@@ -156,7 +156,7 @@ def read_world(file: Path, meta: dict[str, Any]) -> World:
         named = [path for _, _, path in named_files(elements_of(world))]
     except WorldError as wrong:
         raise RecordingError(f"{file}: its world cannot be read: {str(wrong).replace(f'{beside}:', 'line ')}") from wrong
-    if (meta["engine"] == SPATIAL) != (meta["format"] == IN_SPACE):
+    if "engine" in meta and (meta["engine"] == SPATIAL) != (meta["format"] == IN_SPACE):  # an evolution's file has none
         raise RecordingError(f"{file}: damaged; a run of the engine '{meta['engine'][:20]}' is not in format {meta['format']}.")
     if meta["format"] != IN_SPACE and bool(world.loose) != (meta["format"] == WITH_LOOSE):
         raise RecordingError(f"{file}: damaged; in a recording of format {meta['format']} there is "

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from formiga import benchmarks
-from formiga.benchmarks import avoid24, browser, cpp, envs, measure, rollout, soccer, swarmod, view
+from formiga.benchmarks import avoid24, browser, cpp, envs, measure, rollout, s3, soccer, swarmod, view
 from formiga.errors import FormigaError, MissingExtra
 
 FIELDS = {"robots", "worlds", "robot_steps_per_s", "contact_rate", "cpp_ratio"}
@@ -33,6 +33,9 @@ def tiny(monkeypatch):
         monkeypatch.setattr(envs, name, value)
     for name, value in {"WORLDS": (1, 5), "BLOCK": 1e-4, "BLOCKS": 2, "WARM_UP": 3}.items():
         monkeypatch.setattr(soccer, name, value)
+    sizes = {"5.1": (1, 3), "5.2": (1, 4), "5.3": (2,), "5.4": (2,)}
+    for name, value in {"SIZES": sizes, "BUDGET": 1e-4, "SEEDS": 2, "FULL_SEEDS": 2, "FRAMES": 30}.items():
+        monkeypatch.setattr(s3, name, value)
     for name, value in {"ROBOTS": (6,), "BLOCK": 0.3, "ROUNDS": 1, "SETTLE": 0.1}.items():
         monkeypatch.setattr(view, name, value)
     monkeypatch.setattr(browser, "find", lambda: None)
@@ -153,6 +156,67 @@ def test_every_block_of_soccer_is_the_same_game(tiny):
     (one, ball, contacts), (other, again, rate) = games
     assert (one == other).all() and (ball == again).all() and contacts == rate > 0
     assert (one[0] != one[1]).any()  # but no two worlds play the same
+
+
+S3_FIELDS = {"table", "robots", "technique", "seconds", "ratio", "published", "spread", "seeds", "frames"}
+
+
+def test_the_tables_of_the_swarm_bot_simulator_have_the_thesis_s_columns(tiny, capsys):
+    result = s3.run()
+    cells = {(row["table"], row["robots"], row["technique"]): row for row in result["rows"]}
+    assert set(cells) == {
+        *(("5.1", n, name) for n in (1, 3) for name in s3.SOLVERS), *(("5.2", n, name) for n in (1, 4) for name in s3.SOLVERS),
+        *(("5.3", 2, name) for name in s3.TECHNIQUES), *(("5.4", 2, name) for name in s3.WAVES)}
+    for row in result["rows"]:
+        assert row.keys() >= S3_FIELDS and row["failed"] is None and 1 <= row["frames"] <= 30 and row["seeds"] == 2
+        assert row["seconds"] * row["ratio"] == pytest.approx(3.0)  # 30 frames of 0.1 s
+    assert cells["5.1", 1, "direct"]["published"] == 0.08638 and cells["5.1", 1, "auto"]["published"] is None
+    assert cells["5.3", 2, "shadow"]["published"] == 0.17658 and cells["5.4", 2, "light"]["published"] == 0.35754
+    said = capsys.readouterr().out
+    for words in ("5.1: free robots", "worldstep", "quickstep", "5.3: proximity", "2 seeds", "of 30 frames"):
+        assert words in said
+
+
+def test_the_full_tables_run_all_frames(tiny):
+    assert all(row["frames"] == 30 for row in s3.run(full=True)["rows"])
+
+
+@pytest.mark.parametrize("robots", [2, 5, 9, 12])
+def test_in_a_formation_everybody_but_the_last_grips_the_next(robots):
+    world, _ = s3.joined(robots, "auto")
+    simulation = measure.Simulation(world)
+    s3.grip(simulation)
+    s3.advance(simulation, s3.drawn(0, robots), 0, 20)
+    grips = simulation.state.grips[0]
+    assert (grips[:-1, 0] > 0).all() and grips[-1, 0] == 0 and (grips[:-1, 1] == range(1, robots)).all()
+
+
+def test_robots_that_look_and_listen_stand_still_and_see_something():
+    for world, drives in (s3.looking(16, "shadow"), s3.listening(16, "light"), s3.listening(16, "sound")):
+        simulation = measure.Simulation(world)
+        before = simulation.state.position.copy()
+        s3.advance(simulation, 0.0 * s3.drawn(0, 16), 0, 20)
+        assert not drives and abs(simulation.state.position - before).max() < 1e-6
+        assert max(reading.max() for reading in simulation.readings["swarm"].values()) > 0.1
+
+
+def test_a_formation_that_explodes_has_no_time(monkeypatch):
+    def broken(simulation, speeds, first, count):
+        simulation.state.done[:] = True
+
+    monkeypatch.setattr(s3, "advance", broken)
+    row = s3.cell("5.2", 2, "iterative", 2, 1e-4)
+    assert row["failed"] and row["seconds"] is None and row["ratio"] is None
+    assert s3.exponent([row], "5.2", "iterative") is None and s3._seconds(row) == "explodes"
+
+
+def test_growth_and_targets_are_read_from_the_rows():
+    rows = [{"table": "5.1", "robots": n, "technique": "auto", "seconds": 0.01 * n**1.1, "ratio": 100 / (0.01 * n**1.1),
+             "failed": None} for n in (8, 16, 32, 128)]
+    assert s3.exponent(rows, "5.1", "auto") == pytest.approx(1.1)
+    goals = {goal.what: goal for goal in s3.targets(rows)}
+    assert goals["16 free robots, auto: ratio"].met and goals["free, auto: exponent of growth from 16 robots on"].met
+    assert goals["25 connected robots, auto: ratio"].met is None
 
 
 def test_all_benches_write_a_list(tiny, no_vmas, tmp_path):

@@ -59,14 +59,15 @@ def test_it_drives_straight_as_far_as_its_wheels_turn_and_turns_if_they_differ(w
 
 @pytest.mark.parametrize("file", SMOOTH)
 def test_it_carries_sensors_and_a_controller_of_ours(world, file):
-    inside = '<at x="1.7" y="0" heading="0.3"/><proximity mount="9cm" reach="30cm"/><odometry/><turn_away/>'
+    inside = '<at x="1.7" y="0" heading="0.3"/><proximity mount="9cm" reach="30cm"/><odometry/><braitenberg/>'
     simulation = Simulation(world(ROBOTS / file, f"{ROVER} {SMOOTH[file]}", inside))
-    before = simulation.readings["rover"]["proximity"].copy()
+    before, headings = simulation.readings["rover"]["proximity"].copy(), []
     for _ in range(100):
         simulation.step()
+        headings.append(float(simulation.state.heading[0, 0]))
         assert np.isfinite(simulation.state.space).all()
     assert before.any() and np.abs(simulation.state.position).max() < 2.0
-    assert simulation.readings["rover"]["odometry"].any() and np.abs(simulation.state.heading[0, 0]) > 0.3
+    assert simulation.readings["rover"]["odometry"].any() and np.ptp(headings) > 0.5
 
 
 def test_motors_besides_the_wheels_are_outputs_by_their_names(world):
@@ -100,6 +101,18 @@ def test_keys_drive_it_without_any_python(world):
     assert abs(state.motion[0, 0, 0]) < 0.01
 
 
+def test_the_example_is_driven_by_its_keys():
+    desk = Desk(str(ROBOTS.parent / "06_rover.xml"))
+    desk.session.console.press("ArrowUp")
+    desk.session.console.press("m")
+    desk.steps(10)
+    desk.session.console.release("ArrowUp")
+    assert desk.session.sim.state.position[0, 0, 0] > 0.2 and desk.session.sim.state.angles[0, 0, 0] > 0.8
+    desk.session.console.press("ArrowLeft")
+    desk.steps(10)
+    assert desk.session.sim.state.heading[0, 0] > 0.5
+
+
 def test_several_of_them_are_in_one_world_and_bump_into_each_other(world):
     places = '<at x="0" y="0" heading="0"/><at x="0.25" y="0" heading="180deg"/>'
     simulation = Simulation(world(ROBOTS / "rover.xml", inside=places))
@@ -127,7 +140,7 @@ def test_it_is_edited_saved_and_read_again_like_any_other(world, tmp_path):
 BODY = '<body name="b"><geom size="0.1"/></body>'
 OTHER = '<body name="c"><geom size="0.1"/></body>'
 WRONG = {
-    "broken": ('<mujoco><worldbody><body></worldbody></mujoco>', "", "cannot be used as a robot (XML"),
+    "broken": ('<mujoco><worldbody><body></worldbody></mujoco>', "", "cannot be used as a robot (it is no XML"),
     "no_body": ('<mujoco><worldbody><geom size="1"/></worldbody></mujoco>', "",
                 "it has no bodies at the top, and a robot has one"),
     "two_bodies": (f"<mujoco><worldbody>{BODY}{OTHER}</worldbody></mujoco>", "",
@@ -172,3 +185,11 @@ def test_one_wheel_is_not_enough(world):
 def test_in_the_plane_there_is_no_machine(world):
     with pytest.raises(WorldError, match=r"mine\.xml:3: <machine> needs three dimensions"):
         Simulation(world(ROBOTS / "rover.xml"), engine="planar")
+
+
+@pytest.mark.parametrize("other", ["/etc/passwd", "../../secret.stl", "C:\\secret.stl"])
+def test_a_file_that_names_others_outside_of_its_folder_is_refused(world, robot, other):
+    spy = robot(f'''<mujoco><asset><mesh name="m" file="{other}"/></asset>
+<worldbody><body><geom type="mesh" mesh="m"/></body></worldbody></mujoco>''')
+    with pytest.raises(WorldError, match=r"mine.xml:3: .*line 1 names .* not in its own folder"):
+        Simulation(world(spy, attributes=""))

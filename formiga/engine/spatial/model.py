@@ -66,6 +66,7 @@ class Model:
     held: Any                      # (H, 2) bodies that can be held besides robots: body, number in world.things
     grippers: Any                  # (G, 2) robots that can grip, and which of their outputs closes the gripper
     wheel_radius: Floats           # (N, 1)
+    speeds: Any                    # columns of state.space with all speeds and accelerations
     row_of: Any                    # (bodies,) row in parts of each body of `mj`, or -1
     ring: Floats                   # (N,) m, height at which others hold a robot
     wide: Floats                   # (bodies,) m, how far a body reaches from its origin, at most
@@ -171,7 +172,7 @@ def _numbers(world: World, mj: Any, machines: list[robots.Machine], loose: Any, 
     held = [(body(name), part.thing) for name, part in [*loose, *solids]
             if getattr(world.things[part.thing], "grippable", True)]
     return {
-        "parts": tuple(part for _, part in moving), "rows": rows, "row_of": row_of, "wide": wide,
+        "speeds": _speeds(mj), "parts": tuple(part for _, part in moving), "rows": rows, "row_of": row_of, "wide": wide,
         "chassis": column(row[machine.chassis] for machine in machines), "hold": column(body(m.hold) for m in machines),
         "gripper": column(body(machine.gripper) for machine in machines), "jaw": jaw, "grips": grips,
         "grippers": np.array([(m.number, m.robot.outputs.index("grip")) for m in gripping], np.int64).reshape(-1, 2),
@@ -184,6 +185,18 @@ def _numbers(world: World, mj: Any, machines: list[robots.Machine], loose: Any, 
         "owner": _owners(mj, machines), "ground": mj.geom_group == scenery.GROUND_GROUP,
         "loose": column(row[name] for name, _ in loose), "held": np.array(held, np.int64).reshape(-1, 2),
     }
+
+
+def _speeds(mj: Any) -> Any:
+    """Where speeds, and accelerations of the last step, are in a state of MuJoCo, whose parts are in the order of bits."""
+    wanted = int(mujoco.mjtState.mjSTATE_QVEL), int(mujoco.mjtState.mjSTATE_WARMSTART)
+    first, found = 0, list[int]()
+    for bit in (1 << k for k in range(31) if EVERYTHING >> k & 1):
+        size = mujoco.mj_stateSize(mj, bit)
+        if bit in wanted:
+            found += range(first, first + size)
+        first += size
+    return np.array(found, np.int64)
 
 
 def _owners(mj: Any, machines: list[robots.Machine]) -> Any:

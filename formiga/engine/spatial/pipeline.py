@@ -30,6 +30,7 @@ SEEN = np.array([1, 1, 0, 1, 1, 1], np.uint8)          # groups of geoms that ra
 ONLY_GROUND = np.array([group == GROUND_GROUP for group in range(6)], np.uint8)
 JOINT_COLUMNS = 29                  # of state.joints: whether it holds, force and torque (6), 2 x 11 numbers of its equalities
 SETTLING = 0.3                      # s that robots on wheels have to come to rest before the start
+RESTING = 1e-5                      # m/s, rad/s and their rates: below it a world sleeps until somebody is told to move
 TOO_FAST = 1e3                      # m/s or rad/s; beyond it a motion is not one
 
 
@@ -155,6 +156,11 @@ def step(model: Model, state: State, wheels: Floats) -> None:
 
 
 def _advance(model: Model, state: State, w: int, wheels: Floats) -> None:
+    if _asleep(model, state, w, wheels):
+        state.step[w] += 1
+        state.wheels[w] = 0.0
+        _count(model, state, w, state.crashed[w])
+        return
     scratch, data, mj = state.scratch, state.scratch.data, model.mj
     mujoco.mj_setState(mj, data, state.space[w], EVERYTHING)
     grip_all(model, state, w, scratch.events)
@@ -172,6 +178,13 @@ def _advance(model: Model, state: State, w: int, wheels: Floats) -> None:
     mujoco.mj_getState(mj, data, state.space[w], EVERYTHING)
     _bumps(model, state, w, data)
     _zones(model, state, w)
+
+
+def _asleep(model: Model, state: State, w: int, wheels: Floats) -> bool:
+    """Whether nothing moves, nothing is about to, and nobody is told to: then a step changes nothing but the clock. It goes by
+    the state alone, so that who restarts or edits a world wakes it."""
+    return bool(state.step[w] > 0 and not wheels.any() and not state.outputs[w].any() and not state.grips[w, :, 0].any()
+                and np.abs(state.space[w, model.speeds]).max(initial=0.0) < RESTING)
 
 
 def _substeps(model: Model, data: Any, driven: Floats, count: int) -> None:
@@ -250,13 +263,18 @@ def _turned(model: Model, state: State, w: int, data: Any, driven: Floats) -> No
 
 
 def _bumps(model: Model, state: State, w: int, data: Any) -> None:
-    """Who touches something that is not the ground; crashes are counted as in the plane."""
+    """Who touches something that is not the ground."""
     hit = np.zeros(len(model.machines), np.bool_)
     if data.ncon:
         geoms = data.contact.geom[data.contact.dist < 0.0]
         for one, other in ((0, 1), (1, 0)):
             owner = model.owner[geoms[:, one]]
             hit[owner[(owner >= 0) & ~model.ground[geoms[:, other]] & (owner != model.owner[geoms[:, other]])]] = True
+    _count(model, state, w, hit)
+
+
+def _count(model: Model, state: State, w: int, hit: Any) -> None:
+    """A step in which a robot that is alive touched something counts as one crash; at the limit it dies, or its world ends."""
     contact = model.world.contact
     state.crashed[w] = hit & state.alive[w]
     state.crashes[w] += state.crashed[w]
@@ -356,7 +374,7 @@ def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: f
 def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice, heights: Any) -> Floats:
     out = np.full((model.worlds, robots.stop - robots.start, len(origin)), np.inf)
     mj, data = model.mj, state.scratch.data
-    matrix, hit, far = np.empty(9), np.empty(1, np.int32), np.empty(len(origin))
+    matrix, far = np.empty(9), np.empty(len(origin))
     outward = bool(np.allclose(origin, (origin * direction).sum(1, keepdims=True) * direction))  # all of them through the axis
     mount, many = (origin * direction).sum(1), np.empty(len(origin), np.int32)
     for w in range(model.worlds):
@@ -367,17 +385,30 @@ def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: 
             mujoco.mju_quat2Mat(matrix, pose[3:])
             turn = matrix.reshape(3, 3)
             middle, ways = pose[:3] + heights[i - robots.start] * turn[:, 2], direction @ turn.T
-            if outward:
+            if outward and not hasattr(model.machines[i].robot, "file"):
                 mujoco.mj_multiRay(mj, data, middle, ways.ravel(), SEEN, True, int(model.hold[i]), many, far, None, len(far),
                                    reach + float(mount.max()))
                 distance = np.where(far >= 0.0, np.maximum(far - mount, 0.0), np.inf)
             else:
                 starts = middle + origin @ turn.T
-                distance = np.array([mujoco.mj_ray(mj, data, start, way, SEEN, True, int(model.hold[i]), hit)
+                distance = np.array([_beyond_itself(mj, data, start, way, int(model.hold[i]), reach)
                                      for start, way in zip(starts, ways, strict=True)])
-                distance = np.where(distance >= 0.0, distance, np.inf)
             out[w, i - robots.start] = np.where(distance <= reach, distance, np.inf)
     return out
+
+
+def _beyond_itself(mj: Any, data: Any, start: Floats, way: Floats, own: int, reach: float) -> float:
+    """How far it is along a ray to something that is not a part of the robot itself; infinity if nothing is within reach."""
+    gone, hit = 0.0, np.empty(1, np.int32)
+    while gone <= reach:
+        distance = mujoco.mj_ray(mj, data, start + gone * way, way, SEEN, True, own, hit)
+        if distance < 0.0:
+            break
+        gone += distance
+        if mj.body_rootid[mj.geom_bodyid[hit[0]]] != mj.body_rootid[own]:
+            return gone
+        gone += 1e-4
+    return float(np.inf)
 
 
 def light(model: Model, state: State, diodes: Any, robots: slice) -> Floats:

@@ -153,7 +153,7 @@ def lifting() -> Iterator[Row]:
         yield reported(f"lifting {mass:g} kg at the gripper{by}: rises (cm), robot tips (deg)",
                        f"{100 * rose:.1f}, {tipped:.0f}",
                        note="An s-bot of 0.7 kg stands on casters 4.5 cm ahead of its middle; 0.7 kg at 11 cm turns it over. "
-                            "Held from behind it stands, but 6.87 N at the gripper is just the weight, and the box is further out.")
+                            "Held from behind it stands, but 6.87 N at the gripper is just the weight: it lacks the lever.")
 
 
 def _row(lab: Simulation, robot: int, name: str) -> int:

@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 
 from formiga import lab
+from formiga.control.sequence import Sequence
 from formiga.engine.ground import terrain_heights
 from formiga.evolve.crew import Crew
 from formiga.loop import Simulation
@@ -25,7 +26,6 @@ LAW = "law"
 NEAR = 0.6                                     # m, from a lamp
 PHASES = (180.0, 180.0, 60.0)                  # s: both lamps, one, none
 ASSEMBLE = 120.0                               # s in which somebody must have gripped somebody
-BLIND = 1e-4                                   # m that a sensor sees that is cut
 UNDER = 0.01                                   # m under the ground that counts as fallen through
 
 
@@ -45,8 +45,8 @@ def avoid(task: tuple[int, bool, float]) -> tuple[float, float]:
     seed, cut, seconds = task
     world = lab.read_world("avoidance3d")
     if cut:
-        group = world.groups[0]
-        world = replace(world, groups=(replace(group, sensors=tuple(replace(each, reach=BLIND) for each in group.sensors)),))
+        ahead = Sequence(moves=(seconds, TOP, TOP))  # what the rule does if all readings are 0
+        world = replace(world, groups=(replace(world.groups[0], controller=ahead),))
     simulation = Simulation(world, seed)
     steps, speed = round(seconds / world.dt), 0.0
     for _ in range(steps):

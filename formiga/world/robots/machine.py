@@ -8,12 +8,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from lxml import etree
+
 from formiga.errors import WorldError
 from formiga.units import CM
 from formiga.world.elements import colour, element, file, flag, integer, length, number, text, where
 
 LARGEST_FILE = 16 * 2**20   # bytes
 LONGEST_REASON = 300        # characters of what MuJoCo complains about
+FILES = {"file", "filename", "meshdir", "texturedir", "assetdir", "fileright", "fileleft", "fileup", "filedown", "filefront",
+         "fileback"}        # attributes by which MJCF and URDF name further files
 SMOOTH = 1000               # priority of what has no friction over what it touches
 
 
@@ -121,3 +125,13 @@ def _refuse_unreadable(path: str) -> None:
         raise ValueError("there is no such file" if not os.path.exists(path) else "it is not a file")
     if os.path.getsize(path) > LARGEST_FILE:
         raise ValueError(f"it is larger than {LARGEST_FILE >> 20} MB")
+    try:
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+        nodes = list(etree.parse(path, parser).iter(etree.Element))
+    except etree.XMLSyntaxError as wrong:
+        raise ValueError(f"it is no XML: {wrong}") from wrong
+    for node in nodes:
+        for attribute in FILES & set(node.attrib):
+            other = str(node.attrib[attribute]).replace("\\", "/")
+            if other.startswith("/") or ".." in other.split("/") or other[1:2] == ":":
+                raise ValueError(f"line {node.sourceline} names '{other[:80]}', which is not in its own folder")
