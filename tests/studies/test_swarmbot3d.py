@@ -41,7 +41,7 @@ def test_the_study_has_a_row_for_every_claim_of_the_digest(result):
                   "runs with a connection within 120 s", "pulled with 5 N: holds", "it breaks", "gripped pair",
                   "traction, pulled",
                   "lifting 0.7 kg", "falls through", "slower than on flat ground", "XML and keys", "a wrong attribute",
-                  "exported and imported", "console: exec, alias, bind", "pulling, 20 s", "trough of 15 cm",
+                  "exported and imported", "console: exec, alias, bind", "pulling, 3 seeds of 20 s", "trough of 15 cm, 3 seeds",
                   "one alone falls in",
                   "evolved in the plane, 1 robot, 2 seeds of 60 s, in space", "everything stays a number", "kinetic energy",
                   "a motion that explodes"):
@@ -128,7 +128,7 @@ def test_two_sensors_look_the_same_way_in_a_batch_as_alone():
 def test_without_its_grips_nobody_crosses_the_trough(monkeypatch):
     """So it is the chain that does it, and not the sizes."""
     monkeypatch.setattr(chains.lab, "read_world", _open_grips(lab.read_world))
-    track, chain, force, _ = chains.crossing()
+    track, chain, force, _ = chains.cross((0, chains.GAP))
     assert force == 0.0 and (track[-1][chain, 0] < 0.15).all() and track[-1][0, 2] < -0.05
 
 

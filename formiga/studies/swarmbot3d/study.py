@@ -17,7 +17,7 @@ from formiga.studies.harness import Row
 from formiga.studies.swarmbot3d import chains, desk, robot, sensing, speed, swarm
 
 FULL, HOUR = 20, 3600.0
-QUICK = {"avoidance": 4, "phototaxis": 2, "assembly": 3, "terrain": 2, "champion": 2}
+QUICK = {"avoidance": 4, "phototaxis": 2, "assembly": 3, "terrain": 2, "champion": 2, "chains": 3}
 
 
 class Study:
@@ -49,8 +49,8 @@ class Study:
         yield from robot.lifting()
         yield from swarm.terrain(workers, seeds["terrain"])
         yield from desk.without_code()
-        yield from chains.pulling()
-        found, self.tracks = chains.trough(full)
+        yield from chains.pulling(workers, seeds["chains"])
+        found, self.tracks = chains.trough(workers, seeds["chains"], full)
         yield from found
         yield from swarm.champion(workers, seeds["champion"])
         yield from swarm.stability(HOUR if full else 60.0)
@@ -92,7 +92,7 @@ class Study:
     def _trough(self, panel: Any) -> None:
         from matplotlib.patches import Rectangle
 
-        gap, radius, high = 0.15, 0.058, 0.10
+        gap, radius, high = chains.GAP, 0.058, 0.10
         for x0, x1 in ((-0.75, -gap / 2), (gap / 2, 0.75)):
             panel.fill_between((x0, x1), -0.2, 0.0, color="#d8d2c4")
         chain, alone = self.tracks[:, :-1], self.tracks[:, -1]
