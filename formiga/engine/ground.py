@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import cos, sin
+from math import cos, pi, sin
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from formiga.world.ground import FLOORS, Hole, Platform, Ramp, Terrain
 from formiga.world.model import World
 
 OCTAVES = 3
+MOST_HILLS = 1000   # along a side of a terrain
 MOST_PIXELS = 1000  # along a side of a picture; a larger one is made smaller
 
 
@@ -33,6 +34,9 @@ def terrain_heights(terrain: Terrain) -> Floats:
 
 def _from_noise(terrain: Terrain) -> Floats:
     """Three octaves of random numbers on a lattice, with smooth ways between them. [Perlin 2002, the fade curve]"""
+    if max(terrain.width, terrain.depth) > MOST_HILLS * terrain.grain:
+        raise WorldError(f"{where(terrain)}<terrain> grain: {terrain.grain:g} m is too fine for {terrain.width:g} m x "
+                         f"{terrain.depth:g} m; there may be {MOST_HILLS} hills along a side.")
     longer = max(terrain.width, terrain.depth)
     columns, rows = (max(2, round(terrain.cells * side / longer)) + 1 for side in (terrain.width, terrain.depth))
     x = np.linspace(-0.5, 0.5, columns) * terrain.width
@@ -71,13 +75,14 @@ def _from_image(terrain: Terrain) -> Floats:
     try:
         with Image.open(Path(terrain.image or "")) as picture:
             picture.thumbnail((MOST_PIXELS, MOST_PIXELS))
-            grey = np.asarray(picture.convert("F"), np.float64)
+            white = 65535.0 if picture.mode.startswith("I") else 255.0  # 16 bits, the usual format of height maps, or 8
+            grey = np.asarray(picture.convert("F"), np.float64) / white
     except (OSError, UnidentifiedImageError, Image.DecompressionBombError, ValueError) as wrong:
         raise WorldError(f"{where(terrain)}<terrain> image: '{terrain.image}' cannot be read as a picture "
                          f"({type(wrong).__name__}).") from wrong
     if min(grey.shape) < 2:
         raise WorldError(f"{where(terrain)}<terrain> image: {grey.shape[1]} x {grey.shape[0]} points are no ground.")
-    return np.asarray(np.clip(grey[::-1] / 255.0, 0.0, 1.0) * terrain.amplitude, np.float64)
+    return np.asarray(np.clip(grey[::-1], 0.0, 1.0) * terrain.amplitude, np.float64)
 
 
 # -- holes, ramps, platforms --------------------------------------------------------------------------------------------
@@ -116,4 +121,37 @@ def covers(thing: Ramp | Platform, x: float, y: float) -> float:
     return thing.height if isinstance(thing, Platform) else thing.height * (u / thing.width + 0.5)
 
 
-__all__ = ["covers", "floor_tiles", "is_flat", "terrain_heights", "wedge"]
+def height_at(world: World, x: float, y: float) -> float:
+    """Of the ground at a point: hills, ramps, platforms, the floor, or the bottom of a hole."""
+    high = 0.0
+    for thing in world.things:
+        if isinstance(thing, Hole) and abs(x - thing.x) < thing.width / 2 and abs(y - thing.y) < thing.depth / 2:
+            high = -thing.deep
+    for thing in world.things:
+        if isinstance(thing, Ramp | Platform):
+            high = max(high, covers(thing, x, y))
+        elif isinstance(thing, Terrain):
+            high = max(high, _hill(thing, x, y))
+    return high
+
+
+def _hill(terrain: Terrain, x: float, y: float) -> float:
+    """Of a terrain, between the points of its grid; 0 beside it."""
+    u, v = (x - terrain.x) / terrain.width + 0.5, (y - terrain.y) / terrain.depth + 0.5
+    if not (0.0 <= u <= 1.0 and 0.0 <= v <= 1.0):
+        return 0.0
+    height = terrain_heights(terrain)
+    r, c = v * (height.shape[0] - 1), u * (height.shape[1] - 1)
+    i, j = min(int(r), height.shape[0] - 2), min(int(c), height.shape[1] - 2)
+    return float(height[i : i + 2, j : j + 2].max())
+
+
+def highest(world: World, x: float, y: float, radius: float) -> float:
+    """The highest point of the ground under a disc: in its middle and on two rings."""
+    if is_flat(world):
+        return 0.0
+    rings = [(0.0, 0.0), *((k * pi / 4, share * radius) for share in (0.5, 1.0) for k in range(8))]
+    return max(height_at(world, x + out * cos(angle), y + out * sin(angle)) for angle, out in rings)
+
+
+__all__ = ["covers", "floor_tiles", "height_at", "highest", "is_flat", "terrain_heights", "wedge"]

@@ -20,8 +20,10 @@ from formiga.world.placement import At, Connected, Grid, Scatter
 PLACE, HEADING = channel("place"), channel("heading")
 
 
-def place(world: World, fixed: Fixed, keys: Any) -> tuple[Any, Any]:
-    """Positions (W, N, 2) and headings (W, N) for worlds with these keys."""
+def place(world: World, fixed: Fixed, keys: Any, clear: Fixed | None = None) -> tuple[Any, Any]:
+    """Positions (W, N, 2) and headings (W, N) for worlds with these keys. clear: what scattered robots keep clear of, if it is
+    more than the walls and obstacles."""
+    avoided = fixed if clear is None else clear
     position = np.empty((len(keys), world.robots, 2))
     heading = np.empty((len(keys), world.robots))
     radius = np.concatenate([np.full(g.count, g.robot.radius) for g in world.groups] or [np.empty(0)])
@@ -35,7 +37,7 @@ def place(world: World, fixed: Fixed, keys: Any) -> tuple[Any, Any]:
             _refuse_robots_in_walls(world, fixed, group, position[0, robots])
     for group, robots, rules in groups:
         if isinstance(rules[0], Scatter | Connected):
-            _throw_group(world, fixed, group, robots, rules[0], keys, standing, radius, safety, position)
+            _throw_group(world, avoided, group, robots, rules[0], keys, standing, radius, safety, position)
             standing[robots] = True
         headings = [rule.heading for rule in rules] if isinstance(rules[0], At) else [rules[0].heading] * group.count
         _turn(keys, robots.start, np.array([np.nan if angle is None else angle for angle in headings]), heading)

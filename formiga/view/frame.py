@@ -96,7 +96,7 @@ def space_poses(world: World, parts: tuple[Part, ...], bodies: Floats) -> dict[s
     here, things = rows_of(parts, CHASSIS), _loose_rows(world, parts)
     poses = {"bodies": bodies.copy(), "parts": parts, "place": bodies[here, :3], "turn": bodies[here, 3:]}
     if len(things):
-        poses |= {"loose": bodies[things, :3] + turned(bodies[things, 3:], _middles(world)), "loose_turn": bodies[things, 3:]}
+        poses |= {"loose": bodies[things, :3], "loose_turn": bodies[things, 3:]}
     return poses
 
 
@@ -119,11 +119,6 @@ def thing_rows(parts: tuple[Part, ...]) -> dict[int, int]:
 def _loose_rows(world: World, parts: tuple[Part, ...]) -> list[int]:
     rows = thing_rows(parts)
     return [rows[index] for index, thing in enumerate(world.things) if thing in world.loose and index in rows]
-
-
-def _middles(world: World) -> Floats:
-    """(M, 3) of each loose thing, from the origin of its body, which is its foot, to what a frame calls its place."""
-    return np.array([(0.0, 0.0, thing.radius if isinstance(thing, Ball) else 0.0) for thing in world.loose])
 
 
 def blend(before: Floats, after: Floats, share: float) -> Floats:

@@ -97,8 +97,9 @@ class Physics:
 
     solver: str = choice("auto", options=("auto", "direct", "iterative"))
     iterations: int = integer(30, least=1, most=1000, doc="at most so many rounds in a step")
-    step: float | None = duration(None, above=0.0, most=0.1, doc="of the motion, a whole part of the control period; default: "
-                                                                 "20 ms for robots that only slide on a flat floor, else 10 ms")
+    step: float | None = duration(None, least=1e-5, most=0.1,
+                                  doc="of the motion, a whole part of the control period; default: 20 ms for who slides, "
+                                      "10 ms for wheels and solids, 2.5 ms for what bounces")
     gravity: float = number(9.81, least=0.0, doc="m/s^2")
 
     SPATIAL: ClassVar[bool] = True

@@ -234,6 +234,8 @@ class World:
         robots = {f"{group.name}.{number}" for group in self.groups for number in range(group.count)} if self.loose else set()
         if taken := [thing for thing in self.loose if thing.name in robots]:
             raise WorldError(f"{where(taken[0])}the name '{taken[0].name}' is that of a robot. Choose another.")
+        for what in ("solid", "joint", "material"):
+            _unique(what, [thing for thing in self.things if of(thing).tag == what])
         _role("setting", self.settings)
         _role("fitness", self.fitness)
         _role("search", () if self.search is None else (self.search,))

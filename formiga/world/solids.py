@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import hypot
 from typing import ClassVar
 
 from formiga.errors import WorldError
@@ -65,7 +66,8 @@ class Solid:
 
     def __post_init__(self) -> None:
         if len(self.size) != SIZES[self.shape]:
-            raise WorldError(f"<solid> size: a {self.shape} has {SIZES[self.shape]} numbers, not {len(self.size)}.")
+            needed = SIZES[self.shape]
+            raise WorldError(f"<solid> size: a {self.shape} has {needed} number{'s' * (needed > 1)}, not {len(self.size)}.")
 
 
 @element("joint", role="thing")
@@ -107,6 +109,10 @@ class Joint:
             raise WorldError(f"<joint> kind: only {', '.join(BREAKABLE)} joints without limits and motors can break.")
         if sum(a * a for a in self.axis) == 0.0 or sum(a * a for a in self.axis2) == 0.0:
             raise WorldError("<joint> axis: it has no direction.")
+        (a, b, c), (d, e, f) = self.axis, self.axis2
+        across = hypot(b * f - c * e, c * d - a * f, a * e - b * d)
+        if self.kind == "universal" and across < 1e-6 * hypot(a, b, c) * hypot(d, e, f):
+            raise WorldError("<joint> axis2: the two axes of a universal joint are not the same.")
 
     @property
     def can_break(self) -> bool:

@@ -17,6 +17,7 @@ from formiga.loop import Simulation, simulate
 from formiga.sense.proximity import Proximity
 from formiga.world.model import (
     Arena,
+    Ball,
     Block,
     Contact,
     Cylinder,
@@ -356,6 +357,23 @@ def test_a_joint_knows_its_force_and_breaks_above_its_limit():
     assert sim.state.joints[0, 0, 0] == 0.0 and solid_heights(sim)["load"] < 0.06
 
 
+def test_a_fixed_joint_that_can_break_is_stiff_and_knows_its_torque():
+    """A beam of 1 kg and 0.6 m, held at its end: m g L / 2 = 2.94 N m."""
+    post = Solid(name="post", size=(0.1, 0.1, 0.1), z=1.0, fixed=True)
+    beam = Solid(name="beam", size=(0.6, 0.05, 0.05), x=0.4, z=1.0, mass=1.0)
+    joint = Joint(one="post", other="beam", x=0.1, y=0, z=1.0, kind="fixed", break_torque=100.0)
+    sim = drive(Simulation(spatial(post, beam, joint)), 5.0)
+    assert sim.state.bodies[0, 0, 2] == pytest.approx(1.0, abs=0.01)
+    assert np.linalg.norm(sim.state.joints[0, 0, 1:4]) == pytest.approx(9.81, rel=0.02)
+    assert np.linalg.norm(sim.state.joints[0, 0, 4:7]) == pytest.approx(0.5 * 9.81 * 0.6, rel=0.05)
+
+
+def test_traction_feels_joints_too():
+    sim = Simulation(spatial(Joint(one="floor", other="r.0", x=0, y=0, z=0.07, kind="fixed", name="nail"), robot=SBot()))
+    drive(sim, 2.0, (0.08, 0.08))
+    assert sim.state.pull[0, 0, 0] < -3.0
+
+
 def test_a_motor_turns_a_hinge_and_limits_stop_it():
     base = Solid(name="base", size=(0.2, 0.2, 0.1), z=0.3, fixed=True)
     blade = Solid(name="blade", size=(0.2, 0.02, 0.02), z=0.4, x=0.1, mass=0.1)
@@ -443,20 +461,46 @@ def test_a_touch_overrules_both_materials():
     assert slid(Touch(one="stuff", other="ground", friction=0.05)) < slid() - 0.05
 
 
-def test_a_ball_bounces_by_its_restitution():
-    def peak(restitution):
-        ball = Solid(name="ball", shape="sphere", size=(0.1,), z=0.55, material="rubber")
-        sim = Simulation(spatial(ball, Material(name="rubber", friction=0.5, restitution=restitution), dt=0.01,
-                                 settings=(Physics(step=0.001),)))
-        heights = []
-        for _ in range(100):
-            sim.step()
-            heights.append(sim.state.bodies[0, 0, 2] - 0.05)
-        low = int(np.argmin(heights[:45]))
-        return max(heights[low:])
+@pytest.mark.parametrize("step", [0.01, 0.001])
+@pytest.mark.parametrize("restitution", [0.0, 0.3, 0.5, 0.8, 1.0])
+def test_a_ball_bounces_by_its_restitution_and_never_higher_than_it_fell(restitution, step):
+    """From 0.5 m: e^2 x 0.5 m, roughly; 1 is taken as 0.99."""
+    ball = Solid(name="ball", shape="sphere", size=(0.1,), z=0.55, material="rubber")
+    sim = Simulation(spatial(ball, Material(name="rubber", friction=0.5, restitution=restitution), dt=0.01,
+                             settings=(Physics(step=step),)))
+    heights = []
+    for _ in range(150):
+        sim.step()
+        heights.append(sim.state.bodies[0, 0, 2] - 0.05)
+    low = int(np.argmin(heights[:60]))
+    assert max(heights[low:]) == pytest.approx(0.5 * restitution**2, abs=0.09)
 
-    assert peak(0.0) < 0.03
-    assert 0.5 * peak(0.9) > peak(0.4) > 0.02
+
+def test_a_fast_ball_stays_in_the_arena_and_gains_no_speed():
+    for speed in (1.0, 3.0, 6.0):
+        sim = Simulation(spatial(Arena(width=3, depth=3), Ball(x=0.0, y=0.02, vx=speed), robot=MiroSot(), at=[(0.0, 1.0, 0.0)]))
+        for _ in range(40):
+            sim.step()
+            assert np.abs(sim.state.loose[0, 0, :2]).max() < 1.5 + 0.03
+            assert np.hypot(*sim.state.loose[0, 0, 3:5]) < 1.1 * speed
+
+
+def test_flat_things_are_pushed_too():
+    world = spatial(Puck(x=0.2, y=0.0, radius=0.04, height=0.01), robot=Disc(radius=0.05, wheel_base=0.08, top_speed=0.2))
+    sim = drive(Simulation(world), 3.0, (0.1, 0.1))
+    assert sim.state.loose[0, 0, 0] > 0.3
+
+
+def test_the_floor_is_of_the_material_ground():
+    def slid(*things):
+        box = Solid(name="box", size=(0.1, 0.1, 0.04), mass=0.5, material="slick")
+        sim = Simulation(spatial(box, Material(name="slick", friction=2.0), *things))
+        sim.state.space[0, 1 + sim.model.mj.nq] = 1.0
+        return drive(sim, 2.0).state.bodies[0, 0, 0]
+
+    assert slid() == pytest.approx(1.0 / (2 * 9.81), abs=0.02)  # v^2 / 2 mu g, mu = 1: the floor is the smoother one
+    for smooth in (Material(name="ground", friction=0.1), Touch(one="slick", other="ground", friction=0.1)):
+        assert slid(smooth) == pytest.approx(1.0 / (2 * 0.1 * 9.81), rel=0.1)
 
 
 # -- the ground ----------------------------------------------------------------------------------------------------------------
@@ -489,6 +533,46 @@ def test_on_hills_nobody_falls_through_and_everybody_is_slower():
     assert speed(Terrain(width=4, depth=4, amplitude=0.04, grain=0.3, seed=1)) < speed()
 
 
+def test_what_lies_about_lies_on_the_ground_wherever_that_is():
+    hills = Terrain(width=3, depth=3, amplitude=0.3, grain=0.5, seed=2)
+    for ground in (hills, Platform(x=0.3, y=0.3, width=0.4, depth=0.4, height=0.2)):
+        sim = Simulation(spatial(ground, Puck(x=0.3, y=0.3, radius=0.05), robot=SBot(), at=[(-0.5, -0.5, 0.0)]))
+        before = sim.state.bodies[0, sim.model.loose[0], 2]
+        drive(sim, 1.0)
+        assert 0.0 < before < 0.35 and np.hypot(*(sim.state.loose[0, 0, :2] - 0.3)) < 0.3
+
+
+@pytest.mark.parametrize(("shape", "size", "high"), [("cylinder", (0.4, 0.06), 0.2), ("cylinder", (0.06, 0.4), 0.03),
+                                                     ("capsule", (0.06, 0.4), 0.03), ("sphere", (0.1,), 0.05)])
+def test_a_solid_that_lies_on_its_side_starts_on_the_floor(shape, size, high):
+    sim = Simulation(spatial(Solid(shape=shape, size=size, roll=pi / 2)))
+    assert sim.state.bodies[0, 0, 2] == pytest.approx(high, abs=1e-6)
+    assert drive(sim, 0.5).state.bodies[0, 0, 2] == pytest.approx(high, abs=5e-3)
+
+
+def test_scattered_robots_keep_clear_of_solids_and_holes():
+    group = Group(SBot(), count=6, name="r", place=(Scatter(),))
+    for thing in (Solid(size=(1.6, 1.6, 0.5), fixed=True), Hole(x=0, y=0, width=2, depth=2)):
+        sim = Simulation(World(engine="spatial", things=(Arena(width=3.2, depth=3.2), thing), groups=(group,)))
+        assert np.abs(sim.state.position[0]).max(axis=1).min() > 0.8
+        assert sim.state.bodies[0, sim.model.chassis, 2].min() > -0.01
+
+
+def test_robots_settle_on_the_ground_alone():
+    """A ball on its way to a robot and a stone above it touch nobody before the clock starts."""
+    stone = Solid(name="stone", size=(0.1,), shape="sphere", z=0.3, mass=2.0)
+    sim = Simulation(spatial(Ball(x=-0.2, y=0, vx=2.0, mass=0.5, felt=True), stone, robot=SBot()))
+    assert sim.state.position[0, 0] == pytest.approx([0.0, 0.0], abs=1e-3)
+    assert sim.state.bodies[0, sim.model.chassis[0], 3] == pytest.approx(1.0, abs=1e-3)
+
+
+def test_a_fixed_solid_can_be_gripped():
+    sim = Simulation(spatial(Solid(name="post", size=(0.1, 0.3, 0.2), x=0.12, fixed=True), robot=SBot()))
+    sim.state.outputs[0, 0, 2] = 1.0
+    assert [event.kind for event in events(sim, 2.0, (-0.08, -0.08))] == ["grip"]
+    assert sim.state.grips[0, 0, 2] > 3.0
+
+
 def test_a_terrain_from_a_picture_is_as_high_as_it_is_white(tmp_path):
     from PIL import Image
 
@@ -500,6 +584,15 @@ def test_a_terrain_from_a_picture_is_as_high_as_it_is_white(tmp_path):
     terrain = Terrain(width=2.0, depth=1.0, amplitude=0.3, image=str(tmp_path / "hill.png"))
     height = terrain_heights(terrain)
     assert height.shape == (20, 40) and height[-1, -1] == pytest.approx(0.3) and height[0, 0] == height[-1, 0] == 0.0
+    sim = Simulation(spatial(Terrain(width=2.0, depth=1.0, amplitude=0.3, image=str(tmp_path / "hill.png")), robot=SBot(),
+                             at=[(0.7, 0.3, 0.0), (-0.7, 0.0, 0.0)]))
+    assert sim.state.bodies[0, sim.model.chassis, 2] == pytest.approx([0.3, 0.0], abs=2e-3)
+    Image.fromarray(np.full((10, 10), 128, np.uint8)).save(tmp_path / "grey.png")
+    sim = Simulation(spatial(Terrain(width=2.0, depth=1.0, amplitude=0.3, image=str(tmp_path / "grey.png")), robot=SBot()))
+    assert sim.state.bodies[0, sim.model.chassis[0], 2] == pytest.approx(0.3 * 128 / 255, abs=2e-3)
+    Image.fromarray(np.tile(np.linspace(0, 65535, 40).astype(np.uint16), (20, 1))).save(tmp_path / "fine.png")
+    fine = terrain_heights(Terrain(width=2.0, depth=1.0, amplitude=0.3, image=str(tmp_path / "fine.png")))
+    assert fine[5] == pytest.approx(np.linspace(0, 0.3, 40), abs=1e-3)
     (tmp_path / "broken.png").write_bytes(b"no picture")
     with pytest.raises(WorldError, match="cannot be read as a picture"):
         terrain_heights(Terrain(width=1, depth=1, image=str(tmp_path / "broken.png")))
@@ -540,6 +633,7 @@ def test_a_motion_that_explodes_ends_its_world_and_says_when_and_where():
     ([Solid(size=(0.1,), shape="sphere"), Joint(one="solid", other="nobody", x=0, y=0, z=0)], "nothing called 'nobody'"),
     ([Solid(size=(0.1,), shape="sphere"), Joint(one="solid", other="solid", x=0, y=0, z=0)], "with itself"),
     ([Solid(size=(0.1,), shape="sphere", material="wod"), Material(name="wood")], "no material 'wod'. Did you mean 'wood'"),
+    ([Terrain(width=1e3, depth=1, grain=1e-3)], "too fine for 1000 m"),
     ([Terrain(width=1, depth=1), Hole(x=0, y=0, width=0.1, depth=0.1)], "one <terrain>, or holes"),
     ([Hole(x=0, y=0, width=0.1, depth=0.1), Hole(x=1, y=0, width=0.1, depth=0.1, deep=0.5)], "equally deep"),
 ])
@@ -554,10 +648,20 @@ def test_what_cannot_be_built_is_refused(things, message):
     (lambda: Joint(one="a", other="b", x=0, y=0, z=0, kind="ball", motor=1.0), "only hinge and slider"),
     (lambda: Joint(one="a", other="b", x=0, y=0, z=0, kind="slider", break_force=1.0), "can break"),
     (lambda: Joint(one="a", other="b", x=0, y=0, z=0, kind="hinge", axis=(0, 0, 0)), "no direction"),
+    (lambda: Joint(one="a", other="b", x=0, y=0, z=0, kind="universal", axis=(2, 0, 0)), "not the same"),
 ])
 def test_elements_that_make_no_sense_are_refused(make, message):
     with pytest.raises(WorldError, match=message):
         make()
+
+
+def test_two_of_a_name_are_refused():
+    for kind in ({"one": "floor", "other": "a"}, {"one": "floor", "other": "b"}):
+        with pytest.raises(WorldError, match="second joint with the name 'joint'"):
+            spatial(Solid(name="a", size=(0.1, 0.1, 0.1)), Solid(name="b", size=(0.1, 0.1, 0.1)), *(
+                Joint(x=0, y=0, z=0, **kind) for _ in range(2)))
+    with pytest.raises(WorldError, match="second solid with the name 'solid'"):
+        spatial(Solid(size=(0.1, 0.1, 0.1)), Solid(size=(0.1, 0.1, 0.1)))
 
 
 def test_the_plane_refuses_what_needs_space_and_space_what_needs_the_plane():

@@ -212,6 +212,7 @@ def _elsewhere(position: Any, heading: Any, bodies: Any) -> Any:
 
 def _put_down(model: Model, state: State, w: int, robots: Any, lying: Any) -> None:
     from formiga.engine.spatial.pipeline import _put
+    from formiga.engine.spatial.pipeline import lying as lying_at
 
     mj, data = model.mj, state.scratch.data
     mujoco.mj_setState(mj, data, state.space[w], EVERYTHING)
@@ -234,7 +235,8 @@ def _put_down(model: Model, state: State, w: int, robots: Any, lying: Any) -> No
         joint = mj.joint(f"loose{index}")
         place, speed = joint.qposadr[0], joint.dofadr[0]
         x, y, heading, vx, vy, spin = state.loose[w, number, :6]
-        data.qpos[place : place + 7] = x, y, 0.0, *upright(heading)
+        thing = model.world.things[index]
+        data.qpos[place : place + 7] = x, y, lying_at(model.world, thing, x, y), *upright(heading)
         data.qvel[speed : speed + 6] = vx, vy, 0.0, 0.0, 0.0, spin
         for row in np.flatnonzero(model.held[:, 1] == index):
             state.grips[w, (state.grips[w, :, 0] != OPEN) & (state.grips[w, :, 1] == len(model.machines) + row)] = 0.0

@@ -66,15 +66,21 @@ def grip_all(model: Model, state: State, w: int, events: list[Event]) -> None:
     bodies = state.bodies[w]
     held_by = rings(model, bodies)
     for i in closing:
-        own = bodies[model.row_of[model.gripper[i]]]
+        own = _pose(model, bodies, model.gripper[i])
         jaw = own[:3] + _turn(own[3:], model.jaw[i])
         found = _nearest(model, bodies, held_by, i, jaw)
         if found >= 0:
-            other = bodies[model.row_of[model.hold[found] if found < N else model.held[found - N, 0]]]
+            other = _pose(model, bodies, model.hold[found] if found < N else model.held[found - N, 0])
             loose = getattr(model.machines[i].robot, "grasp", "rigid") == "loose"
             state.grips[w, i, :3] = (LOOSE if loose else RIGID), found, 0.0
             state.grips[w, i, 3:14] = aimed(own, other, jaw, loose)
             events.append(Event(w, time, "grip", f"{name_of(model, i)} grips {name_of(model, found)}"))
+
+
+def _pose(model: Model, bodies: Any, body: int) -> Any:
+    """x y z and quaternion of a body, also of one that is fixed."""
+    row = model.row_of[body]
+    return bodies[row] if row >= 0 else np.concatenate([model.mj.body_pos[body], model.mj.body_quat[body]])
 
 
 def rings(model: Model, bodies: Any) -> Any:
@@ -95,7 +101,7 @@ def _nearest(model: Model, bodies: Any, held_by: Any, i: int, jaw: Any) -> int:
     found = int(np.argmin(gap))
     best, found = (float(gap[found]), found) if gap[found] < np.inf else (np.inf, -1)
     for number, (body, _) in enumerate(model.held):
-        place = bodies[model.row_of[body]]
+        place = _pose(model, bodies, body)
         if np.abs(place[:3] - jaw).max() <= reach + model.wide[body]:
             gap_there = _gap(model.mj, int(body), place, jaw)
             if gap_there <= reach and gap_there < best:
@@ -150,7 +156,7 @@ def forces_of(model: Model, data: Any) -> dict[int, Any]:
     for start, end in zip(first, [*first[1:], ne]):
         both = np.zeros(6)
         both[: end - start] = force[start:end]
-        both[3:] *= model.mj.eq_data[number[start], 10]
+        both[3:] *= 0.5 * model.mj.eq_data[number[start], 10]  # a weld's rows of turning are half angles
         found[int(number[start])] = both
     return found
 
@@ -162,35 +168,41 @@ def pull_all(model: Model, state: State, w: int, data: Any, events: list[Event])
     if not forces and not model.joints:
         return
     time = float(state.step[w]) * model.dt
-    if forces:
-        N = len(model.machines)
-        for i in np.flatnonzero(state.grips[w, :, 0]):
-            kind, held = int(state.grips[w, i, 0]), int(state.grips[w, i, 1])
-            pulled = forces.get(int(model.grips[i, kind - 1]))
-            if pulled is None:
-                continue
-            size = float(np.linalg.norm(pulled[:3]))
-            state.grips[w, i, 2], state.grips[w, i, 14:] = size, pulled[:3]
-            state.pull[w, i] += pulled[:3]
-            if held < N:
-                state.pull[w, held] -= pulled[:3]
-            if size > model.machines[i].robot.grip_force:
-                why = f"{size:.1f} N is more than its grip of {model.machines[i].robot.grip_force:g} N"
-                events.append(Event(w, time, "lost", f"{name_of(model, int(i))} loses {name_of(model, held)}: {why}"))
-                state.grips[w, i] = 0.0
-                state.outputs[w, i, model.machines[i].robot.outputs.index("grip")] = 0.0
-        for i in np.flatnonzero(state.pull[w].any(axis=1)):
-            state.pull[w, i] = _turn(_back(state.bodies[w, model.chassis[i], 3:]), state.pull[w, i])
+    _pull_at_grips(model, state, w, forces, time, events)
     for number, (joint, equalities) in enumerate(model.joints):
         if len(equalities) == 0 or state.joints[w, number, 0] == 0.0:
             continue
         pulled = sum((forces.get(int(equality), np.zeros(6)) for equality in equalities), np.zeros(6))
         state.joints[w, number, 1:7] = pulled
+        for robot, sign in zip(model.joined[number], (-1.0, 1.0), strict=True):
+            if robot >= 0:
+                state.pull[w, robot] += sign * pulled[:3]
         force, torque = np.linalg.norm(pulled[:3]), np.linalg.norm(pulled[3:])
         if force > (joint.break_force or np.inf) or torque > (joint.break_torque or np.inf):
             state.joints[w, number, :7] = 0.0
             data.eq_active[equalities] = False
             events.append(Event(w, time, "break", f"joint '{joint.name}' breaks at {force:.1f} N and {torque:.2f} N m"))
+    for i in np.flatnonzero(state.pull[w].any(axis=1)):
+        state.pull[w, i] = _turn(_back(state.bodies[w, model.chassis[i], 3:]), state.pull[w, i])
+
+
+def _pull_at_grips(model: Model, state: State, w: int, forces: dict[int, Any], time: float, events: list[Event]) -> None:
+    N = len(model.machines)
+    for i in map(int, np.flatnonzero(state.grips[w, :, 0])):
+        kind, held, robot = int(state.grips[w, i, 0]), int(state.grips[w, i, 1]), model.machines[i].robot
+        pulled = forces.get(int(model.grips[i, kind - 1]))
+        if pulled is None:
+            continue
+        size = float(np.linalg.norm(pulled[:3]))
+        state.grips[w, i, 2], state.grips[w, i, 14:] = size, pulled[:3]
+        state.pull[w, i] += pulled[:3]
+        if held < N:
+            state.pull[w, held] -= pulled[:3]
+        if size > robot.grip_force:
+            why = f"{size:.1f} N is more than its grip of {robot.grip_force:g} N"
+            events.append(Event(w, time, "lost", f"{name_of(model, i)} loses {name_of(model, held)}: {why}"))
+            state.grips[w, i] = 0.0
+            state.outputs[w, i, robot.outputs.index("grip")] = 0.0
 
 
 def name_of(model: Model, number: int) -> str:

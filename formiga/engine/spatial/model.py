@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from formiga.engine.flatten import extent
+from formiga.engine.fixed import Fixed
+from formiga.engine.flatten import extent, flatten
 from formiga.engine.ground import is_flat
 from formiga.engine.parts import Part
 from formiga.engine.planar import pipeline as planar
@@ -17,12 +19,12 @@ from formiga.engine.spatial import robots, scenery
 from formiga.errors import WorldError
 from formiga.state import Floats
 from formiga.world.elements import where
-from formiga.world.ground import Physics
+from formiga.world.ground import Hole, Physics, Platform, Ramp
 from formiga.world.loose import JOINTS, LOOSE
-from formiga.world.model import Contact, World
+from formiga.world.model import Contact, Cylinder, Rectangle, World
 from formiga.world.solids import Joint, Solid, Trigger
 
-SLIDING, ROLLING = 0.02, 0.01    # s, steps that were accurate enough: docs/space.md
+SLIDING, ROLLING, BOUNCING = 0.02, 0.01, 0.0025  # s, steps that were accurate enough: docs/space.md
 STIFF = (0.999, 0.999, 0.001, 0.5, 2.0)  # of grips: else a chain of robots over a gap bends by some degrees at each
 SOFT = (0.9, 0.95, 0.001, 0.5, 2.0)      # MuJoCo's own; conjugate gradients lose formations of 12 with stiffer grips
 BODY = mujoco.mjtObj.mjOBJ_BODY
@@ -43,6 +45,7 @@ class Model:
     dt: float
     flat: planar.Model             # the same world seen from above: placement, and rays over a level floor
     level: bool                    # whether rays in the plane see everything
+    placing: tuple[World, Fixed]   # the same world to place robots in, and what scattered ones keep clear of
     mj: Any                        # mujoco.MjModel
     substeps: int
     gravity: float
@@ -71,6 +74,7 @@ class Model:
     ring: Floats                   # (N,) m, height at which others hold a robot
     wide: Floats                   # (bodies,) m, how far a body reaches from its origin, at most
     joints: list[tuple[Joint, Any]]  # with the numbers of their equalities, none for a joint of the tree
+    joined: list[tuple[int, ...]]  # of each joint: the robots that it holds, `one` and `other`, or -1
     triggers: list[tuple[int, Trigger]]
     spatial: bool = True
 
@@ -81,10 +85,14 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     lying = any(isinstance(thing, (*LOOSE, Solid)) for thing in world.things)
     free = level and not any(getattr(thing, "grippable", isinstance(thing, LOOSE)) and not getattr(thing, "fixed", False)
                              for thing in world.things)
-    flat = planar.build(_from_above(world), worlds, first_world, copies, from_space=True)
+    above = _from_above(world)
+    flat = planar.build(above, worlds, first_world, copies, from_space=True)
+    contact = replace(world.contact, model="none" if world.contact.model == "none" else "reposition")
+    placing = replace(above, contact=contact), flatten(_with_obstacles(above, world))
     physics = next((each for each in world.settings if isinstance(each, Physics)), Physics())
     slides = all(not hasattr(group.robot, "file") and robots.slides(group.robot, level, free) for group in world.groups)
-    step = physics.step if physics.step is not None else SLIDING if slides and not lying else ROLLING
+    bounces = any(getattr(thing, "restitution", 0.0) > 0.0 for thing in world.things)
+    step = physics.step or (BOUNCING if bounces else SLIDING if slides and not lying else ROLLING)
     substeps = max(1, ceil(world.dt / step - 1e-9))
     spec = mujoco.MjSpec()
     option = spec.option
@@ -96,20 +104,25 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     stuff = scenery.Stuff(world, option.timestep, physics.gravity)
     scenery.add_ground(spec, world, stuff, extent(world, flat.fixed))
-    scenery.add_walls(spec, flat.fixed)
-    machines = [robots.add(spec, group, number, level, free) for group, numbers in zip(world.groups, world.slices, strict=True)
+    scenery.add_walls(spec, world, flat.fixed)
+    machines = [robots.add(spec, group, number, level, free, lying)
+                for group, numbers in zip(world.groups, world.slices, strict=True)
                 for number in range(numbers.start, numbers.stop)]
     spec.nuserdata = 3 * sum(machine.sliding for machine in machines)  # strains of treels, so that they are part of the state
-    loose = scenery.add_loose(spec, world)
+    loose = scenery.add_loose(spec, world, stuff)
     names = {f"{group.name}.{k}": machines[numbers.start + k].hold
              for group, numbers in zip(world.groups, world.slices, strict=True) for k in range(group.count)}
+    numbers = {name: number for number, name in enumerate(names)}
     names |= {thing.name: body for thing, (body, _) in zip(world.loose, loose, strict=True)}
-    solids, joints = scenery.add_solids(spec, world, stuff, names)
+    stiffness = SOFT if physics.solver == "iterative" else STIFF
+    solids, joints = scenery.add_solids(spec, world, stuff, names, stiffness)
     stuff.pairs(spec)
     for machine in machines:
-        _add_grips(spec, machine, SOFT if physics.solver == "iterative" else STIFF)
+        _add_grips(spec, machine, stiffness)
     try:
-        mj = spec.compile()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of MuJoCo's, about inertias
+            mj = spec.compile()
     except (ValueError, mujoco.FatalError) as wrong:
         raise WorldError(f"{where(world)}the world cannot be built in space ({str(wrong).strip().splitlines()[0]}).") from wrong
     if world.contact.model == "none":
@@ -117,9 +130,10 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
         mj.geom_conaffinity[:] = mj.geom_conaffinity & ~robots.BODY
     plain = level and not solids and not any(hasattr(machine.robot, "file") for machine in machines)
     return Model(world=world, worlds=worlds, copies=copies, first_world=first_world, dt=world.dt, flat=flat, level=plain, mj=mj,
-                 substeps=substeps, gravity=physics.gravity, machines=machines, sliding=_sliding(machines, mj),
+                 placing=placing, substeps=substeps, gravity=physics.gravity, machines=machines, sliding=_sliding(machines, mj),
                  triggers=[(index, thing) for index, thing in enumerate(world.things) if isinstance(thing, Trigger)],
-                 joints=[(joint, np.array([mj.equality(name).id for name in names], np.int64)) for joint, names in joints],
+                 joints=[(joint, np.array([mj.equality(name).id for name in held], np.int64)) for joint, held in joints],
+                 joined=[tuple(numbers.get(side, -1) for side in (joint.one, joint.other)) for joint, _ in joints],
                  **_numbers(world, mj, machines, loose, solids))
 
 
@@ -131,6 +145,18 @@ def _from_above(world: World) -> World:
                       at_limit=world.contact.at_limit)
     settings = tuple(each for each in world.settings if not getattr(each, "SPATIAL", False))
     return replace(world, things=things, contact=contact, settings=settings, engine="planar")
+
+
+def _with_obstacles(above: World, world: World) -> World:
+    """With a drum around every solid and a box over every hole, ramp and platform, for robots that are scattered."""
+    tallest = max((group.robot.height for group in world.groups), default=0.0)
+    things: list[Any] = [Rectangle(x=thing.x, y=thing.y, width=thing.width, depth=thing.depth,
+                                   heading=getattr(thing, "heading", 0.0))
+                         for thing in world.things if isinstance(thing, Hole | Ramp | Platform)]
+    for solid in world.things:
+        if isinstance(solid, Solid) and (solid.z or 0.0) < tallest + 0.5 * max(solid.size):
+            things.append(Cylinder(x=solid.x, y=solid.y, radius=0.5 * float(np.linalg.norm(solid.size))))
+    return replace(above, things=(*above.things, *things))
 
 
 def _add_grips(spec: Any, machine: robots.Machine, stiffness: tuple[float, ...]) -> None:
@@ -171,6 +197,8 @@ def _numbers(world: World, mj: Any, machines: list[robots.Machine], loose: Any, 
     np.maximum.at(wide, mj.geom_bodyid, mj.geom_rbound + np.linalg.norm(mj.geom_pos, axis=1))
     held = [(body(name), part.thing) for name, part in [*loose, *solids]
             if getattr(world.things[part.thing], "grippable", True)]
+    held += [(body(f"solid/{thing.name}"), index) for index, thing in enumerate(world.things)
+             if isinstance(thing, Solid) and thing.fixed and thing.grippable]
     return {
         "speeds": _speeds(mj), "parts": tuple(part for _, part in moving), "rows": rows, "row_of": row_of, "wide": wide,
         "chassis": column(row[machine.chassis] for machine in machines), "hold": column(body(m.hold) for m in machines),

@@ -8,26 +8,31 @@ and whoever changes the state by hand changes the motion. Threads share out whol
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import hypot
 from typing import Any
 
 import mujoco
 import numpy as np
 
 from formiga.engine.beams import Beams
+from formiga.engine.ground import highest
+from formiga.engine.place import place
 from formiga.engine.planar import pipeline as planar
 from formiga.engine.spatial.carry import as_it_stands, carry_on, put_down
 from formiga.engine.spatial.gripping import Event, aim, aimed, forces_of, grip_all, name_of, pull_all
 from formiga.engine.spatial.model import EVERYTHING, Model, build
 from formiga.engine.spatial.painter import Painter
 from formiga.engine.spatial.readout import poses
-from formiga.engine.spatial.scenery import GROUND_GROUP, upright
+from formiga.engine.spatial.robots import GROUND, WHEEL
+from formiga.engine.spatial.scenery import upright
 from formiga.engine.spatial.treels import pull_all as treels
 from formiga.errors import WorldError
+from formiga.noise import world_key
 from formiga.state import Floats, State
+from formiga.world.model import Ball, World
 
 SENSOR_HEIGHT = 0.6                 # of rays around a robot, in its heights: only on rough ground does it matter
 SEEN = np.array([1, 1, 0, 1, 1, 1], np.uint8)          # groups of geoms that rays meet
-ONLY_GROUND = np.array([group == GROUND_GROUP for group in range(6)], np.uint8)
 JOINT_COLUMNS = 29                  # of state.joints: whether it holds, force and torque (6), 2 x 11 numbers of its equalities
 SETTLING = 0.3                      # s that robots on wheels have to come to rest before the start
 RESTING = 1e-5                      # m/s, rad/s and their rates: below it a world sleeps until somebody is told to move
@@ -47,7 +52,7 @@ class Scratch(planar.Scratch):
 
 def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> State:
     """Everything that changes, at the start: robots placed as in the plane, then set down on the ground."""
-    state = planar.init(model.flat, seed, start)
+    state = planar.init(model.flat, seed, _placed(model, seed) if start is None else start)
     W, N, K = model.worlds, len(model.machines), model.motor.shape[1]
     flat, mj = state.scratch, model.mj
     data = mujoco.MjData(mj)
@@ -78,17 +83,30 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
     return state
 
 
+def _placed(model: Model, seed: int) -> tuple[Any, Any]:
+    """Where the placement rules put robots (W, N, 2), and headings (W, N)."""
+    keys = np.array([world_key(seed, model.first_world + w) for w in range(model.worlds // model.copies)], np.uint64)
+    world, clear = model.placing
+    position, heading = place(world, model.flat.fixed, keys, clear)
+    return np.concatenate([position] * model.copies), np.concatenate([heading] * model.copies)
+
+
 def _settle(model: Model, data: Any) -> None:
     """Let robots on wheels come to rest on the ground before the clock starts; everything else stays as it is."""
     mj = model.mj
     if all(machine.sliding or hasattr(machine.robot, "file") for machine in model.machines):
         return
     place, speed, warm = data.qpos.copy(), data.qvel.copy(), data.act.copy()
+    touches = mj.geom_contype.copy(), mj.geom_conaffinity.copy()
+    theirs = np.isin(mj.geom_bodyid, model.rows[[part.robot >= 0 for part in model.parts]]) | model.ground
+    mj.geom_contype[:] = np.where(theirs, touches[0] & (GROUND | WHEEL), 0)  # nobody meets anything but the ground
+    mj.geom_conaffinity[:] = np.where(theirs, touches[1] & (GROUND | WHEEL), 0)
     mujoco.mj_step(mj, data, nstep=max(1, round(SETTLING / mj.opt.timestep)))
+    mj.geom_contype[:], mj.geom_conaffinity[:] = touches
     rolls = np.array([part.robot >= 0 and not model.machines[part.robot].sliding for part in model.parts])
-    theirs = np.isin(mj.jnt_bodyid, model.rows[rolls])
+    moved = np.isin(mj.jnt_bodyid, model.rows[rolls])
     stays = np.ones(mj.nq, np.bool_)
-    for joint in np.flatnonzero(theirs):
+    for joint in np.flatnonzero(moved):
         wide = 7 if mj.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE else 1
         stays[mj.jnt_qposadr[joint] : mj.jnt_qposadr[joint] + wide] = False
     if not np.isfinite(data.qpos).all():
@@ -109,26 +127,13 @@ def _put(model: Model, data: Any, machine: Any, x: float, y: float, heading: flo
     if first >= 0 and mj.jnt_type[first] == mujoco.mjtJoint.mjJNT_FREE:
         at = mj.jnt_qposadr[first]
         data.qpos[at : at + 2], data.qpos[at + 3 : at + 7] = (x, y), upright(heading)
-        data.qpos[at + 2] = _ground(model, data, machine, x, y, heading) + machine.lift
-
-
-def _ground(model: Model, data: Any, machine: Any, x: float, y: float, heading: float) -> float:
-    """The highest point of the ground under a robot: in its middle, under its wheels and at its rim."""
-    mujoco.mj_kinematics(model.mj, data)
-    robot, highest = machine.robot, 0.0 if model.level else -np.inf
-    if model.level:
-        return highest
-    for angle, out in [(0.0, 0.0), *((k * np.pi / 4, 0.78 * robot.radius) for k in range(8))]:
-        point = np.array([x + out * np.cos(heading + angle), y + out * np.sin(heading + angle), 10.0])
-        down = mujoco.mj_ray(model.mj, data, point, np.array([0.0, 0.0, -1.0]), ONLY_GROUND, True, -1, np.array([-1], np.int32))
-        highest = max(highest, 10.0 - down if down >= 0.0 else -np.inf)
-    return highest if np.isfinite(highest) else 0.0
+        data.qpos[at + 2] = highest(model.world, x, y, 0.8 * machine.robot.radius) + machine.lift
 
 
 def _lay(model: Model, data: Any, number: int, thing: Any) -> None:
     """A ball, puck or block where the world says."""
     at = model.mj.joint(f"loose{model.world.things.index(thing)}").qposadr[0]
-    data.qpos[at : at + 3] = thing.x, thing.y, 0.0
+    data.qpos[at : at + 3] = thing.x, thing.y, lying(model.world, thing, thing.x, thing.y)
     data.qpos[at + 3 : at + 7] = upright(getattr(thing, "heading", 0.0))
     dof = model.mj.joint(f"loose{model.world.things.index(thing)}").dofadr[0]
     data.qvel[dof : dof + 2] = getattr(thing, "vx", 0.0), getattr(thing, "vy", 0.0)
@@ -144,6 +149,12 @@ def _join(model: Model, data: Any, joint: Any, equalities: Any, row: Floats) -> 
             point = point + (2 * k - 1) * 0.02 * np.array(joint.axis) / np.linalg.norm(joint.axis)
         pose = [np.concatenate([data.xpos[body], data.xquat[body]]) for body in (one, other)]
         row[7 + 11 * k : 18 + 11 * k] = mj.eq_data[equality, :11] = aimed(pose[0], pose[1], point, joint.kind != "fixed")
+
+
+def lying(world: World, thing: Any, x: float, y: float) -> float:
+    """How high the origin of a ball, puck or block is when it lies at a place: that of a ball is its middle."""
+    spread = float(thing.radius) if hasattr(thing, "radius") else max(hypot(x, y) for x, y in thing.outline)
+    return highest(world, x, y, spread) + (spread if isinstance(thing, Ball) else 0.0)
 
 
 # -- the step -----------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from formiga.world.model import Group
 # Who touches whom: contype of one and conaffinity of the other share a bit.
 BODY, GROUND, WHEEL, LYING = 1, 2, 4, 8
 UNSEEN = 2                         # group of geoms that rays and images leave out
+SHELL = 0.3                        # friction of bodies and walls
 SMOOTH = 1000                      # priority of what has no friction
 # Shares of an s-bot's mass [digest of S3: chassis 0.36, wheels 0.03 each, turret 0.30, arm 0.02 kg]
 CHASSIS_SHARE, WHEEL_SHARE, TURRET_SHARE, ARM_SHARE = 0.36 / 0.74, 0.03 / 0.74, 0.30 / 0.74, 0.02 / 0.74
@@ -66,8 +67,8 @@ def slides(robot: Any, flat: bool, free: bool) -> bool:
     return base == "sliding" or (base == "auto" and able)
 
 
-def add(spec: Any, group: Group, number: int, flat: bool, free: bool) -> Machine:
-    """Add one robot to the description of the model."""
+def add(spec: Any, group: Group, number: int, flat: bool, free: bool, lying: bool) -> Machine:
+    """Add one robot to the description of the model. lying: there are things on the floor that may be flat."""
     robot = group.robot
     if hasattr(robot, "file"):
         return _from_file(spec, robot, number)
@@ -81,11 +82,14 @@ def add(spec: Any, group: Group, number: int, flat: bool, free: bool) -> Machine
         if getattr(robot, noise, 0.0) > 0.0:
             raise WorldError(f"{where(group)}'{group.name}' has {noise}; in space robots move by forces, and only motor_noise "
                              "has a meaning.")
-    return _sliding(spec, robot, number) if slides(robot, flat, free) else _on_wheels(spec, robot, number)
+    if robot.height < 2.5 * robot.wheel_radius:
+        raise WorldError(f"{where(group)}'{group.name}' is {robot.height:g} m high; in space a robot is at least 2.5 times as "
+                         f"high as its wheels' radius, {robot.wheel_radius:g} m.")
+    return _sliding(spec, robot, number, lying) if slides(robot, flat, free) else _on_wheels(spec, robot, number)
 
 
 # -- sliding ------------------------------------------------------------------------------------------------------------
-def _sliding(spec: Any, robot: Any, number: int) -> Machine:
+def _sliding(spec: Any, robot: Any, number: int, lying: bool) -> Machine:
     """x, y and a turn about the vertical. With a turret, that is what slides, and the chassis turns under it."""
     name, turret = f"r{number}", hasattr(robot, "outputs")
     own = robot.mass * (TURRET_SHARE + ARM_SHARE) if turret else robot.mass
@@ -93,7 +97,12 @@ def _sliding(spec: Any, robot: Any, number: int) -> Machine:
     for axis, kind, what in (((1, 0, 0), slide, "x"), ((0, 1, 0), slide, "y"), ((0, 0, 1), hinge, "turn")):
         body.add_joint(name=f"{name}/{what}", type=kind, axis=axis)
     _weight(body, own, robot)
-    _shell(body, robot, contype=BODY, conaffinity=BODY, condim=1)
+    if lying and not getattr(robot, "outline", None):
+        half = robot.height / 2  # a sphere would pass over a flat puck
+        body.add_geom(type=cylinder, size=(robot.radius, half - 1e-3, 0), pos=(0, 0, half + 1e-3), mass=0.0, contype=BODY,
+                      conaffinity=BODY, condim=1, rgba=rgba(robot.colour))
+    else:
+        _shell(body, robot, contype=BODY, conaffinity=BODY, condim=1)
     if not turret:
         return Machine(number, robot, True, f"{name}/chassis", hold=f"{name}/chassis",
                        parts=[(f"{name}/chassis", Part(number, -1, "chassis"))])
@@ -194,18 +203,17 @@ def _servo(spec: Any, name: str, joint: str, torque: float) -> None:
 def _shell(body: Any, robot: Any, **how: Any) -> None:
     """What others bump into. A sphere stands for an upright drum: cheaper, and the same among robots of one height."""
     low, high = robot.wheel_radius, robot.height
-    how["rgba"] = rgba(getattr(robot, "colour", "#808080"))
+    how |= {"rgba": rgba(getattr(robot, "colour", "#808080")), "friction": (SHELL, 0, 0), "priority": priority(SHELL)}
     outline = getattr(robot, "outline", None)
     if outline:
         width, depth = (max(p[k] for p in outline) - min(p[k] for p in outline) for k in (0, 1))
         body.add_geom(type=box, size=(width / 2, depth / 2, (high - 0.1 * low) / 2), pos=(0, 0, (high + 0.1 * low) / 2),
-                      mass=0.0, friction=(0.3, 0, 0), **how)
+                      mass=0.0, **how)
     elif getattr(robot, "model", "") == "detailed":
         body.add_geom(type=cylinder, size=(robot.radius, (high - 2 * low) / 2, 0), pos=(0, 0, (high + 2 * low) / 2), mass=0.0,
-                      friction=(0.3, 0, 0), **how)
+                      **how)
     else:
-        body.add_geom(type=sphere, size=(robot.radius, 0, 0), pos=(0, 0, low + robot.radius), mass=0.0,
-                      friction=(0.3, 0, 0), **how)
+        body.add_geom(type=sphere, size=(robot.radius, 0, 0), pos=(0, 0, low + robot.radius), mass=0.0, **how)
 
 
 def _weight(body: Any, mass: float, robot: Any) -> None:

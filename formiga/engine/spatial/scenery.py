@@ -9,18 +9,37 @@ import mujoco
 import numpy as np
 
 from formiga.engine.fixed import Fixed
-from formiga.engine.ground import covers, floor_tiles, terrain_heights, wedge
+from formiga.engine.flatten import flatten
+from formiga.engine.ground import floor_tiles, height_at, terrain_heights, wedge
 from formiga.engine.parts import Part
-from formiga.engine.spatial.robots import BODY, GROUND, LYING, WHEEL, box, cylinder, free, hinge, priority, rgba, slide, sphere
+from formiga.engine.spatial.robots import (
+    BODY,
+    GROUND,
+    LYING,
+    SHELL,
+    SMOOTH,
+    WHEEL,
+    box,
+    cylinder,
+    free,
+    hinge,
+    priority,
+    rgba,
+    slide,
+    sphere,
+)
 from formiga.errors import WorldError, suggest
-from formiga.units import MM
+from formiga.units import CM, MM
 from formiga.world.elements import locate, origin, where
 from formiga.world.ground import FLOORS, Hole, Platform, Ramp, Terrain
 from formiga.world.loose import JOINTS, Ball, Block, Puck, Weld
-from formiga.world.model import World
+from formiga.world.model import Rectangle, World
 from formiga.world.solids import Joint, Material, Solid, Touch
 
-THICK = 4.0 * MM         # of walls
+THICK = 4.0 * MM         # of walls inside
+OUTER = 0.2              # m, of the arena's, outwards: nothing is pushed through to the other side
+BOARD = 5.0 * CM         # of a field's, outwards
+BOUNCE = 6               # steps that a contact lasts that bounces
 FAR = 20.0               # m, that the floor goes on around everything
 GROUND_GROUP = 1         # of geoms that are the ground; group 2 is not seen by rays
 ON_GROUND = {"contype": GROUND, "conaffinity": WHEEL, "group": GROUND_GROUP, "rgba": (0.72, 0.66, 0.55, 1.0)}
@@ -54,18 +73,26 @@ class Stuff:
         return self.materials[name]
 
     def of(self, thing: Any, geom: str) -> dict[str, Any]:
-        """How a geom of that name rubs and bounces; it is remembered for pairs."""
-        material = self._find(thing, thing.material)
+        """How a geom of that name rubs and bounces; it is remembered for pairs. A floor (None) is of `ground`."""
+        material = self._find(thing, thing.material) if thing is not None else self.materials["ground"]
         self.geoms.setdefault(material.name, []).append(geom)
         return {"name": geom, "friction": (material.friction, 0, 0), "priority": priority(material.friction),
                 "solref": self.solref(material.restitution, material.softness), "condim": 3}
 
     def solref(self, restitution: float, softness: float) -> tuple[float, float]:
         """Time constant and damping ratio of a contact: a spring that gives by `softness` under the weight, and a damper that
-        leaves `restitution` of a speed:  zeta = -ln e / sqrt(pi^2 + ln^2 e)."""
-        lost = -log(max(restitution, 1e-12))
-        damping = lost / sqrt(pi**2 + lost**2) if restitution > 0.0 else 1.0
-        return max(2.0 * self._step, sqrt(softness / self._gravity)), max(damping, 1e-3)
+        leaves `restitution` of a speed.
+
+            zeta = -ln e / sqrt(pi^2 + ln^2 e),   omega = 1 / (tau zeta) <= pi / (BOUNCE h)
+        MuJoCo's spring swings at omega; one that is faster than the steps h can follow gains energy, so a bounce takes BOUNCE
+        of them at least, and a bouncing thing is soft.
+        """
+        hard = max(2.0 * self._step, sqrt(softness / self._gravity))
+        if restitution <= 0.0:
+            return hard, 1.0
+        lost = -log(min(restitution, 0.99))
+        damping = lost / sqrt(pi**2 + lost**2)
+        return max(hard, BOUNCE * self._step / (pi * damping)), damping
 
     def pairs(self, spec: Any) -> None:
         """Contact parameters for every two geoms whose materials have a <touch>."""
@@ -86,24 +113,24 @@ def add_ground(spec: Any, world: World, stuff: Stuff, region: Any) -> None:
     if len(terrains) > 1 or (terrains and holes):
         second = (terrains[1:] or holes)[0]
         raise WorldError(f"{where(second)}a world has one <terrain>, or holes in a flat floor, not both.")
-    plane = {"type": mujoco.mjtGeom.mjGEOM_PLANE, "size": (0, 0, 1.0), "friction": (1, 0, 0), "condim": 3, **ON_GROUND}
+    plane = {"type": mujoco.mjtGeom.mjGEOM_PLANE, "size": (0, 0, 1.0), **ON_GROUND}
     if holes:
         if any(hole.deep != holes[0].deep for hole in holes):
             raise WorldError(f"{where(holes[-1])}<hole> deep: all holes of a world are equally deep.")
         floor = floor_tiles(world, region.x0 - FAR, region.y0 - FAR, region.x1 + FAR, region.y1 + FAR)
         deep = holes[0].deep
         for k, (x0, y0, x1, y1) in enumerate(floor):
-            spec.worldbody.add_geom(name=f"floor{k}", type=box, size=((x1 - x0) / 2, (y1 - y0) / 2, deep / 2),
-                                    pos=((x0 + x1) / 2, (y0 + y1) / 2, -deep / 2), friction=(1, 0, 0), condim=3, **ON_GROUND)
-        spec.worldbody.add_geom(name="bottom", pos=(0, 0, -deep), **plane)
+            spec.worldbody.add_geom(type=box, size=((x1 - x0) / 2, (y1 - y0) / 2, deep / 2),
+                                    pos=((x0 + x1) / 2, (y0 + y1) / 2, -deep / 2), **ON_GROUND, **stuff.of(None, f"floor{k}"))
+        spec.worldbody.add_geom(pos=(0, 0, -deep), **plane, **stuff.of(None, "bottom"))
     else:
-        spec.worldbody.add_geom(name="floor", **plane)
+        spec.worldbody.add_geom(**plane, **stuff.of(None, "floor"))
     for terrain in terrains:
         height = terrain_heights(terrain)
-        spec.add_hfield(name="terrain", nrow=height.shape[0], ncol=height.shape[1],
-                        userdata=(height / terrain.amplitude).ravel(),
-                        size=(terrain.width / 2, terrain.depth / 2, terrain.amplitude, 0.1))
-        spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname="terrain", pos=(terrain.x, terrain.y, 0),
+        low, range_ = float(height.min()), max(float(np.ptp(height)), 1e-6)  # MuJoCo stretches whatever it is given to 0..1
+        spec.add_hfield(name="terrain", nrow=height.shape[0], ncol=height.shape[1], userdata=height.ravel(),
+                        size=(terrain.width / 2, terrain.depth / 2, range_, 0.1))
+        spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname="terrain", pos=(terrain.x, terrain.y, low),
                                 **ON_GROUND, **stuff.of(terrain, "terrain"))
     for index, thing in enumerate(world.things):
         if isinstance(thing, Ramp):
@@ -116,25 +143,50 @@ def add_ground(spec: Any, world: World, stuff: Stuff, region: Any) -> None:
                                     **ON_GROUND, **stuff.of(thing, f"platform{index}"))
 
 
-def add_walls(spec: Any, fixed: Fixed) -> None:
-    """Walls and obstacles: thin boxes and drums."""
+def add_walls(spec: Any, world: World, fixed: Fixed) -> None:
+    """Walls and obstacles. Those around the arena or a field are thick on the outside, so that fast things stay inside."""
+    how = {"friction": (SHELL, 0, 0), "priority": priority(SHELL), "condim": 3, **STANDS}
+    boxes = {edge: thing for thing in world.things if isinstance(thing, Rectangle) and thing.on for edge in _edges(thing)}
+    outside = _outside(world)
     for k, ((x0, y0, x1, y1, radius), height) in enumerate(zip(fixed.shapes, fixed.heights, strict=True)):
-        how = {"name": f"fixed{k}", "pos": ((x0 + x1) / 2, (y0 + y1) / 2, height / 2), "friction": (0.3, 0, 0), "condim": 3,
-               **STANDS}
+        edge = _edge(x0, y0, x1, y1)
         if radius > 0.0:
-            spec.worldbody.add_geom(type=cylinder, size=(radius, height / 2, 0), **how)
-        else:
-            spec.worldbody.add_geom(type=box, size=(hypot(x1 - x0, y1 - y0) / 2 + THICK / 2, THICK / 2, height / 2),
-                                    quat=upright(atan2(y1 - y0, x1 - x0)), **how)
+            spec.worldbody.add_geom(name=f"fixed{k}", type=cylinder, size=(radius, height / 2, 0),
+                                    pos=(x0, y0, height / 2), **how)
+        elif edge not in boxes:
+            nx, ny, thick = outside.get(edge, (0.0, 0.0, THICK))
+            centre = (x0 + x1) / 2 + nx * thick / 2, (y0 + y1) / 2 + ny * thick / 2, height / 2
+            spec.worldbody.add_geom(name=f"fixed{k}", type=box, pos=centre, quat=upright(atan2(y1 - y0, x1 - x0)),
+                                    size=(hypot(x1 - x0, y1 - y0) / 2 + THICK / 2, thick / 2, height / 2), **how)
+    for k, thing in enumerate(dict.fromkeys(boxes.values())):
+        spec.worldbody.add_geom(name=f"box{k}", type=box, size=(thing.width / 2, thing.depth / 2, thing.height / 2),
+                                pos=(thing.x, thing.y, thing.height / 2), quat=upright(thing.heading), **how)
 
 
-def height_at(world: World, x: float, y: float) -> float:
-    """Of the ground, away from hills: floor, ramps and platforms."""
-    return max([0.0, *(covers(thing, x, y) for thing in world.things if isinstance(thing, Ramp | Platform))])
+def _edge(x0: float, y0: float, x1: float, y1: float) -> tuple[float, ...]:
+    """A segment as a key: rounded, so that the same edge is found again."""
+    return tuple(round(float(value), 9) for value in (x0, y0, x1, y1))
+
+
+def _edges(thing: Any) -> list[tuple[float, ...]]:
+    return [_edge(*shape[:4]) for shape in flatten(World(things=(thing,))).shapes]
+
+
+def _outside(world: World) -> dict[tuple[float, ...], tuple[float, float, float]]:
+    """The edges of the arena and of a field: the way outwards, and how thick the wall is there."""
+    found = {}
+    for thing, thick in ((world.arena, OUTER), (world.pitch, BOARD)):
+        edges = _edges(thing) if thing is not None and getattr(thing, "walls", True) else []
+        area = sum(x0 * y1 - x1 * y0 for x0, y0, x1, y1 in edges)
+        for edge in edges:
+            x0, y0, x1, y1 = edge
+            turn = (1.0 if area > 0.0 else -1.0) / max(hypot(x1 - x0, y1 - y0), 1e-12)
+            found[edge] = (y1 - y0) * turn, (x0 - x1) * turn, thick
+    return found
 
 
 # -- what lies about --------------------------------------------------------------------------------------------------------
-def add_loose(spec: Any, world: World) -> list[tuple[str, Part]]:
+def add_loose(spec: Any, world: World, stuff: Stuff) -> list[tuple[str, Part]]:
     """Balls, pucks and blocks, free to move. Their names, in the order of `world.loose`."""
     names = []
     for thing in world.loose:
@@ -146,8 +198,9 @@ def add_loose(spec: Any, world: World) -> list[tuple[str, Part]]:
         how = {"mass": thing.mass, "friction": (friction, 0, 0), "priority": priority(friction), "condim": 3,
                "rgba": rgba(thing.colour), **LIES}
         if isinstance(thing, Ball):
-            body.add_geom(type=sphere, size=(thing.radius, 0, 0), pos=(0, 0, thing.radius), **{
-                **how, "friction": (0.6, 0.005, thing.rolling * thing.radius), "condim": 6})
+            body.add_geom(type=sphere, size=(thing.radius, 0, 0), **{  # its origin is its middle: it rolls
+                **how, "friction": (0.6, 0.005, thing.rolling * thing.radius), "condim": 6, "priority": SMOOTH,
+                "solref": stuff.solref(thing.wall_restitution, 0.0)})
         elif isinstance(thing, Puck):
             body.add_geom(type=cylinder, size=(thing.radius, high / 2, 0), pos=(0, 0, high / 2), **how)
         else:
@@ -167,14 +220,12 @@ def _prism(spec: Any, body: Any, thing: Block, name: str, high: float, how: dict
 
 
 # -- solids and joints --------------------------------------------------------------------------------------------------------
-def add_solids(spec: Any, world: World, stuff: Stuff,
-               others: dict[str, str]) -> tuple[list[tuple[str, Part]], list[tuple[Joint, list[str]]]]:
+def add_solids(spec: Any, world: World, stuff: Stuff, others: dict[str, str],
+               stiffness: tuple[float, ...]) -> tuple[list[tuple[str, Part]], list[tuple[Joint, list[str]]]]:
     """Solids, and the joints of the world; others: names of robots and loose things -> bodies. Returns the bodies that move,
     and of every joint the equalities that hold it (none if it is part of the tree of bodies)."""
     solids = {thing.name: thing for thing in world.things if isinstance(thing, Solid)}
     index = {thing.name: number for number, thing in enumerate(world.things) if isinstance(thing, Solid)}
-    if len(solids) < sum(isinstance(thing, Solid) for thing in world.things):
-        raise WorldError("two <solid> have the same name. Give each its own.")
     joints = [thing if isinstance(thing, Joint) else _as_joint(thing) for thing in world.things
               if isinstance(thing, (Joint, *JOINTS))]
     for joint in joints:
@@ -184,7 +235,7 @@ def add_solids(spec: Any, world: World, stuff: Stuff,
     for name in _from_root(solids, parent):
         bodies[name] = _solid(spec, world, solids[name], parent.get(name), bodies, solids, stuff)
     named = {"floor": "world", **others, **{name: f"solid/{name}" for name in solids}}
-    held = [(joint, [] if parent.get(joint.other) is joint else _equalities(spec, joint, named)) for joint in joints]
+    held = [(joint, [] if parent.get(joint.other) is joint else _equalities(spec, joint, named, stiffness)) for joint in joints]
     moving = [(f"solid/{name}", Part(-1, index[name], "body")) for name in solids if not solids[name].fixed]
     return moving, held
 
@@ -256,11 +307,14 @@ def _pose(world: World, solid: Solid) -> tuple[Any, Any]:
 
 
 def _half_height(solid: Solid) -> float:
+    matrix = np.empty(9)
+    mujoco.mju_quat2Mat(matrix, turned(solid.roll, solid.pitch, solid.yaw))
     if solid.shape == "box":
-        matrix = np.empty(9)
-        mujoco.mju_quat2Mat(matrix, turned(solid.roll, solid.pitch, solid.yaw))
         return float(np.abs(matrix[6:]) @ np.array(solid.size)) / 2.0
-    return solid.size[-1] / 2.0 if solid.shape != "capsule" else solid.size[1] / 2.0
+    radius, half = solid.size[0] / 2.0, solid.size[-1] / 2.0
+    up = min(1.0, abs(float(matrix[8])))  # of its axis
+    return {"sphere": radius, "cylinder": half * up + radius * sqrt(1.0 - up * up),
+            "capsule": max(half - radius, 0.0) * up + radius}[solid.shape]
 
 
 def _solid(spec: Any, world: World, solid: Solid, joint: Joint | None, bodies: dict[str, Any], solids: dict[str, Solid],
@@ -301,7 +355,7 @@ def _solid(spec: Any, world: World, solid: Solid, joint: Joint | None, bodies: d
     return body
 
 
-def _equalities(spec: Any, joint: Joint, named: dict[str, str]) -> list[str]:
+def _equalities(spec: Any, joint: Joint, named: dict[str, str], stiffness: tuple[float, ...]) -> list[str]:
     """A joint between bodies that are free: a shared point (ball), two on the axis (hinge), or a weld (fixed)."""
     names = []
     points = [(joint.x, joint.y, joint.z)]
@@ -311,9 +365,12 @@ def _equalities(spec: Any, joint: Joint, named: dict[str, str]) -> list[str]:
     for k, point in enumerate(points):
         weld = joint.kind == "fixed"
         made = spec.add_equality(name=f"joint/{joint.name}/{k}", objtype=mujoco.mjtObj.mjOBJ_BODY, name1=named[joint.other],
-                                 name2=named[joint.one], type=mujoco.mjtEq.mjEQ_WELD if weld else mujoco.mjtEq.mjEQ_CONNECT)
+                                 name2=named[joint.one], solimp=stiffness,
+                                 type=mujoco.mjtEq.mjEQ_WELD if weld else mujoco.mjtEq.mjEQ_CONNECT)
         made.data[:3] = point  # in the world's frame until `aim` knows where the bodies are
         names.append(made.name)
+    if not joint.can_break and joint.one != "floor":
+        spec.add_exclude(bodyname1=named[joint.one], bodyname2=named[joint.other])  # they touch where they are joined
     return names
 
 
@@ -345,4 +402,4 @@ def _relative(frame: Any, turn: Any) -> Any:
     return out
 
 
-__all__ = ["FLOORS", "JOINTS", "Stuff", "add_ground", "add_loose", "add_solids", "add_walls", "height_at", "upright"]
+__all__ = ["FLOORS", "JOINTS", "Stuff", "add_ground", "add_loose", "add_solids", "add_walls", "upright"]

@@ -16,6 +16,7 @@ from formiga.world.elements import colour, element, file, flag, integer, length,
 
 LARGEST_FILE = 16 * 2**20   # bytes
 LONGEST_REASON = 300        # characters of what MuJoCo complains about
+MANY, MOST = {"nrow", "ncol", "count"}, 1000  # attributes that make much of little, and how much
 FILES = {"file", "filename", "meshdir", "texturedir", "assetdir", "fileright", "fileleft", "fileup", "filedown", "filefront",
          "fileback"}        # attributes by which MJCF and URDF name further files
 SMOOTH = 1000               # priority of what has no friction over what it touches
@@ -131,6 +132,10 @@ def _refuse_unreadable(path: str) -> None:
     except etree.XMLSyntaxError as wrong:
         raise ValueError(f"it is no XML: {wrong}") from wrong
     for node in nodes:
+        for attribute in MANY & set(node.attrib):
+            if node.tag in ("hfield", "replicate") and not (node.attrib[attribute].strip().isdigit()
+                                                            and int(node.attrib[attribute]) <= MOST):
+                raise ValueError(f"line {node.sourceline}: {attribute} is a number up to {MOST}")
         for attribute in FILES & set(node.attrib):
             other = str(node.attrib[attribute]).replace("\\", "/")
             if other.startswith("/") or ".." in other.split("/") or other[1:2] == ":":
