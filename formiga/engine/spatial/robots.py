@@ -244,6 +244,7 @@ def _from_file(spec: Any, robot: Any, number: int) -> Machine:
     for geom in child.geoms:
         if geom.contype or geom.conaffinity:
             geom.contype, geom.conaffinity = BODY | WHEEL | LYING, BODY | GROUND | LYING | WHEEL
+            geom.priority = SMOOTH + geom.priority if geom.priority > 0 else priority(geom.friction[0])
     names = [body.name for body in child.bodies if body.name and body.name not in ("world", root)]
     driven = tuple(f"{name}/{child.actuator(wheel).target}" for wheel in robot.wheels)
     spec.attach(child, prefix=f"{name}/", frame=spec.worldbody.add_frame())
