@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from formiga.engine.spatial.gripping import OPEN, name_of
 from formiga.engine.spatial.model import EVERYTHING, Model
-from formiga.engine.spatial.scenery import upright
+from formiga.engine.spatial.start import join, put
+from formiga.engine.spatial.turns import upright
 from formiga.state import State
 from formiga.world.loose import JOINTS
 from formiga.world.solids import Joint, Solid
@@ -146,8 +147,6 @@ def _thing_joints(old: Model, new: Model, things: dict[int, int]) -> list[tuple[
 
 def _hold(old: Model, before: State, new: Model, state: State, same: dict[int, int], things: dict[int, int], data: Any) -> None:
     """Grips and joints whose two bodies both go on."""
-    from formiga.engine.spatial.pipeline import _join
-
     robots = {was: now for now, was in same.items()}
     for number in same:
         grip = before.grips[0, same[number]].copy()
@@ -168,7 +167,7 @@ def _hold(old: Model, before: State, new: Model, state: State, same: dict[int, i
         if like == joint and len(theirs) == len(equalities) and {joint.one, joint.other} <= names:
             new.mj.eq_data[equalities] = old.mj.eq_data[theirs]
         else:
-            _join(new, data, joint, equalities, state.joints[0, number])  # they hold each other as they are now
+            join(new, data, joint, equalities, state.joints[0, number])  # they hold each other as they are now
 
 
 def _held(old: Model, new: Model, held: int, robots: dict[int, int], things: dict[int, int]) -> int:
@@ -211,9 +210,6 @@ def _elsewhere(position: Any, heading: Any, bodies: Any) -> Any:
 
 
 def _put_down(model: Model, state: State, w: int, robots: Any, lying: Any) -> None:
-    from formiga.engine.spatial.pipeline import _put
-    from formiga.engine.spatial.pipeline import lying as lying_at
-
     mj, data = model.mj, state.scratch.data
     mujoco.mj_setState(mj, data, state.space[w], EVERYTHING)
     for number in robots:
@@ -222,7 +218,7 @@ def _put_down(model: Model, state: State, w: int, robots: Any, lying: Any) -> No
             first, speeds = mj.jnt_dofadr[joint], WIDE.get(int(mj.jnt_type[joint]), (1, 1))[1]
             data.qvel[first : first + speeds] = data.qacc_warmstart[first : first + speeds] = 0.0
         x, y = state.position[w, number].tolist()
-        _put(model, data, machine, x, y, float(state.heading[w, number]))
+        put(model, data, machine, x, y, float(state.heading[w, number]))
         if machine.sliding and (under := mujoco.mj_name2id(mj, JOINT, f"r{number}/under")) >= 0:
             data.qpos[mj.joint(f"r{number}/turn").qposadr[0]] -= data.qpos[mj.jnt_qposadr[under]]
         data.userdata[_strains(model, number)] = 0.0
@@ -236,7 +232,7 @@ def _put_down(model: Model, state: State, w: int, robots: Any, lying: Any) -> No
         place, speed = joint.qposadr[0], joint.dofadr[0]
         x, y, heading, vx, vy, spin = state.loose[w, number, :6]
         thing = model.world.things[index]
-        data.qpos[place : place + 7] = x, y, lying_at(model.world, thing, x, y), *upright(heading)
+        data.qpos[place : place + 7] = x, y, lying(model.world, thing, x, y), *upright(heading)
         data.qvel[speed : speed + 6] = vx, vy, 0.0, 0.0, 0.0, spin
         for row in np.flatnonzero(model.held[:, 1] == index):
             state.grips[w, (state.grips[w, :, 0] != OPEN) & (state.grips[w, :, 1] == len(model.machines) + row)] = 0.0

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from formiga.engine.spatial import turns
 from formiga.engine.spatial.model import Model
 from formiga.state import State
 
@@ -67,7 +68,7 @@ def grip_all(model: Model, state: State, w: int, events: list[Event]) -> None:
     held_by = rings(model, bodies)
     for i in closing:
         own = _pose(model, bodies, model.gripper[i])
-        jaw = own[:3] + _turn(own[3:], model.jaw[i])
+        jaw = turns.at(own, model.jaw[i])
         found = _nearest(model, bodies, held_by, i, jaw)
         if found >= 0:
             other = _pose(model, bodies, model.hold[found] if found < N else model.held[found - N, 0])
@@ -112,8 +113,8 @@ def _nearest(model: Model, bodies: Any, held_by: Any, i: int, jaw: Any) -> int:
 def _gap(mj: Any, body: int, place: Any, point: Any) -> float:
     """From a point to the surface of a body of one simple geom; negative inside. A mesh counts as the ball around it."""
     geom = mj.body_geomadr[body]
-    inner = _turn(_back(place[3:]), point - place[:3]) - mj.geom_pos[geom]
-    inner = _turn(_back(mj.geom_quat[geom]), inner)
+    inner = turns.into(place[3:], point - place[:3]) - mj.geom_pos[geom]
+    inner = turns.into(mj.geom_quat[geom], inner)
     kind, size = mj.geom_type[geom], mj.geom_size[geom]
     if kind == mujoco.mjtGeom.mjGEOM_BOX:
         away = np.abs(inner) - size
@@ -134,13 +135,11 @@ def aimed(own: Any, other: Any, point: Any, loose: bool) -> Any:
     """
     data = np.zeros(11)
     if loose:
-        data[:3], data[3:6] = _turn(_back(own[3:]), point - own[:3]), _turn(_back(other[3:]), point - other[:3])
+        data[:3], data[3:6] = turns.into(own[3:], point - own[:3]), turns.into(other[3:], point - other[:3])
         return data
-    data[:3] = _turn(_back(other[3:]), point - other[:3])
-    data[3:6] = _turn(_back(own[3:]), point - own[:3])
-    relative = np.empty(4)
-    mujoco.mju_mulQuat(relative, _back(own[3:]), other[3:])
-    data[6:10], data[10] = relative, 1.0
+    data[:3] = turns.into(other[3:], point - other[:3])
+    data[3:6] = turns.into(own[3:], point - own[:3])
+    data[6:10], data[10] = turns.relative(own[3:], other[3:]), 1.0
     return data
 
 
@@ -183,7 +182,7 @@ def pull_all(model: Model, state: State, w: int, data: Any, events: list[Event])
             data.eq_active[equalities] = False
             events.append(Event(w, time, "break", f"joint '{joint.name}' breaks at {force:.1f} N and {torque:.2f} N m"))
     for i in np.flatnonzero(state.pull[w].any(axis=1)):
-        state.pull[w, i] = _turn(_back(state.bodies[w, model.chassis[i], 3:]), state.pull[w, i])
+        state.pull[w, i] = turns.into(state.bodies[w, model.chassis[i], 3:], state.pull[w, i])
 
 
 def _pull_at_grips(model: Model, state: State, w: int, forces: dict[int, Any], time: float, events: list[Event]) -> None:
@@ -213,18 +212,6 @@ def name_of(model: Model, number: int) -> str:
                 return f"{group.name}.{number - robots.start}"
     thing = model.world.things[model.held[number - len(model.machines), 1]]
     return str(getattr(thing, "name", "thing"))
-
-
-def _turn(quaternion: Any, vector: Any) -> Any:
-    out = np.empty(3)
-    mujoco.mju_rotVecQuat(out, vector, quaternion)
-    return out
-
-
-def _back(quaternion: Any) -> Any:
-    out = np.empty(4)
-    mujoco.mju_negQuat(out, quaternion)
-    return out
 
 
 __all__ = ["Event", "aim", "aimed", "forces_of", "grip_all", "name_of", "pull_all", "rings"]

@@ -16,6 +16,7 @@ from formiga.engine.ground import is_flat
 from formiga.engine.parts import Part
 from formiga.engine.planar import pipeline as planar
 from formiga.engine.spatial import robots, scenery
+from formiga.engine.spatial import solids as solid_things
 from formiga.errors import WorldError
 from formiga.state import Floats
 from formiga.world.elements import where
@@ -115,7 +116,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     numbers = {name: number for number, name in enumerate(names)}
     names |= {thing.name: body for thing, (body, _) in zip(world.loose, loose, strict=True)}
     stiffness = SOFT if physics.solver == "iterative" else STIFF
-    solids, joints = scenery.add_solids(spec, world, stuff, names, stiffness)
+    solids, joints = solid_things.add(spec, world, stuff, names, stiffness)
     stuff.pairs(spec)
     for machine in machines:
         _add_grips(spec, machine, stiffness)

@@ -1,4 +1,4 @@
-"""Everything but robots as bodies of MuJoCo: the ground, walls and obstacles, what lies about, solids and their joints."""
+"""The scene as bodies of MuJoCo: the ground, walls and obstacles, what lies about; and what all of it is made of."""
 
 from __future__ import annotations
 
@@ -10,31 +10,17 @@ import numpy as np
 
 from formiga.engine.fixed import Fixed
 from formiga.engine.flatten import flatten
-from formiga.engine.ground import floor_tiles, height_at, terrain_heights, wedge
+from formiga.engine.ground import floor_tiles, terrain_heights, wedge
 from formiga.engine.parts import Part
-from formiga.engine.spatial.robots import (
-    BODY,
-    GROUND,
-    LYING,
-    SHELL,
-    SMOOTH,
-    WHEEL,
-    box,
-    cylinder,
-    free,
-    hinge,
-    priority,
-    rgba,
-    slide,
-    sphere,
-)
+from formiga.engine.spatial.robots import BODY, GROUND, LYING, SHELL, SMOOTH, WHEEL, box, cylinder, free, priority, rgba, sphere
+from formiga.engine.spatial.turns import upright
 from formiga.errors import WorldError, suggest
 from formiga.units import CM, MM
-from formiga.world.elements import locate, origin, where
-from formiga.world.ground import FLOORS, Hole, Platform, Ramp, Terrain
-from formiga.world.loose import JOINTS, Ball, Block, Puck, Weld
+from formiga.world.elements import where
+from formiga.world.ground import Hole, Platform, Ramp, Terrain
+from formiga.world.loose import Ball, Block, Puck
 from formiga.world.model import Rectangle, World
-from formiga.world.solids import Joint, Material, Solid, Touch
+from formiga.world.solids import Material, Touch
 
 THICK = 4.0 * MM         # of walls inside
 OUTER = 0.2              # m, of the arena's, outwards: nothing is pushed through to the other side
@@ -46,7 +32,6 @@ ON_GROUND = {"contype": GROUND, "conaffinity": WHEEL, "group": GROUND_GROUP, "rg
 STANDS = {"contype": BODY | LYING, "conaffinity": BODY, "rgba": (0.85, 0.86, 0.88, 1.0)}
 LIES = {"contype": BODY | WHEEL | LYING, "conaffinity": BODY | GROUND | LYING}
 PLAIN = (Material(name="plain", friction=0.6), Material(name="ground", friction=1.0))
-SHAPES = {"box": box, "sphere": sphere, "cylinder": cylinder, "capsule": mujoco.mjtGeom.mjGEOM_CAPSULE}
 
 
 class Stuff:
@@ -219,187 +204,4 @@ def _prism(spec: Any, body: Any, thing: Block, name: str, high: float, how: dict
     body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, **how)  # its convex hull
 
 
-# -- solids and joints --------------------------------------------------------------------------------------------------------
-def add_solids(spec: Any, world: World, stuff: Stuff, others: dict[str, str],
-               stiffness: tuple[float, ...]) -> tuple[list[tuple[str, Part]], list[tuple[Joint, list[str]]]]:
-    """Solids, and the joints of the world; others: names of robots and loose things -> bodies. Returns the bodies that move,
-    and of every joint the equalities that hold it (none if it is part of the tree of bodies)."""
-    solids = {thing.name: thing for thing in world.things if isinstance(thing, Solid)}
-    index = {thing.name: number for number, thing in enumerate(world.things) if isinstance(thing, Solid)}
-    joints = [thing if isinstance(thing, Joint) else _as_joint(thing) for thing in world.things
-              if isinstance(thing, (Joint, *JOINTS))]
-    for joint in joints:
-        _refuse_strangers(joint, solids, others)
-    parent = _tree(joints, solids)
-    bodies: dict[str, Any] = {}
-    for name in _from_root(solids, parent):
-        bodies[name] = _solid(spec, world, solids[name], parent.get(name), bodies, solids, stuff)
-    named = {"floor": "world", **others, **{name: f"solid/{name}" for name in solids}}
-    held = [(joint, [] if parent.get(joint.other) is joint else _equalities(spec, joint, named, stiffness)) for joint in joints]
-    moving = [(f"solid/{name}", Part(-1, index[name], "body")) for name in solids if not solids[name].fixed]
-    return moving, held
-
-
-def _as_joint(thing: Any) -> Joint:
-    """A <weld> or a <pin> of the plane, in space."""
-    fixed = isinstance(thing, Weld)
-    x, y = (0.0, 0.0) if fixed else (thing.x, thing.y)
-    joint = Joint(kind="fixed" if fixed else "hinge", one=thing.one, other=thing.other, x=x, y=y, z=0.05, name=thing.name)
-    if origin(thing):
-        locate(joint, origin(thing))  # type: ignore[arg-type]
-    return joint
-
-
-def _refuse_strangers(joint: Joint, solids: dict[str, Solid], others: dict[str, str]) -> None:
-    known = [*solids, *others]
-    for side in (joint.one, joint.other):
-        if side not in known and not (side == "floor" and side is joint.one):
-            raise WorldError(f"{where(joint)}<joint> joins nothing called '{side}'.{suggest(side, known)} There are: "
-                             f"{', '.join(known[:12]) or 'no bodies'}{', ...' if len(known) > 12 else ''}.")
-    if joint.one == joint.other:
-        raise WorldError(f"{where(joint)}<joint> joins '{joint.one}' with itself.")
-    if joint.other in solids and solids[joint.other].fixed and joint.one in (*[s for s in solids if solids[s].fixed], "floor"):
-        raise WorldError(f"{where(joint)}<joint> joins two bodies that do not move.")
-
-
-def _tree(joints: list[Joint], solids: dict[str, Solid]) -> dict[str, Joint]:
-    """For each solid that is a part of another one, the joint that makes it so."""
-    parent: dict[str, Joint] = {}
-    for joint in joints:
-        must = joint.kind in ("slider", "universal") or joint.lower is not None or joint.motor is not None
-        may = (joint.other in solids and not solids[joint.other].fixed and joint.other not in parent
-               and (joint.one in solids or joint.one == "floor") and not _above(joint.one, joint.other, parent))
-        if must and not may:
-            raise WorldError(f"{where(joint)}<joint> '{joint.name}': a {joint.kind} with these attributes needs a <solid> as "
-                             "`other` that moves, that no such joint holds yet, and no ring of joints. Turn it round, or take "
-                             "ball, fixed or hinge.")
-        if must or (may and not joint.can_break):
-            parent[joint.other] = joint
-    return parent
-
-
-def _above(low: str, high: str, parent: dict[str, Joint]) -> bool:
-    """Whether `high` is `low` or one of those that it is a part of."""
-    while low in parent and low != high:
-        low = parent[low].one
-    return low == high
-
-
-def _from_root(solids: dict[str, Solid], parent: dict[str, Joint]) -> list[str]:
-    """The names of the solids, each after the one that it is a part of."""
-    order: list[str] = []
-
-    def visit(name: str) -> None:
-        if name in solids and name not in order:
-            if name in parent:
-                visit(parent[name].one)
-            order.append(name)
-
-    for name in solids:
-        visit(name)
-    return order
-
-
-def _pose(world: World, solid: Solid) -> tuple[Any, Any]:
-    turn = turned(solid.roll, solid.pitch, solid.yaw)
-    z = solid.z if solid.z is not None else height_at(world, solid.x, solid.y) + _half_height(solid)
-    return np.array([solid.x, solid.y, z]), turn
-
-
-def _half_height(solid: Solid) -> float:
-    matrix = np.empty(9)
-    mujoco.mju_quat2Mat(matrix, turned(solid.roll, solid.pitch, solid.yaw))
-    if solid.shape == "box":
-        return float(np.abs(matrix[6:]) @ np.array(solid.size)) / 2.0
-    radius, half = solid.size[0] / 2.0, solid.size[-1] / 2.0
-    up = min(1.0, abs(float(matrix[8])))  # of its axis
-    return {"sphere": radius, "cylinder": half * up + radius * sqrt(1.0 - up * up),
-            "capsule": max(half - radius, 0.0) * up + radius}[solid.shape]
-
-
-def _solid(spec: Any, world: World, solid: Solid, joint: Joint | None, bodies: dict[str, Any], solids: dict[str, Solid],
-           stuff: Stuff) -> Any:
-    place, turn = _pose(world, solid)
-    above = bodies.get(joint.one) if joint else None
-    start, frame = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
-    if joint and above is not None:
-        start, frame = _pose(world, solids[joint.one])
-    body = (above or spec.worldbody).add_body(name=f"solid/{solid.name}", pos=_into(frame, place - start),
-                                              quat=_relative(frame, turn))
-    size = [s / 2.0 for s in solid.size]
-    if solid.shape == "capsule":
-        size[1] = max(size[1] - size[0], 1e-4)
-    touches = STANDS | {"conaffinity": BODY | WHEEL | LYING} if solid.fixed else LIES
-    body.add_geom(type=SHAPES[solid.shape], size=(*size, 0, 0)[:3], mass=solid.mass,
-                  **touches | {"rgba": rgba(solid.colour)} | stuff.of(solid, f"solid/{solid.name}"))
-    if joint is None:
-        if not solid.fixed:
-            body.add_joint(name=f"solid/{solid.name}", type=free)
-        return body
-    point = _into(turn, np.array([joint.x, joint.y, joint.z]) - place)
-    axes = [joint.axis, joint.axis2] if joint.kind == "universal" else [joint.axis]
-    if joint.kind == "ball":
-        body.add_joint(name=f"joint/{joint.name}", type=mujoco.mjtJoint.mjJNT_BALL, pos=point)
-    elif joint.kind != "fixed":
-        for k, axis in enumerate(axes):
-            made = body.add_joint(name=f"joint/{joint.name}" + "'" * k, type=slide if joint.kind == "slider" else hinge,
-                                  pos=point, axis=_into(turn, np.array(axis)))
-            if joint.lower is not None and joint.upper is not None:
-                scale = 180.0 / pi if joint.kind == "hinge" else 1.0
-                made.limited, made.range = mujoco.mjtLimited.mjLIMITED_TRUE, (scale * joint.lower, scale * joint.upper)
-    if joint.motor is not None:
-        motor = spec.add_actuator(name=f"joint/{joint.name}", target=f"joint/{joint.name}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
-        motor.set_to_velocity(kv=joint.strength / max(abs(joint.motor), 1e-3))
-        most = 1.01 * joint.strength  # a motor that is cut while it starts overshoots
-        motor.forcelimited, motor.forcerange = True, (-most, most)
-    return body
-
-
-def _equalities(spec: Any, joint: Joint, named: dict[str, str], stiffness: tuple[float, ...]) -> list[str]:
-    """A joint between bodies that are free: a shared point (ball), two on the axis (hinge), or a weld (fixed)."""
-    names = []
-    points = [(joint.x, joint.y, joint.z)]
-    if joint.kind == "hinge":
-        along = 0.02 * np.array(joint.axis) / np.linalg.norm(joint.axis)
-        points = [tuple(np.array(points[0]) - along), tuple(np.array(points[0]) + along)]
-    for k, point in enumerate(points):
-        weld = joint.kind == "fixed"
-        made = spec.add_equality(name=f"joint/{joint.name}/{k}", objtype=mujoco.mjtObj.mjOBJ_BODY, name1=named[joint.other],
-                                 name2=named[joint.one], solimp=stiffness,
-                                 type=mujoco.mjtEq.mjEQ_WELD if weld else mujoco.mjtEq.mjEQ_CONNECT)
-        made.data[:3] = point  # in the world's frame until `aim` knows where the bodies are
-        names.append(made.name)
-    if not joint.can_break and joint.one != "floor":
-        spec.add_exclude(bodyname1=named[joint.one], bodyname2=named[joint.other])  # they touch where they are joined
-    return names
-
-
-# -- turns ------------------------------------------------------------------------------------------------------------------
-def upright(heading: float) -> Any:
-    """A turn about the vertical, as w x y z."""
-    return np.array([np.cos(0.5 * heading), 0.0, 0.0, np.sin(0.5 * heading)])
-
-
-def turned(roll: float, pitch: float, yaw: float) -> Any:
-    """About x, then about y, then about z, all of the world, as w x y z."""
-    turn = np.empty(4)
-    mujoco.mju_euler2Quat(turn, np.array([yaw, pitch, roll]), "zyx")
-    return turn
-
-
-def _into(frame: Any, vector: Any) -> Any:
-    """A vector of the world in a turned frame."""
-    back, out = np.empty(4), np.empty(3)
-    mujoco.mju_negQuat(back, frame)
-    mujoco.mju_rotVecQuat(out, np.asarray(vector, np.float64), back)
-    return out
-
-
-def _relative(frame: Any, turn: Any) -> Any:
-    back, out = np.empty(4), np.empty(4)
-    mujoco.mju_negQuat(back, frame)
-    mujoco.mju_mulQuat(out, back, turn)
-    return out
-
-
-__all__ = ["FLOORS", "JOINTS", "Stuff", "add_ground", "add_loose", "add_solids", "add_walls", "upright"]
+__all__ = ["Stuff", "add_ground", "add_loose", "add_walls"]

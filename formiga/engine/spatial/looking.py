@@ -1,0 +1,156 @@
+"""What sensors ask of the spatial engine: rays, lights, images; and what the viewer asks about forces.
+
+Over a level floor with nothing on it but walls, obstacles and formiga's own robots the planar engine answers, from the same
+world seen from above. Elsewhere rays are MuJoCo's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from formiga.engine.beams import Beams
+from formiga.engine.planar import pipeline as planar
+from formiga.engine.spatial import turns
+from formiga.engine.spatial.model import EVERYTHING, Model
+from formiga.engine.spatial.painter import Painter
+from formiga.errors import WorldError
+from formiga.state import Floats, State
+
+SENSOR_HEIGHT = 0.6                            # of rays around a robot, in its heights: only on rough ground does it matter
+SEEN = np.array([1, 1, 0, 1, 1, 1], np.uint8)  # groups of geoms that rays meet
+
+
+def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) -> Floats:
+    """Distances (W, n, B) along beams around each robot; infinity where nothing is within reach."""
+    if model.level:
+        return planar.cast(model.flat, state, beams, reach, robots)
+    origin, direction = (np.column_stack([part, np.zeros(len(part))]) for part in (beams.origin, beams.direction))
+    heights = [SENSOR_HEIGHT * machine.robot.height for machine in model.machines[robots]]
+    return _rays(model, state, origin, direction, reach, robots, heights)
+
+
+def cast_turned(model: Model, state: State, beams: Beams, turn: Floats, reach: float, robots: slice) -> Floats:
+    """As `cast`, but each robot's beams are turned about where they start, by turn (W, n, B) in rad."""
+    if model.level:
+        return planar.cast_turned(model.flat, state, beams, turn, reach, robots)
+    out = np.empty(turn.shape)
+    for b in range(turn.shape[2]):  # a beam at a time, as its own ring of one for each robot
+        for w in range(turn.shape[0]):
+            for i in range(turn.shape[1]):
+                c, s = np.cos(turn[w, i, b]), np.sin(turn[w, i, b])
+                x, y = beams.direction[b]
+                one = Beams(beams.origin[b : b + 1], np.array([[c * x - s * y, s * x + c * y]]))
+                number = robots.start + i
+                out[w, i, b] = cast(model, state, one, reach, slice(number, number + 1))[w, 0, 0]
+    return out
+
+
+def shadow(model: Model, state: State, angles: tuple[float, ...], mount: float, reach: float, cone: float,
+           curve: tuple[float, ...], robots: slice) -> Floats:
+    """Readings (W, n, sensors) of a ring of sensors by the shadow method, over a level floor."""
+    _refuse_hills(model, "shadow")
+    return planar.shadow(model.flat, state, angles, mount, reach, cone, curve, robots)
+
+
+def sample(model: Model, state: State, angles: tuple[float, ...], mount: float, reach: float, cone: float,
+           curve: tuple[float, ...], robots: slice) -> Floats:
+    """Readings (W, n, sensors) of a ring of sensors from generated samples, over a level floor."""
+    _refuse_hills(model, "sampling")
+    return planar.sample(model.flat, state, angles, mount, reach, cone, curve, robots)
+
+
+def look(model: Model, state: State, reach: float, most: int, robots: slice) -> tuple[Floats, Any]:
+    """The lights that cameras see, as in the plane: walls, obstacles and robots hide them, hills do not."""
+    return planar.look(model.flat, state, reach, most, robots)
+
+
+def paint(model: Model, state: State, width: int, height: int, field: float, eye: float, robots: slice) -> Any:
+    """Images (W, n, height, width, 3) of what robots see straight ahead from so high above their feet, in colours 0..255."""
+    out = np.empty((model.worlds, robots.stop - robots.start, height, width, 3), np.uint8)
+    scratch = state.scratch
+    if scratch.painter is None or scratch.painter.size != (width, height):
+        scratch.painter = Painter(model.mj, width, height)
+    for w in range(model.worlds):
+        mujoco.mj_setState(model.mj, scratch.data, state.space[w], EVERYTHING)
+        mujoco.mj_forward(model.mj, scratch.data)
+        for i in range(robots.start, robots.stop):
+            scratch.painter.paint(scratch.data, state.bodies[w, model.chassis[i]], eye, field, out[w, i - robots.start])
+    return out
+
+
+def _refuse_hills(model: Model, technique: str) -> None:
+    if not model.level:
+        raise WorldError(f"technique '{technique}' needs a level floor, and nothing on it but walls, obstacles and formiga's "
+                         "own robots; here take ray, cone or moving.")
+
+
+def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice) -> Floats:
+    """Distances (W, n, B) along rays (B, 3) in the frame of each robot's chassis; infinity where nothing is within reach."""
+    return _rays(model, state, origin, direction, reach, robots, [0.0] * (robots.stop - robots.start))
+
+
+def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice, heights: Any) -> Floats:
+    out = np.full((model.worlds, robots.stop - robots.start, len(origin)), np.inf)
+    mj, data = model.mj, state.scratch.data
+    matrix, far = np.empty(9), np.empty(len(origin))
+    outward = bool(np.allclose(origin, (origin * direction).sum(1, keepdims=True) * direction))  # all of them through the axis
+    mount, many = (origin * direction).sum(1), np.empty(len(origin), np.int32)
+    for w in range(model.worlds):
+        mujoco.mj_setState(mj, data, state.space[w], EVERYTHING)
+        mujoco.mj_kinematics(mj, data)
+        for i in range(robots.start, robots.stop):
+            pose = state.bodies[w, model.chassis[i]]
+            mujoco.mju_quat2Mat(matrix, pose[3:])
+            turn = matrix.reshape(3, 3)
+            middle, ways = pose[:3] + heights[i - robots.start] * turn[:, 2], direction @ turn.T
+            if outward and not hasattr(model.machines[i].robot, "file"):
+                mujoco.mj_multiRay(mj, data, middle, ways.ravel(), SEEN, True, int(model.hold[i]), many, far, None, len(far),
+                                   reach + float(mount.max()))
+                distance = np.where(far >= 0.0, np.maximum(far - mount, 0.0), np.inf)
+            else:
+                starts = middle + origin @ turn.T
+                distance = np.array([_beyond_itself(mj, data, start, way, int(model.hold[i]), reach)
+                                     for start, way in zip(starts, ways, strict=True)])
+            out[w, i - robots.start] = np.where(distance <= reach, distance, np.inf)
+    return out
+
+
+def _beyond_itself(mj: Any, data: Any, start: Floats, way: Floats, own: int, reach: float) -> float:
+    """How far it is along a ray to something that is not a part of the robot itself; infinity if nothing is within reach."""
+    gone, hit = 0.0, np.empty(1, np.int32)
+    while gone <= reach:
+        distance = mujoco.mj_ray(mj, data, start + gone * way, way, SEEN, True, own, hit)
+        if distance < 0.0:
+            break
+        gone += distance
+        if mj.body_rootid[mj.geom_bodyid[hit[0]]] != mj.body_rootid[own]:
+            return gone
+        gone += 1e-4
+    return float(np.inf)
+
+
+def light(model: Model, state: State, diodes: Any, robots: slice) -> Floats:
+    """Readings (W, n, S) of light sensors. Walls, obstacles and robots hide lamps by their heights; hills do not."""
+    return planar.light(model.flat, state, diodes, robots)
+
+
+def forces(model: Model, state: State) -> Floats:
+    """What the first world's grips and joints do (K, 7): where, x y z; the force on who holds, in N; 0 grip, 1 joint."""
+    rows: list[Any] = []
+    for i in np.flatnonzero(state.grips[0, :, 0]):
+        own = state.bodies[0, model.row_of[model.gripper[i]]]
+        rows.append((*turns.at(own, model.jaw[i]), *state.grips[0, i, 14:], 0.0))
+    for number, (joint, equalities) in enumerate(model.joints):
+        if len(equalities) and state.joints[0, number, 0]:
+            row = model.row_of[model.mj.eq_obj1id[equalities[0]]]
+            anchor = model.mj.eq_data[equalities[0]]
+            if row >= 0:
+                rows.append((*turns.at(state.bodies[0, row], anchor[3:6] if joint.kind == "fixed" else anchor[:3]),
+                             *state.joints[0, number, 1:4], 1.0))
+    return np.array(rows).reshape(-1, 7)
+
+
+__all__ = ["cast", "cast_turned", "forces", "light", "look", "paint", "rays", "sample", "shadow"]

@@ -1,0 +1,95 @@
+"""How a world begins: robots placed as in the plane and set down on the ground, things laid out, joints closed."""
+
+from __future__ import annotations
+
+from math import hypot
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from formiga.engine.ground import highest
+from formiga.engine.place import place
+from formiga.engine.spatial.gripping import aimed
+from formiga.engine.spatial.model import Model
+from formiga.engine.spatial.robots import GROUND, WHEEL
+from formiga.engine.spatial.turns import upright
+from formiga.noise import world_key
+from formiga.state import Floats
+from formiga.world.model import Ball, World
+
+SETTLING = 0.3  # s that robots on wheels have to come to rest before the start
+
+
+def placed(model: Model, seed: int) -> tuple[Any, Any]:
+    """Where the placement rules put robots (W, N, 2), and headings (W, N)."""
+    keys = np.array([world_key(seed, model.first_world + w) for w in range(model.worlds // model.copies)], np.uint64)
+    world, clear = model.placing
+    position, heading = place(world, model.flat.fixed, keys, clear)
+    return np.concatenate([position] * model.copies), np.concatenate([heading] * model.copies)
+
+
+def settle(model: Model, data: Any) -> None:
+    """Let robots on wheels come to rest on the ground before the clock starts; everything else stays as it is."""
+    mj = model.mj
+    if all(machine.sliding or hasattr(machine.robot, "file") for machine in model.machines):
+        return
+    place, speed, warm = data.qpos.copy(), data.qvel.copy(), data.act.copy()
+    touches = mj.geom_contype.copy(), mj.geom_conaffinity.copy()
+    theirs = np.isin(mj.geom_bodyid, model.rows[[part.robot >= 0 for part in model.parts]]) | model.ground
+    mj.geom_contype[:] = np.where(theirs, touches[0] & (GROUND | WHEEL), 0)  # nobody meets anything but the ground
+    mj.geom_conaffinity[:] = np.where(theirs, touches[1] & (GROUND | WHEEL), 0)
+    mujoco.mj_step(mj, data, nstep=max(1, round(SETTLING / mj.opt.timestep)))
+    mj.geom_contype[:], mj.geom_conaffinity[:] = touches
+    rolls = np.array([part.robot >= 0 and not model.machines[part.robot].sliding for part in model.parts])
+    moved = np.isin(mj.jnt_bodyid, model.rows[rolls])
+    stays = np.ones(mj.nq, np.bool_)
+    for joint in np.flatnonzero(moved):
+        wide = 7 if mj.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE else 1
+        stays[mj.jnt_qposadr[joint] : mj.jnt_qposadr[joint] + wide] = False
+    if not np.isfinite(data.qpos).all():
+        stays[:] = True
+    data.qpos[stays], data.qvel[:], data.act[:], data.time = place[stays], speed, warm, 0.0
+    data.qacc_warmstart[:] = 0.0
+
+
+def put(model: Model, data: Any, machine: Any, x: float, y: float, heading: float) -> None:
+    """Set a robot down at a place on the ground, upright."""
+    mj = model.mj
+    if machine.sliding:
+        at = mj.joint(f"r{machine.number}/x").qposadr[0]
+        data.qpos[at : at + 3] = x, y, heading
+        return
+    root = mj.body(machine.chassis)
+    first = mj.body_jntadr[root.id]
+    if first >= 0 and mj.jnt_type[first] == mujoco.mjtJoint.mjJNT_FREE:
+        at = mj.jnt_qposadr[first]
+        data.qpos[at : at + 2], data.qpos[at + 3 : at + 7] = (x, y), upright(heading)
+        data.qpos[at + 2] = highest(model.world, x, y, 0.8 * machine.robot.radius) + machine.lift
+
+
+def lay(model: Model, data: Any, number: int, thing: Any) -> None:
+    """A ball, puck or block where the world says."""
+    at = model.mj.joint(f"loose{model.world.things.index(thing)}").qposadr[0]
+    data.qpos[at : at + 3] = thing.x, thing.y, lying(model.world, thing, thing.x, thing.y)
+    data.qpos[at + 3 : at + 7] = upright(getattr(thing, "heading", 0.0))
+    dof = model.mj.joint(f"loose{model.world.things.index(thing)}").dofadr[0]
+    data.qvel[dof : dof + 2] = getattr(thing, "vx", 0.0), getattr(thing, "vy", 0.0)
+
+
+def join(model: Model, data: Any, joint: Any, equalities: Any, row: Floats) -> None:
+    """Aim the equalities of a joint at its two bodies as they are now; `row` of the state's joints keeps how."""
+    mj = model.mj
+    for k, equality in enumerate(equalities):
+        one, other = mj.eq_obj1id[equality], mj.eq_obj2id[equality]
+        point = np.array([joint.x, joint.y, joint.z])
+        if joint.kind == "hinge":
+            point = point + (2 * k - 1) * 0.02 * np.array(joint.axis) / np.linalg.norm(joint.axis)
+        pose = [np.concatenate([data.xpos[body], data.xquat[body]]) for body in (one, other)]
+        row[7 + 11 * k : 18 + 11 * k] = mj.eq_data[equality, :11] = aimed(pose[0], pose[1], point, joint.kind != "fixed")
+
+
+def lying(world: World, thing: Any, x: float, y: float) -> float:
+    """How high the origin of a ball, puck or block is when it lies at a place: that of a ball is its middle."""
+    spread = float(thing.radius) if hasattr(thing, "radius") else max(hypot(x, y) for x, y in thing.outline)
+    return highest(world, x, y, spread) + (spread if isinstance(thing, Ball) else 0.0)
