@@ -35,7 +35,7 @@ class State:
     torques: Floats                # (W, N, K) N m or N, with which they push
     pull: Floats                   # (W, N, 3) N, with which what it holds and who holds it pull at a robot, in its own frame
     grips: Floats                  # (W, N, 17) grippers: 0 open, 1 rigid, 2 loose; what it holds (a robot's number, or N + a
-                                   # body's); N; 11 numbers by which the engine holds it; x y z of the force on the gripper, N
+                                   # body's); N, or -1 if it was torn open; 11 numbers of how; x y z of the force on it, N
     bodies: Floats                 # (W, B, 7) x y z, and a quaternion w x y z, of everything that moves: `model.parts`
     space: Floats                  # (W, S) all that motion in space goes on from. The last six are empty in the plane
     unresolved: NDArray[np.int64]  # (W,) steps after which some robots were still too close: too crowded

@@ -323,9 +323,6 @@ class Session:
 
     def _stepped_on(self) -> None:
         self.robot_steps += self.world.robots
-        for robot, name in list(self.outs):  # a gripper that was torn open stays open until it is told again
-            if self._output(robot, name) != self.outs[robot, name]:
-                del self.outs[robot, name]
         self.tape.take(self.sim, self.scoreboard())
         self._say_events()
 
@@ -511,10 +508,6 @@ class Session:
         self.outs[robot, name] = value
         self.touched = True
         self.tape.touch()
-
-    def _output(self, robot: int, name: str) -> float:
-        """What a motor was told last."""
-        return float(self.sim.state.outputs[0, robot, group_of(self.world, robot).robot.outputs.index(name)])
 
     def _let_go(self) -> None:
         """Nobody drives anybody."""

@@ -22,7 +22,7 @@ class Material:
     name: str = name()
     friction: float = number(1.0, least=0.0)
     restitution: float = number(0.0, least=0.0, most=1.0, doc="0: it does not bounce")
-    softness: float = length(0.0, least=0.0, doc="how far it gives way under its load before it is hard")
+    softness: float = length(0.0, least=0.0, doc="how far a point of contact gives way under the load, about")
 
     SPATIAL: ClassVar[bool] = True
 

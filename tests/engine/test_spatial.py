@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import pi, sqrt
 
 import numpy as np
@@ -231,6 +232,17 @@ def test_an_eye_sees_a_red_ball_ahead_and_not_behind():
     assert red[0, 9:15, 13:19].mean() > 0.5 and not red[1].any()
 
 
+def test_a_world_at_rest_sleeps_and_an_edit_wakes_it():
+    """A box rests on a table; when somebody takes the table away it falls."""
+    table, box = Platform(x=0, y=0, width=0.4, depth=0.4, height=0.3), Solid(name="box", size=(0.1, 0.1, 0.1))
+    sim = drive(Simulation(spatial(table, box)), 5.0)
+    asleep = sim.state.space.copy()
+    drive(sim, 1.0)
+    assert_array_equal(sim.state.space, asleep)
+    without = sim.edited(replace(sim.world, things=(box,)), np.zeros((0, 2)), np.zeros(0), np.zeros(0, int))
+    assert drive(without, 2.0).state.bodies[0, 0, 2] == pytest.approx(0.05, abs=2e-3)
+
+
 # -- grippers ----------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("robot", BASES, ids=NAMES)
 def test_a_gripper_takes_what_is_in_its_jaw_and_a_pair_moves_as_one(robot):
@@ -272,7 +284,40 @@ def test_a_grip_survives_five_newtons_and_breaks_above_its_own():
         if not lost:
             assert 5.0 < sim.state.grips[0, 0, 2] < 7.5
         else:
-            assert sim.state.outputs[0, 0, 2] == 0.0 and "more than its grip of 5 N" in found[-1].text
+            assert [event.kind for event in found] == ["grip", "lost"] and "more than its grip of 5 N" in found[-1].text
+            assert not sim.state.grips[0, 0, 0]      # though its order still says to grip: it was torn open
+            sim.state.outputs[0, 0, 2] = 0.0
+            drive(sim, 4.0, (0.08, 0.08))
+            sim.state.outputs[0, 0, 2] = 1.0
+            drive(sim, 0.2, (0.0, 0.0))
+            assert sim.state.grips[0, 0, 0] == 1
+
+
+def test_a_chain_with_weak_grips_does_not_cross_a_trough():
+    """The shipped world, with grips of 3 N: the first robot falls in, as alone."""
+    import formiga
+
+    world = formiga.read_world("trough")
+    weak = tuple(replace(group, robot=replace(group.robot, grip_force=3.0)) for group in world.groups)
+    falls = []
+    for each in (world, replace(world, groups=weak)):
+        sim = Simulation(each)
+        for _ in range(120):
+            sim.step()
+        falls.append(bool((sim.state.bodies[0, sim.model.chassis[:4], 2] < -0.02).any()))
+    assert falls == [False, True]
+
+
+def test_a_grip_is_torn_about_as_early_whatever_the_control_period():
+    """A jerk at a crate, and a grip of 3 N."""
+    torn = []
+    for dt in (0.1, 0.02):
+        crate = Solid(name="crate", size=(0.1, 0.1, 0.08), x=0.118, mass=1.0)
+        sim = Simulation(spatial(crate, robot=SBot(grip_force=3.0), dt=dt))
+        sim.state.outputs[0, 0, 2] = 1.0
+        found = [event for event in events(sim, 2.0, (-0.08, -0.08)) if event.kind == "lost"]
+        torn.append(found[0].time)
+    assert torn[0] == pytest.approx(torn[1], abs=0.1)
 
 
 def test_a_loose_grasp_lets_what_it_holds_turn_and_a_rigid_one_does_not():
@@ -489,6 +534,22 @@ def test_flat_things_are_pushed_too():
     world = spatial(Puck(x=0.2, y=0.0, radius=0.04, height=0.01), robot=Disc(radius=0.05, wheel_base=0.08, top_speed=0.2))
     sim = drive(Simulation(world), 3.0, (0.1, 0.1))
     assert sim.state.loose[0, 0, 0] > 0.3
+
+
+def test_a_rolling_ball_slows_down_and_its_place_is_its_middle():
+    sim = Simulation(spatial(Ball(x=0.0, y=0.0, vx=1.2)))
+    speeds = []
+    for _ in range(40):
+        sim.step()
+        speeds.append(np.hypot(*sim.state.loose[0, 0, 3:5]))
+    assert max(speeds[1:]) < 1.2 and speeds[-1] < speeds[5] and (np.diff(speeds[5:]) < 1e-3).all()
+    assert sim.state.bodies[0, 0, 2] == pytest.approx(sim.world.things[0].radius, abs=2e-3)
+
+
+def test_a_soft_material_gives_about_as_far_as_it_says():
+    box = Solid(name="box", shape="sphere", size=(0.2,), mass=1.0, material="foam")
+    sim = drive(Simulation(spatial(box, Material(name="foam", softness=0.02))), 4.0)
+    assert 0.1 - sim.state.bodies[0, 0, 2] == pytest.approx(0.02, rel=0.6)
 
 
 def test_the_floor_is_of_the_material_ground():

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from formiga.engine.spatial.gripping import OPEN, name_of
 from formiga.engine.spatial.model import EVERYTHING, Model
-from formiga.engine.spatial.start import join, put
+from formiga.engine.spatial.start import join, put, rests_at
 from formiga.engine.spatial.turns import upright
 from formiga.state import State
 from formiga.world.loose import JOINTS
@@ -232,13 +232,14 @@ def _put_down(model: Model, state: State, w: int, robots: Any, lying: Any) -> No
         place, speed = joint.qposadr[0], joint.dofadr[0]
         x, y, heading, vx, vy, spin = state.loose[w, number, :6]
         thing = model.world.things[index]
-        data.qpos[place : place + 7] = x, y, lying(model.world, thing, x, y), *upright(heading)
+        data.qpos[place : place + 7] = x, y, rests_at(model.world, thing, x, y), *upright(heading)
         data.qvel[speed : speed + 6] = vx, vy, 0.0, 0.0, 0.0, spin
         for row in np.flatnonzero(model.held[:, 1] == index):
             state.grips[w, (state.grips[w, :, 0] != OPEN) & (state.grips[w, :, 1] == len(model.machines) + row)] = 0.0
     mujoco.mj_kinematics(mj, data)
     mujoco.mj_getState(mj, data, state.space[w], EVERYTHING)
     state.bodies[w, :, :3], state.bodies[w, :, 3:] = data.xpos[model.rows], data.xquat[model.rows]
+    state.scratch.awake[w] = True
 
 
 # -- a world that begins as this one is --------------------------------------------------------------------------------------

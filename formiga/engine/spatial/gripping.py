@@ -6,6 +6,7 @@ other robot. What holds is in the state, so that worlds can share a model and a 
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any, NamedTuple
 
 import mujoco
@@ -13,10 +14,13 @@ import numpy as np
 
 from formiga.engine.spatial import turns
 from formiga.engine.spatial.model import Model
+from formiga.kernels import kernel
 from formiga.state import State
 
 OPEN, RIGID, LOOSE = 0, 1, 2
 AIM = [0, 1, *range(3, 14)]  # columns of `grips` that say what is held and how
+LASTING = 0.05           # s, that a pull has to last to open a gripper: it feels a mean over so long
+TORN = -1.0              # as the force of a gripper that was torn open: it stays open until it is told to open
 CLOSED = 0.5             # orders above this close a gripper
 TALL = 0.05              # m, how far above or below the jaw a robot's ring may be
 
@@ -54,14 +58,15 @@ def grip_all(model: Model, state: State, w: int, events: list[Event]) -> None:
     if len(at) == 0:
         return
     wanted = (state.outputs[w, at, model.grippers[:, 1]] > CLOSED) & state.alive[w, at]
-    holding = state.grips[w, at, 0] != OPEN
-    if (wanted == holding).all():
+    holding, torn = state.grips[w, at, 0] != OPEN, state.grips[w, at, 2] == TORN
+    if (wanted == (holding | torn)).all():
         return
     time = float(state.step[w]) * model.dt
     for i in at[~wanted & holding]:
         events.append(Event(w, time, "release", f"{name_of(model, i)} lets go of {name_of(model, int(state.grips[w, i, 1]))}"))
         state.grips[w, i] = 0.0
-    closing = at[wanted & ~holding]
+    state.grips[w, at[~wanted & torn], 2] = 0.0
+    closing = at[wanted & ~holding & ~torn]
     if len(closing) == 0:
         return
     bodies = state.bodies[w]
@@ -160,14 +165,43 @@ def forces_of(model: Model, data: Any) -> dict[int, Any]:
     return found
 
 
-def pull_all(model: Model, state: State, w: int, data: Any, events: list[Event]) -> None:
-    """Note all forces of grips and joints, and let go what is pulled too hard."""
+def pulls_before(model: Model, state: State, w: int, pulls: Any) -> None:
+    """What `note_pulls` goes on from: what each gripper felt at the end of the last step."""
+    pulls[...] = 0.0
+    holding = np.flatnonzero(state.grips[w, :, 0])
+    pulls[model.grips[holding, state.grips[w, holding, 0].astype(int) - 1], 2] = state.grips[w, holding, 2]
+
+
+@kernel()
+def note_pulls(count, number, force, share, pulls):
+    """How hard each equality pulls after a substep: of the first `count` rows of MuJoCo's constraints each has 3 (force) or 6
+    (and torque, in half angles). pulls (equalities, 3): the hardest force and torque, and a force that follows the real one by
+    `share` in a substep."""
+    k = 0
+    while k < count:
+        e, f, t, row = number[k], 0.0, 0.0, 0
+        while k < count and number[k] == e:
+            if row < 3:
+                f += force[k] * force[k]
+            else:
+                t += force[k] * force[k]
+            row += 1
+            k += 1
+        pulls[e, 0], pulls[e, 1] = max(pulls[e, 0], sqrt(f)), max(pulls[e, 1], 0.5 * sqrt(t))
+        pulls[e, 2] += share * (sqrt(f) - pulls[e, 2])
+
+
+def pull_all(model: Model, state: State, w: int, data: Any, pulls: Any, events: list[Event]) -> None:
+    """Note all forces of grips and joints, and let go what was pulled too hard; pulls: of `note_pulls`.
+
+    A joint breaks by the hardest pull of any substep. A gripper is of rubber: it slips by a pull that lasts, LASTING or so.
+    """
     forces = forces_of(model, data) if data.ne else {}
     state.pull[w] = 0.0
     if not forces and not model.joints:
         return
     time = float(state.step[w]) * model.dt
-    _pull_at_grips(model, state, w, forces, time, events)
+    _pull_at_grips(model, state, w, forces, pulls, time, events)
     for number, (joint, equalities) in enumerate(model.joints):
         if len(equalities) == 0 or state.joints[w, number, 0] == 0.0:
             continue
@@ -176,7 +210,7 @@ def pull_all(model: Model, state: State, w: int, data: Any, events: list[Event])
         for robot, sign in zip(model.joined[number], (-1.0, 1.0), strict=True):
             if robot >= 0:
                 state.pull[w, robot] += sign * pulled[:3]
-        force, torque = np.linalg.norm(pulled[:3]), np.linalg.norm(pulled[3:])
+        force, torque = np.maximum((np.linalg.norm(pulled[:3]), np.linalg.norm(pulled[3:])), pulls[equalities, :2].max(axis=0))
         if force > (joint.break_force or np.inf) or torque > (joint.break_torque or np.inf):
             state.joints[w, number, :7] = 0.0
             data.eq_active[equalities] = False
@@ -185,14 +219,15 @@ def pull_all(model: Model, state: State, w: int, data: Any, events: list[Event])
         state.pull[w, i] = turns.into(state.bodies[w, model.chassis[i], 3:], state.pull[w, i])
 
 
-def _pull_at_grips(model: Model, state: State, w: int, forces: dict[int, Any], time: float, events: list[Event]) -> None:
+def _pull_at_grips(model: Model, state: State, w: int, forces: dict[int, Any], pulls: Any, time: float,
+                   events: list[Event]) -> None:
     N = len(model.machines)
     for i in map(int, np.flatnonzero(state.grips[w, :, 0])):
         kind, held, robot = int(state.grips[w, i, 0]), int(state.grips[w, i, 1]), model.machines[i].robot
         pulled = forces.get(int(model.grips[i, kind - 1]))
         if pulled is None:
             continue
-        size = float(np.linalg.norm(pulled[:3]))
+        size = float(pulls[model.grips[i, kind - 1], 2])
         state.grips[w, i, 2], state.grips[w, i, 14:] = size, pulled[:3]
         state.pull[w, i] += pulled[:3]
         if held < N:
@@ -201,7 +236,7 @@ def _pull_at_grips(model: Model, state: State, w: int, forces: dict[int, Any], t
             why = f"{size:.1f} N is more than its grip of {robot.grip_force:g} N"
             events.append(Event(w, time, "lost", f"{name_of(model, i)} loses {name_of(model, held)}: {why}"))
             state.grips[w, i] = 0.0
-            state.outputs[w, i, robot.outputs.index("grip")] = 0.0
+            state.grips[w, i, 2] = TORN
 
 
 def name_of(model: Model, number: int) -> str:
@@ -214,4 +249,4 @@ def name_of(model: Model, number: int) -> str:
     return str(getattr(thing, "name", "thing"))
 
 
-__all__ = ["Event", "aim", "aimed", "forces_of", "grip_all", "name_of", "pull_all", "rings"]
+__all__ = ["Event", "aim", "aimed", "forces_of", "grip_all", "name_of", "note_pulls", "pulls_before", "pull_all", "rings"]

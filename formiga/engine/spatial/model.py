@@ -26,6 +26,7 @@ from formiga.world.model import Contact, Cylinder, Rectangle, World
 from formiga.world.solids import Joint, Solid, Trigger
 
 SLIDING, ROLLING, BOUNCING = 0.02, 0.01, 0.0025  # s, steps that were accurate enough: docs/space.md
+LOW = 0.08                               # m; what is lower might pass under the spheres that stand for robots
 STIFF = (0.999, 0.999, 0.001, 0.5, 2.0)  # of grips: else a chain of robots over a gap bends by some degrees at each
 SOFT = (0.9, 0.95, 0.001, 0.5, 2.0)      # MuJoCo's own; conjugate gradients lose formations of 12 with stiffer grips
 BODY = mujoco.mjtObj.mjOBJ_BODY
@@ -106,7 +107,8 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     stuff = scenery.Stuff(world, option.timestep, physics.gravity)
     scenery.add_ground(spec, world, stuff, extent(world, flat.fixed))
     scenery.add_walls(spec, world, flat.fixed)
-    machines = [robots.add(spec, group, number, level, free, lying)
+    low = lying or bool((flat.fixed.heights < LOW).any())
+    machines = [robots.add(spec, group, number, level, free, low)
                 for group, numbers in zip(world.groups, world.slices, strict=True)
                 for number in range(numbers.start, numbers.stop)]
     spec.nuserdata = 3 * sum(machine.sliding for machine in machines)  # strains of treels, so that they are part of the state

@@ -16,7 +16,7 @@ import numpy as np
 from formiga.engine.planar import pipeline as planar
 from formiga.engine.spatial import start as start_with
 from formiga.engine.spatial.carry import as_it_stands, carry_on, put_down
-from formiga.engine.spatial.gripping import Event, aim, grip_all, name_of, pull_all
+from formiga.engine.spatial.gripping import LASTING, Event, aim, grip_all, name_of, note_pulls, pull_all, pulls_before
 from formiga.engine.spatial.looking import cast, cast_turned, forces, light, look, paint, rays, sample, shadow
 from formiga.engine.spatial.model import EVERYTHING, Model, build
 from formiga.engine.spatial.painter import Painter
@@ -37,6 +37,8 @@ class Scratch(planar.Scratch):
     loaded: Any = None              # (N, 13) grips that the model is aimed at
     events: list[Event] = field(default_factory=list)
     inside: Any = None              # (W, triggers, N) who is in which zone
+    awake: Any = None               # (W,) whether the next step is taken even if nothing seems to move
+    pulls: Any = None               # (equalities, 3) of the last step: the hardest in N and in N m, and what a gripper feels
     painter: Painter | None = None  # if somebody asked for images
 
 
@@ -47,7 +49,8 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
     flat, mj = state.scratch, model.mj
     data = mujoco.MjData(mj)
     state.scratch = Scratch(**{name: getattr(flat, name) for name in flat.__dataclass_fields__}, data=data,
-                            loaded=np.full((N, 13), np.nan), inside=np.zeros((W, len(model.triggers), N), np.bool_))
+                            loaded=np.full((N, 13), np.nan), inside=np.zeros((W, len(model.triggers), N), np.bool_),
+                            pulls=np.zeros((mj.neq, 3)), awake=np.ones(W, np.bool_))
     state.outputs, state.angles, state.torques = (np.zeros((W, N, K)) for _ in range(3))
     state.pull, state.grips = np.zeros((W, N, 3)), np.zeros((W, N, 17))
     state.bodies = np.zeros((W, len(model.parts), 7))
@@ -89,41 +92,48 @@ def _advance(model: Model, state: State, w: int, wheels: Floats) -> None:
         _count(model, state, w, state.crashed[w])
         return
     scratch, data, mj = state.scratch, state.scratch.data, model.mj
+    scratch.awake[w] = False
     mujoco.mj_setState(mj, data, state.space[w], EVERYTHING)
     grip_all(model, state, w, scratch.events)
     aim(model, state, w, data, scratch.loaded)
     driven = np.where(state.alive[w][:, None], wheels, 0.0)
     _drive(model, state, w, data, driven)
-    _substeps(model, data, driven, model.substeps)
+    pulls_before(model, state, w, scratch.pulls)
+    _substeps(model, data, driven, model.substeps, scratch.pulls)
     if _exploded(model, state, w, data, driven):
         return
     state.step[w] += 1
     mujoco.mj_kinematics(mj, data)
     _read(model, state, w, data)
     _turned(model, state, w, data, driven)
-    pull_all(model, state, w, data, scratch.events)
+    pull_all(model, state, w, data, scratch.pulls, scratch.events)
     mujoco.mj_getState(mj, data, state.space[w], EVERYTHING)
     _bumps(model, state, w, data)
     _zones(model, state, w)
 
 
 def _asleep(model: Model, state: State, w: int, wheels: Floats) -> bool:
-    """Whether nothing moves, nothing is about to, and nobody is told to: then a step changes nothing but the clock. It goes by
-    the state alone, so that who restarts or edits a world wakes it."""
-    return bool(state.step[w] > 0 and not wheels.any() and not state.outputs[w].any() and not state.grips[w, :, 0].any()
+    """Whether nothing moves, nothing is about to, and nobody is told to: then a step changes nothing but the clock. A world
+    that has just begun, or that somebody edited, is awake."""
+    told = state.scratch.awake[w] or wheels.any() or state.outputs[w].any() or state.grips[w, :, 0].any()
+    return bool(state.step[w] > 0 and not told
                 and np.abs(state.space[w, model.speeds]).max(initial=0.0) < RESTING)
 
 
-def _substeps(model: Model, data: Any, driven: Floats, count: int) -> None:
-    """Some steps of the motion; the floor pulls at who slides before each."""
-    if len(model.sliding.number) == 0:
-        mujoco.mj_step(model.mj, data, nstep=count)
+def _substeps(model: Model, data: Any, driven: Floats, count: int, pulls: Floats) -> None:
+    """Some steps of the motion. Before each the floor pulls at who slides; after each we look how hard who holds pulls."""
+    mj, slide = model.mj, len(model.sliding.number) > 0
+    share = min(1.0, mj.opt.timestep / LASTING)
+    if not slide and not data.eq_active.any():
+        mujoco.mj_step(mj, data, nstep=count)
         return
-    mj = model.mj
     floor = (*model.sliding, data.qpos, data.qvel, driven, mj.opt.timestep, model.gravity, data.userdata, data.qfrc_applied)
     for _ in range(count):
-        treels(*floor)
+        if slide:
+            treels(*floor)
         mujoco.mj_step(mj, data)
+        if data.ne:
+            note_pulls(data.ne, data.efc_id, data.efc_force, share, pulls)
 
 
 def _drive(model: Model, state: State, w: int, data: Any, wheels: Floats) -> None:
@@ -162,7 +172,7 @@ def _culprit(model: Model, state: State, w: int, data: Any, driven: Floats) -> i
     for _ in range(model.substeps):
         if fast.max(initial=0.0) > TOO_FAST:
             break
-        _substeps(model, data, driven, 1)
+        _substeps(model, data, driven, 1, state.scratch.pulls)
         fast = np.nan_to_num(np.abs(data.qvel), nan=np.inf)
     return int(mj.dof_bodyid[int(np.argmax(fast))])
 

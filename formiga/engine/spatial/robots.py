@@ -26,7 +26,7 @@ SMOOTH = 1000                      # priority of what has no friction
 # Shares of an s-bot's mass [digest of S3: chassis 0.36, wheels 0.03 each, turret 0.30, arm 0.02 kg]
 CHASSIS_SHARE, WHEEL_SHARE, TURRET_SHARE, ARM_SHARE = 0.36 / 0.74, 0.03 / 0.74, 0.30 / 0.74, 0.02 / 0.74
 TURRET_TORQUE = 1.0                # N m: it holds what the gripper holds at the end of the arm
-SPRUNG = {"solref": (0.1, 1.0), "solimp": (0.1, 0.98, 0.006, 0.5, 3.0)}  # casters give way by some mm: no wheel ever hangs
+SPRUNG = {"solref": (0.15, 1.0)}    # casters give way by some mm: no wheel ever hangs
 LOW = 1.0 * CM                     # radius of a caster
 
 free, hinge, slide = mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE
@@ -67,8 +67,8 @@ def slides(robot: Any, flat: bool, free: bool) -> bool:
     return base == "sliding" or (base == "auto" and able)
 
 
-def add(spec: Any, group: Group, number: int, flat: bool, free: bool, lying: bool) -> Machine:
-    """Add one robot to the description of the model. lying: there are things on the floor that may be flat."""
+def add(spec: Any, group: Group, number: int, flat: bool, free: bool, low: bool) -> Machine:
+    """Add one robot to the description of the model. low: there may be things that pass under a sphere."""
     robot = group.robot
     if hasattr(robot, "file"):
         return _from_file(spec, robot, number)
@@ -85,11 +85,11 @@ def add(spec: Any, group: Group, number: int, flat: bool, free: bool, lying: boo
     if robot.height < 2.5 * robot.wheel_radius:
         raise WorldError(f"{where(group)}'{group.name}' is {robot.height:g} m high; in space a robot is at least 2.5 times as "
                          f"high as its wheels' radius, {robot.wheel_radius:g} m.")
-    return _sliding(spec, robot, number, lying) if slides(robot, flat, free) else _on_wheels(spec, robot, number)
+    return _sliding(spec, robot, number, low) if slides(robot, flat, free) else _on_wheels(spec, robot, number)
 
 
 # -- sliding ------------------------------------------------------------------------------------------------------------
-def _sliding(spec: Any, robot: Any, number: int, lying: bool) -> Machine:
+def _sliding(spec: Any, robot: Any, number: int, low: bool) -> Machine:
     """x, y and a turn about the vertical. With a turret, that is what slides, and the chassis turns under it."""
     name, turret = f"r{number}", hasattr(robot, "outputs")
     own = robot.mass * (TURRET_SHARE + ARM_SHARE) if turret else robot.mass
@@ -97,7 +97,7 @@ def _sliding(spec: Any, robot: Any, number: int, lying: bool) -> Machine:
     for axis, kind, what in (((1, 0, 0), slide, "x"), ((0, 1, 0), slide, "y"), ((0, 0, 1), hinge, "turn")):
         body.add_joint(name=f"{name}/{what}", type=kind, axis=axis)
     _weight(body, own, robot)
-    if lying and not getattr(robot, "outline", None):
+    if low and not getattr(robot, "outline", None):
         half = robot.height / 2  # a sphere would pass over a flat puck
         body.add_geom(type=cylinder, size=(robot.radius, half - 1e-3, 0), pos=(0, 0, half + 1e-3), mass=0.0, contype=BODY,
                       conaffinity=BODY, condim=1, rgba=rgba(robot.colour))

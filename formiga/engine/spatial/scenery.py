@@ -25,6 +25,7 @@ from formiga.world.solids import Material, Touch
 THICK = 4.0 * MM         # of walls inside
 OUTER = 0.2              # m, of the arena's, outwards: nothing is pushed through to the other side
 BOARD = 5.0 * CM         # of a field's, outwards
+GIVES = 0.95 * 0.05 / 3  # a load rests at d (1 - d) g tau^2, d = 0.95; at a third of that on a cone of friction
 BOUNCE = 6               # steps that a contact lasts that bounces
 FAR = 20.0               # m, that the floor goes on around everything
 GROUND_GROUP = 1         # of geoms that are the ground; group 2 is not seen by rays
@@ -72,7 +73,7 @@ class Stuff:
         MuJoCo's spring swings at omega; one that is faster than the steps h can follow gains energy, so a bounce takes BOUNCE
         of them at least, and a bouncing thing is soft.
         """
-        hard = max(2.0 * self._step, sqrt(softness / self._gravity))
+        hard = max(2.0 * self._step, sqrt(softness / (GIVES * self._gravity)))
         if restitution <= 0.0:
             return hard, 1.0
         lost = -log(min(restitution, 0.99))

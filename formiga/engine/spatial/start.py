@@ -71,7 +71,7 @@ def put(model: Model, data: Any, machine: Any, x: float, y: float, heading: floa
 def lay(model: Model, data: Any, number: int, thing: Any) -> None:
     """A ball, puck or block where the world says."""
     at = model.mj.joint(f"loose{model.world.things.index(thing)}").qposadr[0]
-    data.qpos[at : at + 3] = thing.x, thing.y, lying(model.world, thing, thing.x, thing.y)
+    data.qpos[at : at + 3] = thing.x, thing.y, rests_at(model.world, thing, thing.x, thing.y)
     data.qpos[at + 3 : at + 7] = upright(getattr(thing, "heading", 0.0))
     dof = model.mj.joint(f"loose{model.world.things.index(thing)}").dofadr[0]
     data.qvel[dof : dof + 2] = getattr(thing, "vx", 0.0), getattr(thing, "vy", 0.0)
@@ -89,7 +89,7 @@ def join(model: Model, data: Any, joint: Any, equalities: Any, row: Floats) -> N
         row[7 + 11 * k : 18 + 11 * k] = mj.eq_data[equality, :11] = aimed(pose[0], pose[1], point, joint.kind != "fixed")
 
 
-def lying(world: World, thing: Any, x: float, y: float) -> float:
+def rests_at(world: World, thing: Any, x: float, y: float) -> float:
     """How high the origin of a ball, puck or block is when it lies at a place: that of a ball is its middle."""
     spread = float(thing.radius) if hasattr(thing, "radius") else max(hypot(x, y) for x, y in thing.outline)
     return highest(world, x, y, spread) + (spread if isinstance(thing, Ball) else 0.0)
