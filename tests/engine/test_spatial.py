@@ -716,6 +716,16 @@ def test_elements_that_make_no_sense_are_refused(make, message):
         make()
 
 
+@pytest.mark.parametrize(("things", "message"), [
+    ([Solid(name="a", size=(0.4, 0.4, 0.4)), Solid(name="b", size=(0.4, 0.4, 0.4), x=0.05)], "'a' and 'b' overlap by 0.35 m"),
+    ([Solid(name="a", size=(0.4, 0.4, 0.4), z=-0.1)], "the ground and 'a' overlap"),
+    ([Solid(name="a", size=(0.4, 0.4, 0.4), fixed=True)], "'a' and 'r.0' overlap|'r.0' and 'a' overlap"),
+])
+def test_who_starts_deep_inside_something_is_refused(things, message):
+    with pytest.raises(WorldError, match=message):
+        Simulation(spatial(*things, robot=SBot(), at=[(0.1 if things[-1].fixed else 2.0, 0.0, 0.0)]))
+
+
 def test_two_of_a_name_are_refused():
     for kind in ({"one": "floor", "other": "a"}, {"one": "floor", "other": "b"}):
         with pytest.raises(WorldError, match="second joint with the name 'joint'"):

@@ -65,6 +65,7 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
         for number, thing in enumerate(model.world.loose):
             start_with.lay(model, data, number, thing)
         mujoco.mj_forward(mj, data)
+        start_with.refuse_overlaps(model, data)
         for number, (joint, equalities) in enumerate(model.joints):
             start_with.join(model, data, joint, equalities, state.joints[w, number])
             if joint.motor is not None:

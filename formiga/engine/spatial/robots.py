@@ -116,11 +116,6 @@ def _sliding(spec: Any, robot: Any, number: int, low: bool) -> Machine:
                    parts=[(f"{name}/turret", Part(number, -1, "turret")), (f"{name}/chassis", Part(number, -1, "chassis"))])
 
 
-def yaw_inertia(robot: Any, mass: float) -> float:
-    """Of a drum of its radius."""
-    return 0.5 * mass * float(robot.radius) ** 2
-
-
 # -- on wheels ------------------------------------------------------------------------------------------------------------
 def _on_wheels(spec: Any, robot: Any, number: int) -> Machine:
     name, turret, detailed = f"r{number}", hasattr(robot, "outputs"), getattr(robot, "model", "") == "detailed"

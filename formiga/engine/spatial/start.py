@@ -10,14 +10,16 @@ import numpy as np
 
 from formiga.engine.ground import highest
 from formiga.engine.place import place
-from formiga.engine.spatial.gripping import aimed
+from formiga.engine.spatial.gripping import aimed, name_of
 from formiga.engine.spatial.model import Model
 from formiga.engine.spatial.robots import GROUND, WHEEL
 from formiga.engine.spatial.turns import upright
+from formiga.errors import WorldError
 from formiga.noise import world_key
 from formiga.state import Floats
 from formiga.world.model import Ball, World
 
+DEEP = 0.01     # m
 SETTLING = 0.3  # s that robots on wheels have to come to rest before the start
 
 
@@ -27,6 +29,24 @@ def placed(model: Model, seed: int) -> tuple[Any, Any]:
     world, clear = model.placing
     position, heading = place(world, model.flat.fixed, keys, clear)
     return np.concatenate([position] * model.copies), np.concatenate([heading] * model.copies)
+
+
+def refuse_overlaps(model: Model, data: Any) -> None:
+    """Say who starts deep inside what: a solver would shoot them apart."""
+    if data.ncon == 0:
+        return
+    for (one, other), gap in zip(data.contact.geom, data.contact.dist, strict=True):
+        if gap < -DEEP:
+            names = [_name(model, int(model.mj.geom_bodyid[geom]), bool(model.ground[geom])) for geom in (one, other)]
+            raise WorldError(f"{' and '.join(names)} overlap by {-gap:.2g} m at the start. Move one of them.")
+
+
+def _name(model: Model, body: int, ground: bool) -> str:
+    if (row := model.row_of[body]) >= 0:
+        part = model.parts[row]
+        return f"'{name_of(model, part.robot)}'" if part.robot >= 0 else f"'{model.world.things[part.thing].name}'"
+    fixed = [thing.name for held, thing in ((held, model.world.things[index]) for held, index in model.held) if held == body]
+    return f"'{fixed[0]}'" if fixed else "the ground" if ground else "a wall or an obstacle"
 
 
 def settle(model: Model, data: Any) -> None:
