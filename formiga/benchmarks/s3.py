@@ -230,7 +230,7 @@ def joined(robots: int, solver: str) -> tuple[World, bool]:
 def looking(robots: int, technique: str) -> tuple[World, bool]:
     """5.3: obstacles in the middle of the grid's cells."""
     things = tuple(Cylinder(x=x, y=y, radius=RADIUS, height=TALL, name=f"post{k}") for k, (x, y) in enumerate(_between()))
-    return _world(robots, 3.0, (Grid(spacing=SPACING),), things, (profiled(Proximity, "s3", technique=technique),)), False
+    return _world(robots, 3.0, (_aside(robots),), things, (profiled(Proximity, "s3", technique=technique),)), False
 
 
 def listening(robots: int, wave: str) -> tuple[World, bool]:
@@ -238,7 +238,14 @@ def listening(robots: int, wave: str) -> tuple[World, bool]:
     make: Callable[..., Any] = Lamp if wave == "light" else Speaker
     things = tuple(make(x=x, y=y, z=30 * CM, intensity=0.25, name=f"source{k}") for k, (x, y) in enumerate(_between()))
     sensor = Light(of="lamps") if wave == "light" else Microphone()
-    return _world(robots, 3.0, (Grid(spacing=SPACING),), things, (sensor,)), False
+    return _world(robots, 3.0, (_aside(robots),), things, (sensor,)), False
+
+
+def _aside(robots: int) -> Grid:
+    """A grid whose robots stand beside the middles of cells, also if it has an odd number of rows or columns."""
+    columns = ceil(sqrt(robots))
+    rows = ceil(robots / columns)
+    return Grid(spacing=SPACING, x=0.5 * SPACING * (columns % 2), y=0.5 * SPACING * (rows % 2))
 
 
 def _between() -> list[tuple[float, float]]:
