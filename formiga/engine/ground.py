@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from math import cos, pi, sin
 from pathlib import Path
@@ -13,7 +14,8 @@ from formiga.errors import WorldError
 from formiga.state import Floats
 from formiga.world.elements import where
 from formiga.world.ground import FLOORS, Hole, Platform, Ramp, Terrain
-from formiga.world.model import World
+from formiga.world.model import Cylinder, Rectangle, World
+from formiga.world.solids import Solid
 
 OCTAVES = 3
 MOST_HILLS = 1000   # along a side of a terrain
@@ -143,7 +145,9 @@ def _hill(terrain: Terrain, x: float, y: float) -> float:
     height = terrain_heights(terrain)
     r, c = v * (height.shape[0] - 1), u * (height.shape[1] - 1)
     i, j = min(int(r), height.shape[0] - 2), min(int(c), height.shape[1] - 2)
-    return float(height[i : i + 2, j : j + 2].max())
+    f, g = r - i, c - j
+    return float((1.0 - f) * ((1.0 - g) * height[i, j] + g * height[i, j + 1])
+                 + f * ((1.0 - g) * height[i + 1, j] + g * height[i + 1, j + 1]))
 
 
 def highest(world: World, x: float, y: float, radius: float) -> float:
@@ -154,4 +158,17 @@ def highest(world: World, x: float, y: float, radius: float) -> float:
     return max(height_at(world, x + out * cos(angle), y + out * sin(angle)) for angle, out in rings)
 
 
-__all__ = ["covers", "floor_tiles", "height_at", "highest", "is_flat", "terrain_heights", "wedge"]
+def with_obstacles(above: World, world: World) -> World:
+    """A world seen from above, with a drum around every solid and a box over every hole, ramp and platform of `world`: what
+    robots keep clear of that are put somewhere by chance."""
+    tallest = max((group.robot.height for group in world.groups), default=0.0)
+    things: list[Any] = [Rectangle(x=thing.x, y=thing.y, width=thing.width, depth=thing.depth,
+                                   heading=getattr(thing, "heading", 0.0))
+                         for thing in world.things if isinstance(thing, Hole | Ramp | Platform)]
+    for solid in world.things:
+        if isinstance(solid, Solid) and (solid.z or 0.0) < tallest + 0.5 * max(solid.size):
+            things.append(Cylinder(x=solid.x, y=solid.y, radius=0.5 * float(np.linalg.norm(solid.size))))
+    return replace(above, things=(*above.things, *things))
+
+
+__all__ = ["covers", "floor_tiles", "height_at", "highest", "is_flat", "terrain_heights", "wedge", "with_obstacles"]

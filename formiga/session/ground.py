@@ -9,6 +9,7 @@ import numpy as np
 
 from formiga.engine.fixed import Near, gap_to_fixed, inside_solid, near_table
 from formiga.engine.flatten import extent, flatten
+from formiga.engine.ground import with_obstacles
 from formiga.errors import FormigaError
 from formiga.session.names import robot_name
 from formiga.state import Floats
@@ -35,6 +36,7 @@ class Ground:
         board = np.array(world.pitch.board if world.pitch else []).reshape(-1, 2)
         self._board = np.column_stack([board, np.roll(board, -1, axis=0), np.zeros(len(board))])
         self._near: dict[float, Near] = {}
+        self._rough = flatten(with_obstacles(World(), world))  # where in space nobody is put who does not ask for it
 
     def blocked(self, x: float, y: float, radius: float) -> bool:
         """Whether a disc would stand in a wall or an obstacle, or behind the board of a field."""
@@ -74,12 +76,18 @@ class Ground:
             for _ in range(TRIES):
                 x, y = draws.uniform(self.region.x0, self.region.x1), draws.uniform(self.region.y0, self.region.y1)
                 crowd = np.hypot(found[:number, 0] - x, found[:number, 1] - y) < needs + radius
-                if not crowd.any() and not self.in_the_way(position, x, y, needs):
+                if not (crowd.any() or self.in_the_way(position, x, y, needs) or self._uneven(x, y, needs)):
                     found[number] = x, y
                     break
             else:
                 raise FormigaError(f"there is no room for {count} more of radius {radius:g} m.")
         return found
+
+    def _uneven(self, x: float, y: float, radius: float) -> bool:
+        """Whether a disc would stand in a solid, or not on the level floor."""
+        things = self._rough.shapes
+        return bool(len(things) and (gap_to_fixed(x, y, things, near_table(self._rough, radius)) < radius
+                                     or inside_solid(x, y, self._rough.outlines)))
 
     def buried(self, position: Floats) -> set[int]:
         """The robots whose bodies are in walls or obstacles, or outside of the arena; who only touches a wall is not."""

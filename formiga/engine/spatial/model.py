@@ -12,7 +12,7 @@ import numpy as np
 
 from formiga.engine.fixed import Fixed
 from formiga.engine.flatten import extent, flatten
-from formiga.engine.ground import is_flat
+from formiga.engine.ground import is_flat, with_obstacles
 from formiga.engine.parts import Part
 from formiga.engine.planar import pipeline as planar
 from formiga.engine.spatial import robots, scenery
@@ -20,9 +20,9 @@ from formiga.engine.spatial import solids as solid_things
 from formiga.errors import WorldError
 from formiga.state import Floats
 from formiga.world.elements import where
-from formiga.world.ground import Hole, Physics, Platform, Ramp
+from formiga.world.ground import Physics
 from formiga.world.loose import JOINTS, LOOSE
-from formiga.world.model import Contact, Cylinder, Rectangle, World
+from formiga.world.model import Contact, World
 from formiga.world.solids import Joint, Solid, Trigger
 
 SLIDING, ROLLING, BOUNCING = 0.02, 0.01, 0.0025  # s, steps that were accurate enough: docs/space.md
@@ -90,7 +90,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     above = _from_above(world)
     flat = planar.build(above, worlds, first_world, copies, from_space=True)
     contact = replace(world.contact, model="none" if world.contact.model == "none" else "reposition")
-    placing = replace(above, contact=contact), flatten(_with_obstacles(above, world))
+    placing = replace(above, contact=contact), flatten(with_obstacles(above, world))
     physics = next((each for each in world.settings if isinstance(each, Physics)), Physics())
     slides = all(not hasattr(group.robot, "file") and robots.slides(group.robot, level, free) for group in world.groups)
     bounces = any(getattr(thing, "restitution", 0.0) > 0.0 for thing in world.things)
@@ -148,18 +148,6 @@ def _from_above(world: World) -> World:
                       at_limit=world.contact.at_limit)
     settings = tuple(each for each in world.settings if not getattr(each, "SPATIAL", False))
     return replace(world, things=things, contact=contact, settings=settings, engine="planar")
-
-
-def _with_obstacles(above: World, world: World) -> World:
-    """With a drum around every solid and a box over every hole, ramp and platform, for robots that are scattered."""
-    tallest = max((group.robot.height for group in world.groups), default=0.0)
-    things: list[Any] = [Rectangle(x=thing.x, y=thing.y, width=thing.width, depth=thing.depth,
-                                   heading=getattr(thing, "heading", 0.0))
-                         for thing in world.things if isinstance(thing, Hole | Ramp | Platform)]
-    for solid in world.things:
-        if isinstance(solid, Solid) and (solid.z or 0.0) < tallest + 0.5 * max(solid.size):
-            things.append(Cylinder(x=solid.x, y=solid.y, radius=0.5 * float(np.linalg.norm(solid.size))))
-    return replace(above, things=(*above.things, *things))
 
 
 def _add_grips(spec: Any, machine: robots.Machine, stiffness: tuple[float, ...]) -> None:

@@ -26,7 +26,7 @@ SMOOTH = 1000                      # priority of what has no friction
 # Shares of an s-bot's mass [digest of S3: chassis 0.36, wheels 0.03 each, turret 0.30, arm 0.02 kg]
 CHASSIS_SHARE, WHEEL_SHARE, TURRET_SHARE, ARM_SHARE = 0.36 / 0.74, 0.03 / 0.74, 0.30 / 0.74, 0.02 / 0.74
 TURRET_TORQUE = 1.0                # N m: it holds what the gripper holds at the end of the arm
-SPRUNG = {"solref": (0.2, 1.0)}    # casters give way by some mm: no wheel ever hangs
+SPRUNG = {"solref": (0.15, 1.0)}    # casters give way by some mm: no wheel ever hangs
 LOW = 1.0 * CM                     # radius of a caster
 
 free, hinge, slide = mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE
