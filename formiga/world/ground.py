@@ -92,7 +92,7 @@ class Physics:
     """How forces are solved in three dimensions. Only with engine="spatial".
 
     `direct` inverts matrices (Newton's method, dense); `iterative` takes conjugate gradients, so many rounds, and softer grips;
-    `auto` is Newton's method on sparse matrices, which was the fastest for free robots and for formations (docs/space.md).
+    `auto` is Newton's method on sparse matrices: as fast as any for free robots, and the fastest for large formations.
     """
 
     solver: str = choice("auto", options=("auto", "direct", "iterative"))

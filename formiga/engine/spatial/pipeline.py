@@ -62,8 +62,8 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
         for machine in model.machines:
             (x, y), heading = state.position[w, machine.number], state.heading[w, machine.number]
             start_with.put(model, data, machine, x, y, heading)
-        for number, thing in enumerate(model.world.loose):
-            start_with.lay(model, data, number, thing)
+        for thing in model.world.loose:
+            start_with.lay(model, data, thing)
         mujoco.mj_forward(mj, data)
         start_with.refuse_overlaps(model, data)
         for number, (joint, equalities) in enumerate(model.joints):

@@ -88,7 +88,7 @@ def put(model: Model, data: Any, machine: Any, x: float, y: float, heading: floa
         data.qpos[at + 2] = highest(model.world, x, y, 0.8 * machine.robot.radius) + machine.lift
 
 
-def lay(model: Model, data: Any, number: int, thing: Any) -> None:
+def lay(model: Model, data: Any, thing: Any) -> None:
     """A ball, puck or block where the world says."""
     at = model.mj.joint(f"loose{model.world.things.index(thing)}").qposadr[0]
     data.qpos[at : at + 3] = thing.x, thing.y, rests_at(model.world, thing, thing.x, thing.y)
