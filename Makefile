@@ -19,8 +19,8 @@ help:  ## this list
 run: $(VENV)/.ready-run  ## open the laboratory in the browser; WORLD=mixed chooses another world
 	@$(BIN)/formiga view $(WORLD)
 
-test: $(VENV)/.ready-test chromium  ## run all tests, on all cores, with those in a real browser
-	@$(BIN)/python -m pytest -n auto -q
+test: $(VENV)/.ready-test chromium  ## run all tests, on all cores and one more (some only wait), with those in a real browser
+	@$(BIN)/python -m pytest -n $$(( $$($(BIN)/python -c 'import os; print(os.cpu_count() or 1)') + 1 )) -q
 
 lint: $(VENV)/.ready-lint  ## ruff and mypy
 	@$(BIN)/ruff check .
@@ -47,7 +47,7 @@ $(VENV)/.ready-%: EXTRA = [$*]
 
 $(VENV)/.ready-%: pyproject.toml | $(BIN)/pip
 	@echo "setting up $(VENV) for 'make $*', once (a minute or two) ..."
-	@$(BIN)/python -m pip install --disable-pip-version-check --editable '.$(EXTRA)' >$(VENV)/setup.log 2>&1 || \
+	@$(BIN)/python -m pip install --disable-pip-version-check --no-compile --editable '.$(EXTRA)' >$(VENV)/setup.log 2>&1 || \
 	  { cat $(VENV)/setup.log; echo "setting up $(VENV) failed; pip's own words are above."; exit 1; }
 	@touch $@
 

@@ -11,25 +11,21 @@ The names below are loaded when first used, so `import formiga` is quick and ope
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as typing has it, which would be one more import before Ctrl-C is guarded (__main__.py)
 if TYPE_CHECKING:
+    from typing import Any
+
     from formiga.envs import make_env, make_vector_env, parallel_env
     from formiga.lab import load_elements, read_recording, read_world, simulate, write_world
     from formiga.loop import Run, Simulation
     from formiga.world.elements import element
     from formiga.world.model import World
 
-try:
-    __version__ = version("formiga")
-except PackageNotFoundError:  # run from a checkout that was never installed
-    __version__ = "0.1.0"
+    __version__: str
 
 _HOMES = {
     "read_world": "formiga.lab", "write_world": "formiga.lab", "simulate": "formiga.lab", "load_elements": "formiga.lab",
-    "read_recording": "formiga.lab", "Simulation": "formiga.loop", "Run": "formiga.loop",
+    "read_recording": "formiga.lab", "Simulation": "formiga.lab", "Run": "formiga.lab",
     "element": "formiga.world.elements", "World": "formiga.world.model",
     "make_env": "formiga.envs", "make_vector_env": "formiga.envs", "parallel_env": "formiga.envs",
 }
@@ -38,9 +34,23 @@ __all__ = ["Run", "Simulation", "World", "element", "load_elements", "make_env",
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version()
     if name not in _HOMES:
         raise AttributeError(f"module 'formiga' has no attribute '{name}'; it has: {', '.join(__all__)}")
+    from importlib import import_module
+
     return getattr(import_module(_HOMES[name]), name)
+
+
+def _version() -> str:
+    """Looked up when asked for: that takes longer than the rest of this import."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("formiga")
+    except PackageNotFoundError:  # run from a checkout that was never installed
+        return "0.1.0"
 
 
 def __dir__() -> list[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import stat
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from formiga.errors import FormigaError
@@ -31,3 +33,28 @@ def write_whole(path: str | os.PathLike[str], text: str, error: type[FormigaErro
     """Write a text file, all of it or nothing."""
     with whole_file(path, error) as beside:
         beside.write_text(text, encoding="utf-8")
+
+
+def private_cache(name: str, home: str | None = None) -> Path | None:
+    """A folder for what can be computed again, which is this user's alone: what lies in it is believed. None: nowhere."""
+    user = os.getuid()
+    home = home or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    for base in (Path(home) / "formiga", Path(tempfile.gettempdir()) / f"formiga-{user}"):
+        folder = base / name
+        with suppress(OSError):  # no home, or one that cannot be written
+            base.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if _keeps_names(base.parent) and _is_ours(base, user) and _is_ours(folder, user) and os.access(folder, os.W_OK):
+                return folder
+    return None
+
+
+def _keeps_names(folder: Path) -> bool:
+    """Whether no other user can put another folder in the place of one of ours: not open to all, or sticky as /tmp is."""
+    mode = folder.stat().st_mode
+    return not mode & stat.S_IWOTH or bool(mode & stat.S_ISVTX)
+
+
+def _is_ours(folder: Path, user: int) -> bool:
+    about = folder.lstat()
+    return stat.S_ISDIR(about.st_mode) and about.st_uid == user and not about.st_mode & 0o022

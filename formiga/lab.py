@@ -5,23 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from importlib import resources
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from formiga import control, evolve, loop  # noqa: F401  they register their elements, which the reader then knows
+from formiga import control, evolve, loop
 from formiga.control.neural import Network
-from formiga.errors import RecordingError, WorldError, suggest
+from formiga.errors import RecordingError, WorldError
 from formiga.loop import Run, Simulation
 from formiga.record.recorder import Recorder
 from formiga.record.recording import read_recording
 from formiga.rollout import genes
 from formiga.score import plan
 from formiga.view.picture import Picture
-from formiga.world import reader, writer
+from formiga.world import writer
+from formiga.world.document import Document
 from formiga.world.model import World
-from formiga.world.own import load_elements, own_line
+from formiga.world.own import load_elements, own_line, own_mistakes
+from formiga.world.shipped import Given, shipped_worlds, world_file, world_of
 
 RECORDING = "run.parquet"  # in the folder `out`
 
@@ -29,54 +31,50 @@ RECORDING = "run.parquet"  # in the folder `out`
 # -- worlds -----------------------------------------------------------------------------------------------------------
 def read_world(path_or_name: str | os.PathLike[str], /, **parameters: str | float) -> World:
     """The world in a file, or the shipped world of that name; `parameters` replace its `<param>` values."""
-    given = os.fspath(path_or_name)
-    if os.path.isfile(given) or given.endswith(".xml") or os.sep in given:
-        return reader.read(given, parameters)
-    shipped = shipped_worlds()
-    if given in shipped:
-        return reader.read(shipped[given], parameters)
-    if os.path.exists(given):
-        return reader.read(given, parameters)  # a folder, for one; the reader says so
-    raise WorldError(f"there is no world '{given}'.{suggest(given, shipped)} Shipped worlds: {', '.join(shipped)}. "
-                     "A file of your own is given by its path, such as mine.xml.")
+    return world_of(path_or_name, **parameters)
 
 
-def shipped_worlds() -> dict[str, Path]:
-    """The worlds that come with formiga: name -> file."""
-    folder = Path(str(resources.files("formiga") / "worlds"))
-    return {file.stem: file for file in sorted(folder.glob("*.xml"))}
+def read_document(path_or_name: str | os.PathLike[str], /, **parameters: str | float) -> Document:
+    """The same together with the text that it was read from, so that an edited world can be written back into it."""
+    return Document.read(world_file(path_or_name), parameters)
 
 
-def write_world(world: World, path: str | os.PathLike[str]) -> None:
+def write_world(world: Given, path: str | os.PathLike[str]) -> None:
     """Write a world into an XML file, all of it or nothing."""
-    writer.write(world, path)
+    writer.write(world_of(world), path)
 
 
-def check_world(world: World, engine: str | None = None) -> None:
-    """Build it, place the robots, read every sensor and let every controller decide once; WorldError if that fails."""
+def check_world(world: Given, engine: str | None = None) -> None:
+    """Build it, place the robots, read every sensor and let every controller decide once; WorldError if that fails.
+
+    A world that says how it is evolved, or that has a network and a <fitness>, is refused with the words of `evolve`, too.
+    """
+    world = world_of(world)
     thinkers = [group for group in world.groups if isinstance(group.controller, Network)]
     blank = {group.name: np.zeros(genes(world, group)) for group in thinkers if group.controller.genotype is None}
     lab = Simulation(world, engine=engine, genotypes=blank)  # a network that waits for its genes is no mistake
     control.decide_all(world, lab.state, lab.readings)
-    for group in thinkers or world.groups[:1]:
-        plan(world, group)
+    if world.search is not None or (thinkers and world.fitness):
+        evolve.check(world if engine is None else replace(world, engine=engine))
+    else:
+        for group in world.groups[:1]:
+            plan(world, group)
 
 
 # -- runs -------------------------------------------------------------------------------------------------------------
-def simulate(world: World | str | os.PathLike[str], seconds: float | None = None, seed: int = 0, worlds: int = 1,
+def simulate(world: Given, seconds: float | None = None, seed: int = 0, worlds: int = 1,
              engine: str | None = None, *, threads: int | None = None, out: str | os.PathLike[str] | None = None,
              every: int = 1, picture: str | os.PathLike[str] | None = None, progress: Callable[[float], None] | None = None,
              stop: Callable[[], bool] = lambda: False) -> Run:
     """Run `worlds` copies of a world; with `out`, record every `every`th step into out/run.parquet; with `picture`, draw
-    the first world at the end, with everybody's trail, into that file.
+    the first world at the end, with the robots' trails, into that file.
 
     `progress` is told the share that is done; `stop` is asked, after every block of steps, whether to end early.
     Ctrl-C while recording keeps what was done. A world whose motion explodes ends there, `run.log.exploded` says when and
     where, and the recording is kept, with the ending 'failed'.
     """
-    if not isinstance(world, World):
-        world = read_world(world)
-    loop.refuse_too_many(worlds * world.robots)
+    world = world_of(world)
+    loop.refuse_too_many(worlds * world.robots, world)
     if worlds < 1:
         raise WorldError(f"{worlds} worlds cannot run; there must be at least 1.")
     drawing = Picture(world, picture) if picture is not None else None
@@ -125,5 +123,5 @@ def folder_for(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
 
 
-__all__ = ["check_world", "load_elements", "own_line", "read_recording", "read_world", "shipped_worlds", "simulate",
-           "write_world"]
+__all__ = ["Given", "Run", "Simulation", "World", "check_world", "load_elements", "own_line", "own_mistakes", "read_document",
+           "read_recording", "read_world", "shipped_worlds", "simulate", "write_world"]

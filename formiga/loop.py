@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import isnan
@@ -16,14 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formiga import act, control, sense
+from formiga.compiled import Steps
 from formiga.engine import engine as find_engine
 from formiga.errors import WorldError, whole
-from formiga.state import ARRAYS, State
-from formiga.world.elements import where
+from formiga.state import ARRAYS, State, kinds_of, refuse_others
+from formiga.world.elements import of, where
 from formiga.world.loose import JOINTS
 from formiga.world.model import Group, World
+from formiga.world.shipped import Given, world_of
 
 BYTES_PER_ROBOT = 300  # of state and working memory, at the very least
+BYTES_PER_READING = 16  # of each number that a sensor gives, and of one copy of it to work with
 EVENTS = 1000           # of a run that are remembered
 WORDS = {"grip": ("grip", "grips"), "release": ("release", "releases"), "lost": ("grip lost", "grips lost"),
          "break": ("joint broke", "joints broke"), "enter": ("came into a zone", "came into a zone"),
@@ -62,24 +66,29 @@ class Log:
 class Simulation:
     """Some copies of a world, all at the same time. `step()` is one control period of each.
 
-    genotypes: group -> genes of its controller, for all worlds (size,) or for each (worlds, size). copies: run each world so
-    many times over, from the same start and with the same noise, so that genotypes can be compared. start: positions
-    (worlds, robots, 2) and headings (worlds, robots) instead of those that the world's placement rules give.
+    world: a World, the name of a shipped one, or a file. genotypes: group -> genes of its controller, for all worlds (size,) or
+    for each (worlds, size). copies: run each world so many times over, from the same start and with the same noise, so that
+    genotypes can be compared. start: positions (worlds, robots, 2) and headings (worlds, robots) instead of those that the
+    world's placement rules give. compiled=False: always through the readable loop, as a test does.
     """
 
-    def __init__(self, world: World, seed: int = 0, worlds: int = 1, engine: str | None = None, first_world: int = 0, *,
-                 copies: int = 1, genotypes: dict[str, Any] | None = None, start: tuple[Any, Any] | None = None) -> None:
+    def __init__(self, world: Given, seed: int = 0, worlds: int = 1, engine: str | None = None, first_world: int = 0, *,
+                 copies: int = 1, genotypes: dict[str, Any] | None = None, start: tuple[Any, Any] | None = None,
+                 compiled: bool = True) -> None:
+        world = world_of(world)
         self.world, self.seed = world, _seed(seed)
         worlds = _worlds(worlds)
         self._asked = engine, first_world
-        refuse_too_many(worlds * copies * world.robots)
+        refuse_too_many(worlds * copies * world.robots, world)
         sense.prepare_all(world)
         self.engine = find_engine(engine or world.engine)
         self.model = self.engine.build(world, worlds, first_world, copies)
         self.state: State = self.engine.init(self.model, seed, start)
         self.state.genotypes = {name: self._genes(name, genes) for name, genes in (genotypes or {}).items()}
+        self._kinds = kinds_of(self.state)
         self.log = Log()
         self._readings: sense.Readings | None = None
+        self._compiled = Steps(world, self.engine, self.model, self.state) if compiled else None
 
     @property
     def readings(self) -> sense.Readings:
@@ -94,7 +103,12 @@ class Simulation:
 
         A robot whose two speeds are not a number is left to its controller; without one, it stands still. So is an output that
         is not a number; without a controller, it stays as it was.
+
+        Where everything in the world has a kernel, the same kernels run as one compiled call, with the same bits.
         """
+        if not wheels and not outputs and self.advance(1):
+            return
+        refuse_others(self.state, self._kinds)
         readings = self.readings                                          # everybody looks ...
         orders = control.decide_all(self.world, self.state, readings)     # ... before anybody moves
         if wheels:
@@ -105,6 +119,13 @@ class Simulation:
         if events := getattr(self.state.scratch, "events", None):
             self.log.take(events, self._asked[1])
         self._readings = None
+
+    def advance(self, steps: int) -> bool:
+        """So many control periods in one compiled call; false, and nothing has happened, if something has no kernel."""
+        if self._compiled is None or not self._compiled.take(steps):
+            return False
+        self._readings = None
+        return True
 
     def reset(self, mask: Any = None, seed: int | None = None) -> None:
         """Start all worlds again, or those that a boolean mask (worlds,) names; with a new seed if one is given."""
@@ -288,7 +309,7 @@ def simulate(world: World, seconds: float | None = None, seed: int = 0, worlds: 
     start = 0.0
     if record:
         record(shards)  # the start
-    with ThreadPoolExecutor(len(shards)) as pool:
+    with ThreadPoolExecutor(len(shards)) as pool, _halting(shards):
         block = 1
         while taken < steps and not interrupted:
             count = 1 if record else min(block, steps - taken)
@@ -311,11 +332,23 @@ def simulate(world: World, seconds: float | None = None, seed: int = 0, worlds: 
                 break
     elapsed = time.perf_counter() - began - start
     state = _together([shard.state for shard in shards])
+    state.wheels[state.done] = 0.0  # whether or not a block of steps went on after a world had ended
     run = Run(world, seed, state, int(state.step.max()) * world.dt, elapsed, start, interrupted)
     run.metrics = measure(run)
     for shard in shards:
         run.log.add(shard.log)
     return run
+
+
+@contextmanager
+def _halting(shards: list[Simulation]) -> Iterator[None]:
+    """After an error or an interrupt no thread goes on with a long step."""
+    try:
+        yield
+    except BaseException:
+        for shard in shards:
+            shard.state.halted = True
+        raise
 
 
 def steps_in(world: World, seconds: float | None) -> int:
@@ -328,12 +361,26 @@ def steps_in(world: World, seconds: float | None) -> int:
     return max(1, round(seconds / world.dt))
 
 
-def refuse_too_many(robots: int) -> None:
+def refuse_too_many(robots: int, world: World) -> None:
     """Complain now, not when the memory is full."""
     least, memory = robots * BYTES_PER_ROBOT, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if least > memory:
-        raise WorldError(f"{robots} robots in all worlds need at least {least / 2**30:.0f} GB of memory; this machine has "
+        raise WorldError(f"{where(world)}{robots} robots in all worlds need at least {least / 2**30:.0f} GB of memory; this "
+                         "machine has "
                          f"{memory / 2**30:.0f} GB. Try fewer worlds.")
+    for group in world.groups:
+        for sensor in group.sensors:
+            least += robots // world.robots * group.count * _numbers(sensor) * BYTES_PER_READING
+            if least > memory:
+                raise WorldError(f"{where(sensor)}<{of(sensor).tag}> of '{group.name}': what the robots in all worlds read "
+                                 f"needs at least {least / 2**30:.0f} GB of memory; this machine has {memory / 2**30:.0f} GB. "
+                                 "Try fewer worlds, robots or beams.")
+
+
+def _numbers(sensor: Any) -> int:
+    """How many numbers a sensor gives for one robot, at least: those of a scanner's beams or of a ring's angles."""
+    beams, angles = getattr(sensor, "beams", 1), getattr(sensor, "angles", ())
+    return max(beams if isinstance(beams, int) else 1, len(angles) if isinstance(angles, tuple) else 1, 1)
 
 
 def _shards(world: World, seed: int, worlds: int, engine: str | None, threads: int | None) -> list[Simulation]:
@@ -346,8 +393,9 @@ def _shards(world: World, seed: int, worlds: int, engine: str | None, threads: i
 
 
 def _advance(shard: Simulation, steps: int) -> None:
-    for _ in range(steps):
-        shard.step()
+    if not shard.advance(steps):
+        for _ in range(steps):
+            shard.step()
 
 
 def _together(states: list[State]) -> State:

@@ -91,6 +91,10 @@ class Noise:
         """The same noise, but new only every so many steps."""
         return Noise(self._keys, self._steps // steps, self._robots, *self._names, "held")
 
+    def source(self, *uses: str) -> tuple[Any, Any, int, int]:
+        """Keys (W,), steps (W,), number of the first robot and channel, for a kernel that draws by itself: `stream`, `unit`."""
+        return self._keys, self._steps, self._robots.start, channel(*self._names, *uses)
+
     def uniform(self, low: float, high: float, size: int = 1, use: str = "") -> Any:
         """Uniform in [low, high), (W, N, size). Two draws in one step differ only if their `use` differs."""
         out = np.empty((len(self._keys), self._robots.stop - self._robots.start, size))

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from formiga.errors import WorldError
+
 Floats = NDArray[np.float64]
 
 
@@ -44,11 +46,17 @@ class State:
     forgotten: dict[tuple[str, str], Any] = field(default_factory=dict)  # (W, n) robots whose memory starts again
     genotypes: dict[str, Floats] = field(default_factory=dict)  # group -> (W, size) genes; a restart leaves them alone
     scratch: Any = None            # the engine's own; can be rebuilt from the rest at any time
+    halted: bool = False           # the run is being ended: an engine leaves a long step in the middle
 
     @property
     def worlds(self) -> int:
         """How many worlds run together."""
         return self.position.shape[0]
+
+    def refuse_halted(self) -> None:
+        """Leave a step of a run that is being ended by another thread."""
+        if self.halted:
+            raise KeyboardInterrupt
 
     def remember(self, owner: str, name: str, first: Any) -> Any:
         """An array that belongs to a sensor or a controller; `first` (W, n, ...) is what it starts as.
@@ -110,6 +118,23 @@ class State:
 
 ARRAYS = ("position", "heading", "wheels", "wheel_angle", "leds", "crashed", "crashes", "alive", "done", "step", "motion",
           "loose", "joints", "outputs", "angles", "torques", "pull", "grips", "bodies", "space", "unresolved", "key")
+
+
+Kinds = dict[str, tuple[tuple[int, ...], Any]]
+
+
+def kinds_of(state: State) -> Kinds:
+    """Name of each array -> its shape and its type of numbers, which stay the same for good."""
+    return {name: (array.shape, array.dtype) for name in ARRAYS for array in (getattr(state, name),)}
+
+
+def refuse_others(state: State, kinds: Kinds) -> None:
+    """WorldError if an array was replaced by one of another shape or type: kernels would read and write beside it."""
+    for name, (shape, dtype) in kinds.items():
+        array = getattr(state, name)
+        if not (isinstance(array, np.ndarray) and array.shape == shape and array.dtype == dtype):
+            raise WorldError(f"state.{name} must stay an array of {dtype} of the shape {shape}; it has become "
+                             f"{getattr(array, 'dtype', type(array).__name__)} {getattr(array, 'shape', '')}.")
 
 
 def _for_each(worlds: NDArray[np.bool_], like: NDArray[np.bool_]) -> NDArray[np.bool_]:

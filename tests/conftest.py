@@ -1,5 +1,6 @@
 """Shared by all tests: one seeded generator each, hypothesis without luck, and elements that live for one test."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,46 @@ from formiga.world import elements
 
 settings.register_profile("formiga", derandomize=True, deadline=None, print_blob=False)
 settings.load_profile("formiga")
+
+
+# -- what one worker runs alone -----------------------------------------------------------------------------------------
+BROWSER = {"tests/benchmarks/test_view.py",
+           *(f"tests/page/test_{name}.py" for name in ("browser", "comfort", "every_world", "soccer", "space", "tools"))}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Tests that share something costly go to one worker: those of a file its fixtures, those of the page a browser.
+
+    A scheduler of our own: the mark xdist_group does nothing with pytest 9.2 and xdist 3.8, because node ids can no longer be
+    changed.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Together(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.split("::")[0]
+            return "browser" if file in BROWSER else file
+
+    return Together(config, log)
+
+
+# -- the ten slowest files, at the end of every run ---------------------------------------------------------------------
+_seconds: Counter[str] = Counter()
+
+
+def pytest_runtest_logreport(report):
+    """Of all workers: their reports come here."""
+    _seconds[report.nodeid.split("::")[0]] += report.duration
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Where the time of the suite goes: whoever adds a test sees what it costs."""
+    if len(_seconds) > 10:
+        terminalreporter.write_sep("=", "ten slowest files")
+        for file, seconds in _seconds.most_common(10):
+            terminalreporter.write_line(f"{seconds:7.1f} s  {file}")
+        terminalreporter.write_line(f"{_seconds.total():7.1f} s  all {len(_seconds)} files, added up over the workers")
 
 
 @pytest.fixture
@@ -31,3 +72,10 @@ def own():
     yield make
     elements._registry.clear()
     elements._registry.update(kept)
+
+
+@pytest.fixture
+def own_registry(monkeypatch):
+    """Elements that a test loads are gone after it."""
+    monkeypatch.setattr(elements, "_registry", dict(elements._registry))
+    monkeypatch.setattr(elements, "_classes", dict(elements._classes))

@@ -53,6 +53,23 @@ def test_simulate_takes_a_world_a_path_or_a_name(tmp_path):
     assert all(np.array_equal(ends[0], end) for end in ends)
 
 
+def test_a_name_or_a_path_will_do_wherever_a_world_is_taken(tmp_path):
+    formiga.write_world("line", tmp_path / "mine.xml")
+    world = formiga.read_world("line")
+    assert formiga.read_world(tmp_path / "mine.xml") == world
+    runs = [formiga.Simulation(each, seed=3) for each in (world, "line", tmp_path / "mine.xml", str(tmp_path / "mine.xml"))]
+    for run in runs:
+        run.step()
+        assert np.array_equal(run.state.position, runs[0].state.position)
+    assert formiga.Simulation("avoid").world.search is not None  # the elements of all layers are known by then
+    lab.check_world("line")
+    assert formiga.make_env("avoid", robots=2).action_space.shape == (4,)
+    with pytest.raises(WorldError, match="there is no world 'linee'"):
+        formiga.Simulation("linee")
+    with pytest.raises(WorldError, match="the name of a shipped one or a file, not as 42"):
+        formiga.Simulation(42)
+
+
 @pytest.mark.parametrize("name", lab.shipped_worlds())
 def test_a_shipped_world_works_and_the_same_seed_gives_the_same_bits(name):
     world = formiga.read_world(name)

@@ -27,6 +27,7 @@ LAYERS: list[set[str]] = [
     {"control"},
     {"act"},
     {"score"},
+    {"compiled"},
     {"loop"},
     {"rollout"},
     {"record", "view"},

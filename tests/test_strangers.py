@@ -9,40 +9,53 @@ import sys
 import pytest
 
 import formiga
-from formiga import kernels
 from formiga.errors import WorldError
+from formiga.files import private_cache
+from formiga.kernels import cache
 
 WORLD = '<world><arena width="1" depth="1"/><sbot><proximity {}/></sbot></world>'
 
 
-def test_the_second_process_imports_nothing_from_the_folder_one_is_in(tmp_path, monkeypatch):
+@pytest.fixture
+def alone(monkeypatch):
+    """No second process has been started, and one may be."""
+    monkeypatch.setattr(cache, "_beside", None)
+    monkeypatch.setattr(cache, "_expected", "formiga.engine.planar.warm")
+    monkeypatch.delenv(cache.ALONE, raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+
+
+def test_the_second_process_imports_nothing_from_the_folder_one_is_in(tmp_path, monkeypatch, alone):
     """`python -m` would look there first, and run a stranger's numpy.py."""
     (tmp_path / "numpy.py").write_text("open('ran', 'w').close()\nraise SystemExit\n")
     (tmp_path / "formiga").mkdir()
     (tmp_path / "formiga" / "__init__.py").write_text("open('ran', 'w').close()\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(kernels, "FIRST", True)
-    kernels.compile_beside("formiga.engine.planar.warm")
-    process = kernels._beside.pop("formiga.engine.planar.warm")
-    assert process.wait(120) == 0
+    cache.tell(formiga.simulate)
+    assert cache._beside.wait(120) == 0
     assert not list(tmp_path.rglob("ran"))
 
 
 @pytest.mark.parametrize("executable", [None, "", "/nonexistent/python"])
-def test_without_a_python_to_start_the_kernels_are_compiled_here(monkeypatch, executable):
+def test_without_a_python_to_start_the_kernels_are_compiled_here(monkeypatch, alone, executable):
     monkeypatch.setattr(sys, "executable", executable)
-    monkeypatch.setattr(kernels, "FIRST", True)
-    kernels.compile_beside("formiga.engine.planar.warm")
-    assert not kernels._beside
+    cache.tell(formiga.simulate)
+    assert cache._beside is None
     assert formiga.simulate("line", 0.5).seconds == pytest.approx(0.5)
 
 
-def test_a_second_process_that_hangs_is_given_up(monkeypatch):
-    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    monkeypatch.setattr(kernels, "PATIENCE", 0.2)
-    monkeypatch.setitem(kernels._beside, "hangs", process)
-    kernels.wait_for("hangs")
-    assert process.wait(10) != 0 and not kernels._beside
+def test_a_process_that_hangs_while_it_compiles_is_waited_for_no_longer_than_patience(tmp_path, monkeypatch):
+    file = tmp_path / "a.kernel"
+    holds = (f"import fcntl, os, time; from pathlib import Path; from formiga.kernels import cache;"
+             f"file = Path({str(file)!r}); assert not cache._claim(file); print('has it', flush=True); time.sleep(600)")
+    with subprocess.Popen([sys.executable, "-c", holds], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "has it\n"
+        monkeypatch.setattr(cache, "PATIENCE", 0.3)
+        monkeypatch.setattr(cache, "_locks", {})
+        assert not cache._claim(file)                  # it is compiled here as well
+        file.touch()
+        assert cache._claim(file)                      # the other one has finished
+        process.kill()
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="owners are a matter of POSIX")
@@ -51,9 +64,19 @@ def test_a_cache_that_others_can_write_is_not_used(tmp_path, monkeypatch):
     shared = tmp_path / "formiga"
     shared.mkdir()
     shared.chmod(0o777)
-    monkeypatch.setattr(kernels.config, "CACHE_DIR", "")
+    monkeypatch.setattr(cache.config, "CACHE_DIR", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert not kernels._cache_folder()[0].startswith(str(tmp_path))
+    assert not str(cache._cache_folder()).startswith(str(tmp_path))
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="owners are a matter of POSIX")
+@pytest.mark.parametrize("mode, used", [(0o777, False), (0o1777, True), (0o775, True)])
+def test_a_cache_that_others_can_exchange_is_not_used(tmp_path, monkeypatch, mode, used):
+    """In a folder that all may write, and that is not sticky, a folder of ours can be renamed and replaced."""
+    tmp_path.chmod(mode)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = private_cache("machines")
+    assert (folder is not None and folder.is_relative_to(tmp_path)) == used
 
 
 def test_a_world_cannot_carry_a_file_that_is_no_table_into_a_recording(tmp_path):

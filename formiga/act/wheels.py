@@ -29,6 +29,30 @@ def command(world: World, state: State, orders: dict[str, Orders]) -> Floats:
 
 
 @kernel()
+def order_world(w, ordered, first, top, noise, key, step, wheels):
+    """The motors of one group, as a stage that decides: 0, or 2 + the first robot whose order is not a finite number."""
+    bad = motors_world(w, ordered, first, top, noise, key, step, wheels)
+    return 0 if bad < 0 else 2 + bad
+
+
+@kernel()
+def stand_world(w, first, last, wheels):
+    """Robots first .. last - 1 have no orders: they stand still."""
+    for i in range(first, last):
+        wheels[w, i, 0] = wheels[w, i, 1] = 0.0
+
+
+@kernel()
+def running_world(w, done, wheels):
+    """A stage that decides: 1 where the world has ended, whose wheels then stand still."""
+    if done[w]:
+        for i in range(wheels.shape[1]):
+            wheels[w, i, 0] = wheels[w, i, 1] = 0.0
+        return 1
+    return 0
+
+
+@kernel()
 def drive_motors(ordered, first, top, noise, key, step, wheels):
     """Fill wheels (W, N, 2) for one group. Returns the first robot whose order is not finite, or -1."""
     for w in range(ordered.shape[0]):

@@ -1,7 +1,7 @@
 """The command line: one file per command. A command parses, calls the library, prints.
 
-Exit codes: 0 done, 1 a study missed its numbers or a motion exploded, 2 bad input, 130 interrupted. Bad input is one line on
-stderr.
+Exit codes: 0 done, 1 a study missed its numbers, a motion exploded or a team could not play to the end, 2 bad input, 70 a fault
+of formiga, 130 interrupted. Whatever goes wrong is one line on stderr; `formiga --debug COMMAND ...` shows the traceback above.
 Commands import what is heavy inside their functions, so that `formiga --help` is quick.
 """
 
@@ -10,23 +10,29 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from textwrap import shorten
 from typing import Any, NoReturn
 
 import click
 
 from formiga.errors import FormigaError
 
-COMMANDS = ("run", "view", "match", "tournament", "evolve", "check", "list", "schema", "bench", "study")  # as in the help
-EXPLODED = 1
+COMMANDS = ("run", "view", "export", "match", "tournament", "evolve", "check", "list", "schema", "bench", "study")
+EXPLODED = UNFINISHED = 1
+FAULT = 70                                                       # EX_SOFTWARE of sysexits.h
+LONGEST = 200                                                    # characters of an error of another library
 INTERRUPTED, BROKEN_PIPE = 130, 141                              # as shells count them: 128 + the signal
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)      # not our mistake: there is no room for the output
 
 
 class Formiga(click.Group):
     """Finds commands by name, and turns what went wrong into one line and an exit code."""
+
+    debug = False  # whether the traceback is shown, too
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order of the story, not of the alphabet."""
@@ -37,7 +43,8 @@ class Formiga(click.Group):
         return import_module(f"formiga.cli.{cmd_name}").command if cmd_name in COMMANDS else None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. Who closes our output early, as `| head` does, has seen enough."""
+        """Run the command. A reader that closes our output early, as `| head` does, has seen enough."""
+        self.debug = bool(ctx.params.get("debug"))
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
@@ -55,45 +62,61 @@ class Formiga(click.Group):
             code = 2
         except (click.Abort, KeyboardInterrupt):
             code = complain("interrupted", INTERRUPTED)
-        except FormigaError as wrong:
-            code = complain(str(wrong))
-        except MemoryError as wrong:
-            code = complain(f"not enough memory ({wrong or 'out of memory'}); try fewer worlds or robots.")
-        except OSError as wrong:
-            if wrong.errno not in FULL:
+        except (Exception, SystemExit) as wrong:
+            if isinstance(wrong, SystemExit) and not _own_line(wrong):
                 raise
-            silence()
-            code = complain(f"the output cannot be written ({wrong.strerror}).")
-        except Exception as wrong:
-            code = complain(blame(wrong))
+            if self.debug:
+                traceback.print_exception(wrong)
+            code = blame(wrong, self.debug)
         sys.exit(code or 0)
 
 
 def complain(message: str, code: int = 2) -> int:
     """One line on stderr; returns the exit code."""
     with suppress(OSError):
-        click.echo(f"formiga: {message}", err=True)
+        click.echo(f"formiga: {printable(message)}", err=True)
     return code
 
 
-def blame(error: Exception) -> str:
-    """The line of the user's own file that raised an error; an error of ours goes on, with its traceback."""
-    lab = sys.modules.get("formiga.lab")
-    line = lab.own_line(error) if lab else None
-    if line is None:
-        raise error
-    return str(line)
+def printable(text: str) -> str:
+    """The text with characters that would command a terminal, or turn the text around, as '\\x9b': it may quote any file."""
+    return "".join(each if each.isprintable() or each in "\n\t" else each.encode("unicode_escape").decode() for each in text)
+
+
+def _own_line(error: BaseException) -> str | None:
+    own = sys.modules.get("formiga.world.own")
+    return own.own_line(error) if own else None
+
+
+def blame(error: BaseException, debug: bool = False) -> int:
+    """One line that says what went wrong: in the input, in the user's own code, in the machine, or in formiga."""
+    if isinstance(error, FormigaError):
+        return complain(str(error))
+    line = _own_line(error)
+    if line is not None:
+        return complain(line)
+    if isinstance(error, MemoryError):
+        return complain(f"not enough memory ({error or 'out of memory'}); try fewer worlds or robots.")
+    if isinstance(error, OSError) and error.errno in FULL:
+        silence()
+        return complain(f"the output cannot be written ({error.strerror}).")
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    words = shorten(f"{type(error).__name__}: {error}", LONGEST, placeholder=" ...")
+    hint = "" if debug else " `formiga --debug COMMAND ...` shows the traceback; please report it."
+    return complain(f"a fault of formiga, not of your input: {words} ({os.path.basename(last.filename)}:{last.lineno}).{hint}",
+                    FAULT)
 
 
 def silence() -> None:
-    """Nobody reads our output any more: let what is still buffered go nowhere."""
+    """Our output has no reader any more: let what is still buffered go nowhere."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @click.group(cls=Formiga, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="formiga")
-def cli() -> None:
+@click.option("--debug", is_flag=True, envvar="FORMIGA_DEBUG", help="Shows the traceback of an error; also FORMIGA_DEBUG=1.")
+def cli(debug: bool) -> None:
     """A multi-robot simulation laboratory: describe a world, run it, record it, compare it with what was published."""
 
 

@@ -30,8 +30,9 @@ def command(world: tuple[str, ...], engine: str | None, settings: dict[str, str]
     code = 0
     for path in world:
         try:
-            described = lab.read_world(path, **settings)
-            lab.check_world(described, engine)
+            with lab.own_mistakes():
+                described = lab.read_world(path, **settings)
+                lab.check_world(described, engine)
         except FormigaError as wrong:
             code = complain(str(wrong))
         else:

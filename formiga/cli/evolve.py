@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
-import threading
 import time
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from formiga.cli import INTERRUPTED, options
+from formiga.cli.progress import Compiling, Signals
 from formiga.errors import FormigaError
 
 if TYPE_CHECKING:
@@ -46,9 +47,9 @@ def command(world: str | None, generations: int | None, population: int | None, 
     """Evolve the network of a world.
 
     WORLD is a file or the name of a shipped world that has a <fitness> and a network: avoid, aggregate, disperse,
-    phototaxis. The folder gets the table of all generations (evolution.parquet), from which it can go on at any time, the
-    fitness curve (fitness.png), and the champion: its genes (champion.json), a world that runs it (champion.xml), a
-    recorded trial (champion.parquet) and its figures on unseen starts (summary.json).
+    phototaxis, avoid3d. The folder gets the table of all generations (evolution.parquet), from which it can go on at any
+    time, the fitness curve (fitness.png), and the champion: its genes (champion.json), a world that runs it (champion.xml),
+    a recorded trial (champion.parquet) and its figures on unseen starts (summary.json).
 
     Ctrl-C ends after the generation under way, tests the champion so far and keeps everything; a second one ends at once and
     loses that generation.
@@ -56,7 +57,6 @@ def command(world: str | None, generations: int | None, population: int | None, 
     import json
 
     from formiga import lab
-    from formiga.cli.progress import Signals
     from formiga.evolve import evolve
     from formiga.files import write_whole
 
@@ -72,6 +72,8 @@ def command(world: str | None, generations: int | None, population: int | None, 
         raise click.UsageError("--set changes a WORLD, and none is named.")
     folder = resume or out or f"{described.name if described else 'world'}-evolved"
     options.refuse_unwritable(json_path)
+    with_own = "".join(f" --with {shlex.quote(file)}" for file in own)
+    go_on = f"go on with: formiga evolve --resume {shlex.quote(folder)}{with_own}"
     with ExitStack() as stack:
         if resume is None:
             stack.enter_context(lab.folder_for(folder))
@@ -80,25 +82,25 @@ def command(world: str | None, generations: int | None, population: int | None, 
         try:
             outcome = evolve(folder, described, seed, generations=generations, population=population, trials=trials,
                              jobs=jobs or os.cpu_count() or 1, cluster=cluster, resume=resume is not None, test=test,
-                             own=[os.path.abspath(file) for file in own], progress=board, stop=signals.stop)
+                             progress=board, stop=signals.stop)
         except KeyboardInterrupt:
             if not os.path.exists(os.path.join(folder, "evolution.parquet")):
                 raise
-            click.echo(f"formiga: interrupted; go on with: formiga evolve --resume {folder}", err=True)
+            click.echo(f"formiga: interrupted; {go_on}", err=True)
             return INTERRUPTED
         if json_path is not None:
             write_whole(json_path, json.dumps(outcome.summary, indent=1) + "\n")
     if not quiet:
-        click.echo(words(outcome.summary, folder))
+        click.echo(words(outcome.summary, folder, with_own))
     if outcome.interrupted:
         click.echo(f"formiga: interrupted after generation {outcome.evolution.generation} of "
-                   f"{outcome.evolution.search.generations}; go on with: formiga evolve --resume {folder}", err=True)
+                   f"{outcome.evolution.search.generations}; {go_on}", err=True)
         return INTERRUPTED
     return 0
 
 
-def words(summary: dict[str, Any], folder: str) -> str:
-    """The summary for people."""
+def words(summary: dict[str, Any], folder: str, with_own: str) -> str:
+    """The summary for people; with_own: the options that load what the world needs."""
     champion = summary["champion"]
 
     def percent(name: str, digits: int) -> str:
@@ -114,7 +116,7 @@ def words(summary: dict[str, Any], folder: str) -> str:
         "  fitness": f"{fitness['mean']:.3f} ({fitness['low']:.3f} to {fitness['high']:.3f})",
         "  speed": f"{percent('speed', 1)} of top speed",
         "  crashes": f"in {percent('crash_rate', 2)} of all robot-steps",
-        "see it": f"formiga run {os.path.join(folder, 'champion.xml')} --picture champion.png",
+        "see it": f"formiga run {shlex.quote(os.path.join(folder, 'champion.xml'))}{with_own} --picture champion.png",
         "curve": os.path.join(folder, "fitness.png"),
     }
     width = max(map(len, lines)) + 2
@@ -124,13 +126,10 @@ def words(summary: dict[str, Any], folder: str) -> str:
 class Board:
     """The generation, the best, the mean, the speed, the time left, and the curve so far; lines where there is no terminal."""
 
-    COMPILING = "compiling kernels, first run only (some 30 s)"
-
     def __init__(self, quiet: bool) -> None:
         self._quiet, self._said = quiet, 0.0
         self._live: Any = None
-        self._timer = threading.Timer(2.0, self._say, [self.COMPILING])
-        self._timer.daemon = True
+        self._compiling = Compiling(self._say)
 
     def __enter__(self) -> Board:
         if self._quiet:
@@ -141,14 +140,12 @@ class Board:
 
             self._live = Live(console=Console(stderr=True), refresh_per_second=8, transient=True)
             self._live.start()
+        self._compiling.__enter__()
         return self
 
     def __call__(self, report: Report) -> None:
         if report.evaluations_per_s == 0.0:  # it begins
-            if not self._quiet:
-                self._timer.start()
             return
-        self._timer.cancel()
         if self._live is not None:
             self._live.update(plot(report))
         elif not self._quiet and (time.monotonic() - self._said > EVERY or report.generation == report.generations):
@@ -156,7 +153,8 @@ class Board:
             self._say(headline(report))
 
     def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
+        if not self._quiet:
+            self._compiling.__exit__()
         if self._live is not None:
             self._live.stop()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from formiga.cli import INTERRUPTED, options
+from formiga.cli import INTERRUPTED, UNFINISHED, options
 
 if TYPE_CHECKING:
     from formiga.soccer.match import Match
@@ -122,9 +122,10 @@ def command(blue: str, yellow: str, players: int, half: float, halves: int, pres
 
     TEAM is a shipped one (chaser, colony), a program of yours in Python (path/to/team.py) or in any language (path/to/program),
     started in a process of its own and reached through shared memory; or `network`, for programs that speak FIRASim's
-    protocol and come by themselves.
+    protocol and come by themselves; `network:NAME` gives such a team a name.
 
-    Ctrl-C ends the match, says how it stood and ends the programs.
+    Ctrl-C ends the match, says how it stood and ends the programs. The exit code is 1 if a team could not play to the end, 2 if
+    its program could not start.
     """
     import json
 
@@ -140,11 +141,12 @@ def command(blue: str, yellow: str, players: int, half: float, halves: int, pres
     options.refuse_unwritable(json_path, out)
     online = any(find_team(team).network for team in (blue, yellow))
     with ExitStack() as stack:
-        signals = stack.enter_context(Signals("the match"))
+        signals = stack.enter_context(Signals("the match", compiling=True))
         match = stack.enter_context(arrange(
             blue, yellow, players=players, preset=preset, rules=rules, lockstep=lockstep, seed=seed, halves=halves,
             half_seconds=half, camera=Camera(latency, noise, None, vanish, velocity), wait=wait,
             network=addresses(vision, commands, referee, placement, interface)))
+        match.meet()  # before kernels are compiled, or a page is opened, for a match that cannot be played
         pace = speed or (1.0 if online or view else inf)
         if view:
             _in_browser(match, seed, pace, port, no_browser, out, signals.stop)
@@ -161,7 +163,19 @@ def command(blue: str, yellow: str, players: int, half: float, halves: int, pres
         done = " : ".join(map(str, result["score"]))
         click.echo(f"formiga: interrupted at {result['simulated_seconds']:.1f} s; it stood {done}", err=True)
         return INTERRUPTED
-    return 0
+    return report(result)
+
+
+def _many(count: int, what: str) -> str:
+    """1 goal, 2 goals."""
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def report(result: dict[str, Any], where: str = "") -> int:
+    """Say which teams could not play to the end, and why; the exit code."""
+    for colour, why in result.get("failures", {}).items():
+        click.echo(f"formiga: {where}{result[colour]} ({colour}) did not play to the end: {why}", err=True)
+    return UNFINISHED if result.get("failures") else 0
 
 
 def addresses(vision: tuple[Any, ...], commands: Any, referee: Any, placement: Any, interface: str | None) -> dict[str, Any]:
@@ -175,11 +189,11 @@ def addresses(vision: tuple[Any, ...], commands: Any, referee: Any, placement: A
 
 
 def _headless(match: Match, seed: int, speed: float, out: str | None, quiet: bool, stop: Callable[[], bool]) -> None:
-    from formiga.cli.progress import Patience
+    from formiga.cli.progress import Compiling
     from formiga.loop import Simulation
     from formiga.record.recorder import Recorder
 
-    with Patience() if not quiet else nullcontext():
+    with Compiling() if not quiet else nullcontext():
         Simulation(match.world, seed).step()  # compiles what is not compiled yet, before any bar or clock
     with ExitStack() as stack:
         progress = stack.enter_context(Progress(quiet))
@@ -196,7 +210,7 @@ def _in_browser(match: Match, seed: int, speed: float, port: int | None, no_brow
     import threading
     import webbrowser
 
-    from formiga.cli.view import _print, _screen
+    from formiga.cli.view import _print, _screen, say_other_port
     from formiga.page.page import Page
     from formiga.page.server import PORT, free_port
     from formiga.session import Session
@@ -206,6 +220,7 @@ def _in_browser(match: Match, seed: int, speed: float, port: int | None, no_brow
     session = Session(match.world, seed=seed, hear=_print, guest=match)
     session.speed = speed
     with Page(session, host, port or PORT) as page:
+        say_other_port(page, port or PORT)
         click.echo(f"the match is at {page.url}   (Ctrl-C ends it)")
         if not no_browser and _screen():
             threading.Thread(target=webbrowser.open, args=[page.url], daemon=True).start()
@@ -277,7 +292,7 @@ def show(result: dict[str, Any]) -> None:
                       f"goal for {goal['team']}{', ' if goal['by'] else ''}{goal['by']}")
     free = sum(call["what"] == "free ball" for call in result["calls"])
     console.print(f"{result['players']} against {result['players']}, rules {result['rules']}, seed {result['seed']}, "
-                  f"{len(result['goals'])} goals, {free} free balls")
+                  f"{_many(len(result['goals']), 'goal')}, {_many(free, 'free ball')}")
     console.print(speed_words(result))
     for trouble in result["troubles"][:MOST_SHOWN]:
         console.print(f"[red]{trouble['time']:.1f} s  {escape(trouble['who'])}: {escape(trouble['what'])}[/]", soft_wrap=True)

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 import threading
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 from typing import Any
 
 import click
 
+from formiga.cli import INTERRUPTED
+
 ENDS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-PATIENCE = 1.0  # s for the first step, before we say why it takes longer
-COMPILING = "compiling kernels, first run only (15 to 60 s)"
+PATIENCE = 1.0  # s of compiling, before it is told
+GRACE = 5.0     # s after the second signal, in which Python should have heard of it
+COMPILING = "compiling, once for this installation:"
+DISPATCHER = os.path.join("numba", "core", "dispatcher.py")  # what calls numba's compiler
 
 
 class Display:
@@ -23,8 +30,7 @@ class Display:
     def __init__(self, name: str, seconds: float, quiet: bool) -> None:
         self._name, self._seconds, self._quiet = name, seconds, quiet
         self._bar: Any = None
-        self._timer = threading.Timer(PATIENCE, self._say, [COMPILING])
-        self._timer.daemon = True
+        self._compiling = Compiling(self._say)
 
     def __enter__(self) -> Display:
         if self._quiet:
@@ -33,16 +39,16 @@ class Display:
             self._bar = _bar()
             self._task = self._bar.add_task(self._name, total=1.0, now=f"0 of {self._seconds:g} s")
             self._bar.start()
-        self._timer.start()
+        self._compiling.__enter__()
         return self
 
     def __call__(self, share: float) -> None:
-        self._timer.cancel()
         if self._bar is not None:
             self._bar.update(self._task, completed=share, now=f"{share * self._seconds:.1f} of {self._seconds:g} s")
 
     def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
+        if not self._quiet:
+            self._compiling.__exit__()
         if self._bar is not None:
             self._bar.stop()
 
@@ -50,20 +56,50 @@ class Display:
         if self._bar is not None:
             self._bar.console.print(text, highlight=False)
         else:
-            with suppress(OSError, ValueError):
-                click.echo(text, err=True)
+            _echo(text)
 
 
-class Patience:
-    """Says why it takes so long, if the block takes longer than a moment."""
+class Compiling:
+    """Says which kernels are compiled, if that takes longer than a moment."""
 
-    def __enter__(self) -> None:
-        self._timer = threading.Timer(PATIENCE, lambda: click.echo(COMPILING, err=True))
-        self._timer.daemon = True
-        self._timer.start()
+    def __init__(self, say: Callable[[str], None] | None = None) -> None:
+        self._say = say or _echo
+        self._names: dict[str, None] = {}      # in order, each once
+        self._told = False
+        self._timer: threading.Timer | None = None
+
+    def __enter__(self) -> Compiling:
+        from formiga.kernels import cache
+
+        cache.listeners.append(self._hear)
+        return self
 
     def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
+        from formiga.kernels import cache
+
+        with suppress(ValueError):
+            cache.listeners.remove(self._hear)
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _hear(self, module: str) -> None:
+        name = module.removeprefix("formiga.").removeprefix("engine.").replace(".", " ")
+        if self._told and name not in self._names:
+            self._say(f"compiling {name}")
+        self._names[name] = None
+        if self._timer is None:
+            self._timer = threading.Timer(PATIENCE, self._tell)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _tell(self) -> None:
+        self._told = True
+        self._say(f"{COMPILING} {', '.join(self._names)}")
+
+
+def _echo(text: str) -> None:
+    with suppress(OSError, ValueError):
+        click.echo(text, err=True)
 
 
 def _bar() -> Any:
@@ -74,30 +110,75 @@ def _bar() -> Any:
                     TextColumn("{task.fields[now]}"), TimeRemainingColumn(), console=Console(stderr=True), transient=True)
 
 
-class Signals:
-    """The first Ctrl-C, SIGTERM or end of the terminal asks the run to stop `when` it can; the second ends it at once."""
+def _compiles(frame: FrameType | None) -> bool:
+    """Whether numba is compiling below this frame."""
+    while frame is not None:
+        if frame.f_code.co_filename.endswith(DISPATCHER):
+            return True
+        frame = frame.f_back
+    return False
 
-    def __init__(self, when: str = "at the next step") -> None:
-        self._asked = False
+
+class Signals:
+    """The first Ctrl-C, SIGTERM or end of the terminal asks the run to stop `when` it can; the second ends it at once.
+    With `compiling`, the first one does so, too, while a kernel is compiled: no step is under way that could be finished.
+
+    Python calls a handler between two of its own instructions. If a call into a library has not returned GRACE seconds after
+    the second signal, a thread that listens to the signals themselves ends the process.
+    """
+
+    def __init__(self, when: str = "at the next step", compiling: bool = False) -> None:
+        self._asked = self._ending = False
+        self._compiling = compiling
         self._words = f"\nstopping {when}; again to stop at once\n".encode()
         self._before: dict[int, Any] = {}
+        self._heard_of: tuple[socket.socket, socket.socket] | None = None
 
     def stop(self) -> bool:
-        """Whether somebody asked."""
+        """Whether a signal has asked for it."""
         return self._asked
 
     def __enter__(self) -> Signals:
         if threading.current_thread() is threading.main_thread():
             wanted = [number for number in ENDS if signal.getsignal(number) is not signal.SIG_IGN]  # as nohup has it
             self._before = {number: signal.signal(number, self._heard) for number in wanted}
+            self._listen()
         return self
 
     def __exit__(self, *_: object) -> None:
         for number, before in self._before.items():
             signal.signal(number, before)
+        if self._heard_of is not None:
+            signal.set_wakeup_fd(self._wakes_before, warn_on_full_buffer=False)
+            self._heard_of[1].close()  # the thread reads the end
+
+    def _listen(self) -> None:
+        """Start the thread that hears signals while the main thread does not."""
+        self._heard_of = listening, told = socket.socketpair()
+        told.setblocking(False)
+        self._wakes_before = signal.set_wakeup_fd(told.fileno(), warn_on_full_buffer=False)
+        threading.Thread(target=self._watch, args=[listening], daemon=True).start()
+
+    def _watch(self, listening: socket.socket) -> None:
+        count = 0
+        with listening:
+            while numbers := listening.recv(64):
+                count += sum(number in self._before for number in numbers)
+                if count >= 2:
+                    break
+            else:
+                return
+        for _ in range(round(GRACE / 0.1)):
+            time.sleep(0.1)
+            if self._ending:
+                return
+        with suppress(OSError):
+            os.write(2, b"formiga: interrupted\n")
+        os._exit(INTERRUPTED)
 
     def _heard(self, number: int, frame: FrameType | None) -> None:
-        if self._asked:
+        if self._asked or (self._compiling and any(map(_compiles, (frame, *sys._current_frames().values())))):
+            self._asked = self._ending = True
             signal.signal(number, signal.SIG_DFL)
             raise KeyboardInterrupt
         self._asked = True

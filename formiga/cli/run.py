@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +14,7 @@ from formiga.errors import FormigaError
 
 if TYPE_CHECKING:
     from formiga.loop import Run
-    from formiga.world.model import World
+    from formiga.world.document import Document
 
 
 MOST_EXPLOSIONS = 10    # that are told one by one
@@ -31,7 +30,8 @@ MOST_EXPLOSIONS = 10    # that are told one by one
               help="Copies of the world, each with its own noise and start.")
 @click.option("--threads", type=click.IntRange(1, 1024), metavar="N",
               help="Default: all cores. Changes the speed and nothing else.")
-@click.option("--out", metavar="DIR", help="Records into DIR/run.parquet, and writes DIR/summary.json.")
+@click.option("--out", metavar="DIR",
+              help="Records into DIR/run.parquet, and writes DIR/summary.json. Those of an earlier run are replaced.")
 @click.option("--every", type=click.IntRange(1, 2**31 - 1), default=1, show_default=True, metavar="N",
               help="Records every N steps.")
 @click.option("--picture", metavar="FILE", help="Draws the first world at the end, with trails, into FILE.png, .svg or .pdf.")
@@ -54,20 +54,21 @@ def command(world: str, engine: str | None, seconds: float | None, seed: int, wo
     from formiga.cli.progress import Display, Signals
 
     options.load(own)
-    described = lab.read_world(world, **settings)
+    document = lab.read_document(world, **settings)
+    described = document.world
     asked = described.seconds if seconds is None else seconds
     with ExitStack() as stack:
         if out is not None:
             stack.enter_context(lab.folder_for(out))
         summary_path = os.path.join(out, "summary.json") if out is not None else None
         options.refuse_unwritable(json_path, summary_path, picture)
-        signals = stack.enter_context(Signals())
+        signals = stack.enter_context(Signals(compiling=True))
         show = stack.enter_context(Display(described.name, asked, quiet))
         if script is None:
             run = lab.simulate(described, seconds, seed, worlds, engine, threads=threads, out=out, every=every,
                                picture=picture, progress=show, stop=signals.stop)
         else:
-            run = _scripted(described, script, seconds, seed, worlds, engine, every, out, picture, quiet, show,
+            run = _scripted(document, script, seconds, seed, worlds, engine, every, out, picture, quiet, show,
                             signals.stop)
         summary = summarise(run, worlds, engine, asked, picture)
         for path in (json_path, summary_path):
@@ -84,23 +85,20 @@ def command(world: str, engine: str | None, seconds: float | None, seed: int, wo
     return EXPLODED if run.log.exploded else 0
 
 
-def _scripted(world: World, script: str, seconds: float | None, seed: int, worlds: int, engine: str | None, every: int,
+def _scripted(document: Document, script: str, seconds: float | None, seed: int, worlds: int, engine: str | None, every: int,
               out: str | None, picture: str | None, quiet: bool, progress: Any, stop: Any) -> Run:
     """The run of a world with a script. What the script says goes to stdout; what goes wrong ends it."""
-    from formiga.engine import engine as find_engine
     from formiga.session.headless import run_script
 
     if worlds > 1 or every > 1:
         raise FormigaError("--script works on one world, and records every step: leave --worlds and --every out.")
-    if engine is not None:
-        find_engine(engine)
-        world = replace(world, engine=engine)
 
     def say(text: str) -> None:
         if not quiet:
             click.echo(text)
 
-    run, finished = run_script(world, script, seconds, seed, out=out, picture=picture, say=say, progress=progress, stop=stop)
+    run, finished = run_script(document, script, seconds, seed, engine=engine, out=out, picture=picture, say=say,
+                               progress=progress, stop=stop)
     if not finished and not run.interrupted:
         click.echo(f"formiga: {script}: it was not at its end after {run.seconds:g} s; --seconds makes the run longer.",
                    err=True)

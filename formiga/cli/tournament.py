@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from formiga.cli import INTERRUPTED
-from formiga.cli.match import Speed, addresses, game_options, network_options
+from formiga.cli.match import Speed, addresses, game_options, network_options, report
 
 if TYPE_CHECKING:
     from formiga.soccer.tournament import Fixture, Tournament
@@ -38,7 +38,8 @@ def command(teams: tuple[str, ...], rounds: int, both: bool, seed: int, out: str
     TEAM is as of `formiga match`. Each result is written as soon as a match is over: after Ctrl-C, or anything else, the same
     command goes on with the matches that are left. Three points for a win, one for a draw.
 
-    Ctrl-C ends the matches under way, which are then played again.
+    Ctrl-C ends the matches under way, which are then played again. The exit code is 1 if a team could not play a match to its
+    end, 2 if a match came to no result, because a program could not start say.
     """
     from math import isfinite
 
@@ -69,13 +70,14 @@ def command(teams: tuple[str, ...], rounds: int, both: bool, seed: int, out: str
         finished = contest.play(jobs, progress=board, stop=signals.stop)
     if not quiet:
         show(contest)
+    code = max((report(result, f"match {number:04d}: ") for number, result in sorted(contest.results.items())), default=0)
     for number, why in contest.failed.items():
         click.echo(f"formiga: match {number:04d} came to no result: {why}", err=True)
     if not finished:
         click.echo(f"formiga: interrupted; {len(contest.left)} of {len(contest.fixtures)} matches are left. "
                    "The same command goes on.", err=True)
         return INTERRUPTED
-    return 2 if contest.failed else 0
+    return 2 if contest.failed else code
 
 
 class Board:

@@ -7,10 +7,14 @@ import sys
 import threading
 import webbrowser
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from formiga.cli import options
+
+if TYPE_CHECKING:
+    from formiga.page.page import Page
 
 
 @click.command("view")
@@ -24,37 +28,49 @@ from formiga.cli import options
 @click.option("--paused", is_flag=True, help="Does not start to play by itself.")
 @options.settings
 @options.own_elements
+@click.option("--run-code", is_flag=True, help="Runs the code that a RECORDING brought along. Only if you trust it.")
 def command(what: str | None, port: int | None, host: str, no_browser: bool, engine: str | None, seed: int,
-            script: str | None, paused: bool, settings: dict[str, str], own: tuple[str, ...]) -> None:
+            script: str | None, paused: bool, settings: dict[str, str], own: tuple[str, ...], run_code: bool) -> None:
     """Open the laboratory in the browser: play, pause, drag, inspect, edit, record, replay.
 
     WORLD is a file or the name of a shipped world, RECORDING a run.parquet that `formiga run --out` or the laboratory wrote.
     Without either the page shows what there is. Ctrl-C ends it.
+
+    Elements of your own whose code is not loaded are left out of the picture of a RECORDING; --with or --run-code brings them.
     """
-    from formiga.cli.progress import Patience, Signals
+    from formiga import lab
+    from formiga.cli.progress import Compiling, Signals
     from formiga.console import parse, read_script
     from formiga.page.page import Page
     from formiga.page.server import PORT, free_port
     from formiga.session import Session
 
+    if run_code and not (what or "").endswith(".parquet"):
+        raise click.UsageError("--run-code is for a RECORDING, such as run.parquet.")
     options.load(own)
     free_port(host, port or PORT)
     if script is not None:
         parse(read_script(Path(script)), script)  # a mistake in it is said now, and not when a page is open
-    with Patience():
-        session = Session(what or "corral", seed=seed, parameters=settings, hear=_print, engine=engine)
-    with Signals("the laboratory") as signals, Page(session, host, port or PORT, gallery=what is None) as page:
-        if page.server.port != (port or PORT):
-            click.echo(f"port {port or PORT} is in use; this is port {page.server.port}.")
-        click.echo(f"the laboratory is open at {page.url}   (Ctrl-C ends it)")
-        if page.server.open_to_others:
-            click.echo("others in your network can reach it, drive it, and write files with it.", err=True)
-        if not no_browser and _screen():
-            threading.Thread(target=webbrowser.open, args=[page.url], daemon=True).start()
-        session.play(not paused)
-        if script is not None:
-            session.console.run_file(script)
-        session.run(signals.stop)
+    with Compiling():
+        given = lab.read_recording(what, run_code=True) if run_code and what else what or "corral"
+        session = Session(given, seed=seed, parameters=settings, hear=_print, engine=engine, own=own)
+        with Signals("the laboratory") as signals, Page(session, host, port or PORT, gallery=what is None) as page:
+            say_other_port(page, port or PORT)
+            click.echo(f"the laboratory is open at {page.url}   (Ctrl-C ends it)")
+            if page.server.open_to_others:
+                click.echo("others in your network can reach it, drive it, and write files with it.", err=True)
+            if not no_browser and _screen():
+                threading.Thread(target=webbrowser.open, args=[page.url], daemon=True).start()
+            session.play(not paused)
+            if script is not None:
+                session.console.run_file(script)
+            session.run(signals.stop)
+
+
+def say_other_port(page: Page, wanted: int) -> None:
+    """Say that the port that was wanted is taken, if it is."""
+    if page.server.port != wanted:
+        click.echo(f"port {wanted} is in use; this is port {page.server.port}.")
 
 
 def _screen() -> bool:

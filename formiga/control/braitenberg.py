@@ -9,8 +9,9 @@ import numpy as np
 from formiga.control.view import Orders, View
 from formiga.errors import WorldError
 from formiga.kernels import kernel
+from formiga.kernels.program import Program, Stage
 from formiga.state import Floats
-from formiga.world.elements import choice, element, name, number, where
+from formiga.world.elements import choice, element, name, number, of, where
 
 
 @element("braitenberg", role="controller")
@@ -44,20 +45,28 @@ class Braitenberg:
 
     def decide(self, view: View) -> Floats | Orders:
         """Wheel speeds (W, n, 2); with `grip` also the orders of the further motors."""
-        ahead = view.directions(self.sensor)
         wheels = np.empty((*view.shape, 2))
-        speed = self.cruise * view.group.robot.top_speed
+        Program(self.rules(view, wheels), len(wheels)).run(0, len(wheels))
+        return wheels if self.grip is None else Orders(wheels, outputs=self.gripping(view, self.grip))
+
+    def stages(self, view: View, wheels: Floats) -> list[Stage] | None:
+        """Kernels that fill wheels (W, n, 2); None with `grip`, which has none."""
+        return self.rules(view, wheels) if self.grip is None else None
+
+    def rules(self, view: View, wheels: Floats) -> list[Stage]:
+        """What decides on the wheels (W, n, 2), in order."""
+        ahead, speed = view.directions(self.sensor), self.cruise * view.group.robot.top_speed
+        front, side, readings = ahead[:, 0], ahead[:, 1].copy(), view.reading(self.sensor)
+        rules = [Stage(inhibit_world, (readings, self.gain * 0.5 * (1.0 + front) / self.full, side, self.bias, speed, wheels))]
         if self.rule == "strongest":
             full = float(getattr(view.sensor(self.sensor), "full", self.full))
-            avoid_strongest(view.reading(self.sensor), ahead[:, 0] >= -1e-9, ahead[:, 1], speed / full, speed, wheels)
-        else:
-            weight = self.gain * 0.5 * (1.0 + ahead[:, 0]) / self.full
-            inhibit(view.reading(self.sensor), weight, ahead[:, 1], self.bias, speed, wheels)
+            rules = [Stage(avoid_strongest_world, (readings, front >= -1e-9, side, speed / full, speed, wheels))]
         if self.light is not None:
-            attract(view.reading(self.light), view.directions(self.light)[:, 1], self.pull * speed, wheels)
+            towards = view.directions(self.light)[:, 1].copy()
+            rules.append(Stage(attract_world, (view.reading(self.light), towards, self.pull * speed, wheels)))
         if self.rule == "strongest":
-            np.clip(wheels, -speed, speed, out=wheels)
-        return wheels if self.grip is None else Orders(wheels, outputs=self.gripping(view, self.grip))
+            rules.append(Stage(cut_world, (speed, wheels)))
+        return rules
 
     def gripping(self, view: View, barrier: str) -> Floats:
         """The robots' outputs (W, n, K): the gripper closes where the barrier says so, the others stay at 0."""
@@ -65,50 +74,58 @@ class Braitenberg:
         if "grip" not in outputs:
             raise WorldError(f"{where(self)}<braitenberg> grip: the robots of '{view.group.name}' have no gripper; "
                              "an <sbot> has one.")
+        if view.reading(barrier).shape[2:] != (1,):
+            raise WorldError(f"{where(self)}<braitenberg> grip: '{barrier}' is <{of(view.sensor(barrier)).tag}>; it takes the "
+                             "one reading of a <barrier>.")
         orders = np.zeros((*view.shape, len(outputs)))
         orders[..., outputs.index("grip")] = view.reading(barrier)[..., 0]
         return orders
 
 
 @kernel()
-def inhibit(readings, weight, side, bias, speed, wheels):
+def inhibit_world(w, readings, weight, side, bias, speed, wheels):
     """The rule, robot by robot; readings (W, n, B) -> wheels (W, n, 2)."""
-    for w in range(readings.shape[0]):
-        for i in range(readings.shape[1]):
-            left, right = 0.0, 0.0
-            for b in range(readings.shape[2]):
-                if side[b] > 1e-9:
-                    right += weight[b] * readings[w, i, b]
-                elif side[b] < -1e-9:
-                    left += weight[b] * readings[w, i, b]
-            left -= bias * max(left, right)
-            wheels[w, i, 0], wheels[w, i, 1] = speed * max(-1.0, 1.0 - left), speed * max(-1.0, 1.0 - right)
+    for i in range(readings.shape[1]):
+        left, right = 0.0, 0.0
+        for b in range(readings.shape[2]):
+            if side[b] > 1e-9:
+                right += weight[b] * readings[w, i, b]
+            elif side[b] < -1e-9:
+                left += weight[b] * readings[w, i, b]
+        left -= bias * max(left, right)
+        wheels[w, i, 0], wheels[w, i, 1] = speed * max(-1.0, 1.0 - left), speed * max(-1.0, 1.0 - right)
 
 
 @kernel()
-def avoid_strongest(readings, ahead, side, scale, speed, wheels):
+def avoid_strongest_world(w, readings, ahead, side, scale, speed, wheels):
     """Slow each wheel by the strongest reading ahead on the other side; readings (W, n, B), ahead (B,) bool."""
-    for w in range(readings.shape[0]):
-        for i in range(readings.shape[1]):
-            left, right = 0.0, 0.0
-            for b in range(readings.shape[2]):
-                if ahead[b] and side[b] > 1e-9:
-                    left = max(left, readings[w, i, b])
-                elif ahead[b] and side[b] < -1e-9:
-                    right = max(right, readings[w, i, b])
-            wheels[w, i, 0], wheels[w, i, 1] = speed - scale * right, speed - scale * left
+    for i in range(readings.shape[1]):
+        left, right = 0.0, 0.0
+        for b in range(readings.shape[2]):
+            if ahead[b] and side[b] > 1e-9:
+                left = max(left, readings[w, i, b])
+            elif ahead[b] and side[b] < -1e-9:
+                right = max(right, readings[w, i, b])
+        wheels[w, i, 0], wheels[w, i, 1] = speed - scale * right, speed - scale * left
 
 
 @kernel()
-def attract(readings, side, speed, wheels):
+def attract_world(w, readings, side, speed, wheels):
     """Slow each wheel by the strongest light on its side; readings (W, n, S)."""
-    for w in range(readings.shape[0]):
-        for i in range(readings.shape[1]):
-            left, right = 0.0, 0.0
-            for k in range(readings.shape[2]):
-                if side[k] > 0.0:
-                    left = max(left, readings[w, i, k])
-                else:
-                    right = max(right, readings[w, i, k])
-            wheels[w, i, 0] -= speed * left
-            wheels[w, i, 1] -= speed * right
+    for i in range(readings.shape[1]):
+        left, right = 0.0, 0.0
+        for k in range(readings.shape[2]):
+            if side[k] > 0.0:
+                left = max(left, readings[w, i, k])
+            else:
+                right = max(right, readings[w, i, k])
+        wheels[w, i, 0] -= speed * left
+        wheels[w, i, 1] -= speed * right
+
+
+@kernel()
+def cut_world(w, speed, wheels):
+    """No wheel turns faster than `speed`."""
+    for i in range(wheels.shape[1]):
+        for side in range(2):
+            wheels[w, i, side] = min(speed, max(-speed, wheels[w, i, side]))

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from formiga.control.view import View
+from formiga.kernels import kernel
+from formiga.kernels.program import Program, Stage
+from formiga.noise import stream, unit
 from formiga.state import Floats
 from formiga.world.elements import duration, element, number
 
@@ -21,10 +24,24 @@ class RandomWalk:
 
     def decide(self, view: View) -> Floats:
         """Wheel speeds (W, n, 2)."""
-        top = view.group.robot.top_speed
-        draw = view.noise.held(max(1, round(self.period / view.dt)))
-        bend = draw.uniform(-self.bend, self.bend, use="bend")[..., 0]
-        left, right = 1.0 + np.minimum(0.0, -bend), 1.0 + np.minimum(0.0, bend)
-        spin = np.where(bend < 0.0, 1.0, -1.0)
-        left, right = np.where(view.crashed, spin, left), np.where(view.crashed, -spin, right)
-        return top * np.stack([left, right], axis=-1)
+        wheels = np.empty((*view.shape, 2))
+        Program(self.stages(view, wheels), len(wheels)).run(0, len(wheels))
+        return wheels
+
+    def stages(self, view: View, wheels: Floats) -> list[Stage]:
+        """The kernel that fills wheels (W, n, 2)."""
+        period = max(1, round(self.period / view.dt))
+        keys, steps, first, channel = view.noise.source("held", "bend")
+        return [Stage(walk_world, (keys, steps, period, first, channel, self.bend, view.crashed, view.group.robot.top_speed,
+                                   wheels))]
+
+
+@kernel()
+def walk_world(w, keys, steps, period, first, channel, most, crashed, top, wheels):
+    """One arc for `period` steps: the wheel on the inner side is slower by the bend; after a bump, robots turn on the spot."""
+    for i in range(wheels.shape[1]):
+        bend = -most + 2.0 * most * unit(stream(keys[w], first + i, steps[w] // period, channel), 0)
+        left, right = 1.0 + min(0.0, -bend), 1.0 + min(0.0, bend)
+        if crashed[w, i]:
+            left, right = (1.0, -1.0) if bend < 0.0 else (-1.0, 1.0)
+        wheels[w, i, 0], wheels[w, i, 1] = top * left, top * right

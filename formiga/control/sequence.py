@@ -8,6 +8,9 @@ import numpy as np
 
 from formiga.control.view import Orders, View
 from formiga.errors import WorldError
+from formiga.kernels import kernel
+from formiga.kernels.program import Program, Stage
+from formiga.state import Floats
 from formiga.world.elements import element, flag, numbers, where
 
 
@@ -26,15 +29,32 @@ class Sequence:
 
     def decide(self, view: View) -> Orders:
         """Wheel speeds (W, n, 2), and what the further motors shall do."""
-        moves = np.array(self.moves).reshape(-1, 3)
-        if moves[:, 0].min() < 0.5 * view.dt:
-            raise WorldError(f"{where(self)}<sequence> moves: {moves[:, 0].min():g} s is less than a step of {view.dt:g} s.")
-        steps = np.round(view.time[:, 0] / view.dt)
-        ends = np.round(np.cumsum(moves[:, 0]) / view.dt)
-        if self.repeat:
-            steps = steps % ends[-1]
-        speeds = np.vstack([moves[:, 1:], np.zeros((1, 2))])[np.searchsorted(ends, steps, side="right")]
-        wheels = np.broadcast_to(speeds[:, None, :], (*view.shape, 2))
+        wheels = np.empty((*view.shape, 2))
+        Program(self.rules(view, wheels), len(wheels)).run(0, len(wheels))
         if self.outputs is None:
             return Orders(wheels)
         return Orders(wheels, outputs=np.broadcast_to(self.outputs, (*view.shape, len(self.outputs))))
+
+    def stages(self, view: View, wheels: Floats) -> list[Stage] | None:
+        """The kernel that fills wheels (W, n, 2); None with `outputs`, which have none."""
+        return self.rules(view, wheels) if self.outputs is None else None
+
+    def rules(self, view: View, wheels: Floats) -> list[Stage]:
+        """What decides on the wheels (W, n, 2)."""
+        moves = np.array(self.moves).reshape(-1, 3)
+        if moves[:, 0].min() < 0.5 * view.dt:
+            raise WorldError(f"{where(self)}<sequence> moves: {moves[:, 0].min():g} s is less than a step of {view.dt:g} s.")
+        ends = np.round(np.cumsum(moves[:, 0]) / view.dt).astype(np.int64)
+        return [Stage(follow_world, (view.noise.source()[1], ends, moves[:, 1:].copy(), self.repeat, wheels))]
+
+
+@kernel()
+def follow_world(w, step, ends, speeds, repeat, wheels):
+    """The move of this step; ends (M,): the step after each move's last, speeds (M, 2)."""
+    now = step[w] % ends[-1] if repeat else step[w]
+    move = 0
+    while move < ends.shape[0] and now >= ends[move]:
+        move += 1
+    for i in range(wheels.shape[1]):
+        for side in range(2):
+            wheels[w, i, side] = speeds[move, side] if move < ends.shape[0] else 0.0

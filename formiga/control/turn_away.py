@@ -9,6 +9,7 @@ import numpy as np
 
 from formiga.control.view import View
 from formiga.kernels import kernel
+from formiga.kernels.program import Program, Stage
 from formiga.state import Floats
 from formiga.units import DEG
 from formiga.world.elements import angle, element, name, number
@@ -26,29 +27,32 @@ class TurnAway:
 
     def decide(self, view: View) -> Floats:
         """Wheel speeds (W, n, 2)."""
-        ahead = view.directions(self.sensor)
         wheels = np.empty((*view.shape, 2))
-        turn(view.reading(self.sensor), ahead, self.threshold, cos(self.ahead),
-             view.group.robot.top_speed, self.back * view.group.robot.top_speed, wheels)
+        Program(self.stages(view, wheels), len(wheels)).run(0, len(wheels))
         return wheels
+
+    def stages(self, view: View, wheels: Floats) -> list[Stage]:
+        """The kernel that fills wheels (W, n, 2)."""
+        top = view.group.robot.top_speed
+        return [Stage(turn_world, (view.reading(self.sensor), view.directions(self.sensor), self.threshold, cos(self.ahead),
+                                   top, self.back * top, wheels))]
 
 
 @kernel()
-def turn(readings, direction, threshold, behind, fast, slow, wheels):
+def turn_world(w, readings, direction, threshold, behind, fast, slow, wheels):
     """The rule, robot by robot; readings (W, n, B) -> wheels (W, n, 2)."""
-    for w in range(readings.shape[0]):
-        for i in range(readings.shape[1]):
-            x, y = 0.0, 0.0
-            for b in range(readings.shape[2]):
-                r = readings[w, i, b]
-                if r != 0.0:
-                    x, y = x + r * direction[b, 0], y + r * direction[b, 1]
-            x, y = x / readings.shape[2], y / readings.shape[2]
-            size = np.sqrt(x * x + y * y)
-            left, right = fast, fast
-            if size >= threshold and x >= behind * size:
-                if y > 0.0:  # it is on the left: turn right
-                    right = slow
-                else:
-                    left = slow
-            wheels[w, i, 0], wheels[w, i, 1] = left, right
+    for i in range(readings.shape[1]):
+        x, y = 0.0, 0.0
+        for b in range(readings.shape[2]):
+            r = readings[w, i, b]
+            if r != 0.0:
+                x, y = x + r * direction[b, 0], y + r * direction[b, 1]
+        x, y = x / readings.shape[2], y / readings.shape[2]
+        size = np.sqrt(x * x + y * y)
+        left, right = fast, fast
+        if size >= threshold and x >= behind * size:
+            if y > 0.0:  # it is on the left: turn right
+                right = slow
+            else:
+                left = slow
+        wheels[w, i, 0], wheels[w, i, 1] = left, right

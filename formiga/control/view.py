@@ -52,7 +52,7 @@ class View:
 
     @property
     def crashed(self) -> Any:
-        """Who touched something in the last step, (W, n): a bumper."""
+        """Whether each robot touched something in the last step, (W, n): a bumper."""
         return self._state.crashed[:, self._robots]
 
     def reading(self, sensor: str) -> Any:
@@ -75,6 +75,9 @@ class View:
         if not hasattr(sensor, "angles"):
             raise WorldError(f"{where(self.group.controller)}the controller of '{self.group.name}' needs a ring of beams, "
                              f"such as <proximity>; '{name}' is <{of(sensor).tag}>.")
+        if (each := self.reading(name).shape[2:]) != (len(sensor.angles),):
+            raise WorldError(f"{where(self.group.controller)}the controller of '{self.group.name}' needs one reading for each "
+                             f"of the {len(sensor.angles)} angles of '{name}'; <{of(sensor).tag}> gives {each} numbers here.")
         return directions(sensor.angles)
 
     def memory(self, name: str, first: Any) -> Any:

@@ -24,6 +24,13 @@ class Beams:
         return ox, oy, ux, uy
 
     @cached_property
+    def padded(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """The same with the last beam repeated up to a multiple of eight, so that whole vectors remain."""
+        spare = -len(self.origin) % 8 if len(self.origin) else 0
+        ox, oy, ux, uy = (np.pad(column, (0, spare), "edge") if spare else column for column in self.columns)
+        return ox, oy, ux, uy
+
+    @cached_property
     def furthest(self) -> float:
         """Distance of the outermost sensor from the robot's centre."""
         return float(np.sqrt((self.origin**2).sum(-1)).max(initial=0.0))
@@ -33,7 +40,7 @@ class Beams:
 def directions(angles: tuple[float, ...]) -> Floats:
     """Unit vectors (B, 2) at these angles from the heading."""
     vectors = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
-    vectors.setflags(write=False)  # everybody gets the same array
+    vectors.setflags(write=False)  # all callers share one array
     return vectors
 
 

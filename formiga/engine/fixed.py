@@ -60,6 +60,34 @@ class Near(NamedTuple):
     radius: float
 
 
+class Solids(NamedTuple):
+    """Solid obstacles, and for each cell of a coarse lattice those whose boxes are within a radius of any of its points."""
+
+    x0: float
+    y0: float
+    size: float
+    columns: int
+    rows: int
+    start: Any         # (cells + 1,) where each cell's list begins in `items`
+    items: Any         # numbers of solids
+    table: Any         # (S, 6) box x0 y0 x1 y1, and its edges: first and last + 1
+    edges: Any         # (E, 4) x0 y0 x1 y1
+
+
+class Sight(NamedTuple):
+    """A `Near` for beams, which must also know what they start in."""
+
+    x0: float
+    y0: float
+    size: float
+    columns: int
+    rows: int
+    start: Any
+    items: Any
+    radius: float
+    solids: Solids
+
+
 # -- the table ------------------------------------------------------------------------------------------------------
 def boxes(fixed: Fixed) -> tuple[Any, Any]:
     """Lower left and upper right corners (K, 2) of the boxes around the shapes."""
@@ -82,6 +110,46 @@ def near_table(fixed: Fixed, radius: float) -> Near:
     items = np.empty(max(1, start[-1]), np.int32)
     _list_near(fixed.shapes, x0, y0, size, columns, rows, radius, start.copy(), items, True)
     return Near(float(x0), float(y0), float(size), columns, rows, start, items, radius)
+
+
+def sight_table(fixed: Fixed, radius: float) -> Sight:
+    """The same with the solid obstacles."""
+    return Sight(*near_table(fixed, radius), _solids(fixed.outlines, radius))
+
+
+def _solids(outlines: Any, radius: float) -> Solids:
+    """The table of solid obstacles for one search radius. At most 32 x 32 cells, since a box may cover all of them."""
+    if len(outlines) == 0:
+        return Solids(0.0, 0.0, 1.0, 1, 1, np.zeros(2, np.int64), np.zeros(1, np.int32), np.zeros((0, 6)), np.zeros((0, 4)))
+    first = np.flatnonzero(np.diff(outlines[:, 4], prepend=np.nan) != 0.0)
+    last = np.append(first[1:], len(outlines))
+    low, high = np.minimum.reduceat(outlines[:, :2], first), np.maximum.reduceat(outlines[:, :2], first)
+    x0, y0 = low.min(axis=0) - radius
+    width, depth = high.max(axis=0) + radius - (x0, y0)
+    size = max(radius, width / 32, depth / 32) or 1.0
+    columns, rows = max(1, ceil(width / size)), max(1, ceil(depth / size))
+    table = np.column_stack([low, high, first, last])
+    count = np.zeros(columns * rows, np.int64)
+    _list_boxes(table, x0, y0, size, columns, rows, radius, count, np.zeros(1, np.int32), False)
+    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(count)])
+    items = np.empty(max(1, start[-1]), np.int32)
+    _list_boxes(table, x0, y0, size, columns, rows, radius, start.copy(), items, True)
+    return Solids(float(x0), float(y0), float(size), columns, rows, start, items, table, outlines[:, :4].copy())
+
+
+@kernel()
+def _list_boxes(table, x0, y0, size, columns, rows, radius, cursor, items, write):
+    """Visit every (solid, cell) within `radius`, as `_list_near` does."""
+    for k in range(table.shape[0]):
+        c0 = lattice_index((table[k, 0] - radius - x0) / size, columns)
+        c1 = lattice_index((table[k, 2] + radius - x0) / size, columns)
+        r0 = lattice_index((table[k, 1] - radius - y0) / size, rows)
+        r1 = lattice_index((table[k, 3] + radius - y0) / size, rows)
+        for r in range(r0, r1 + 1):
+            for c in range(c0, c1 + 1):
+                if write:
+                    items[cursor[r * columns + c]] = k
+                cursor[r * columns + c] += 1
 
 
 @kernel()
@@ -124,6 +192,19 @@ def gap_to_fixed(x, y, shapes, near):
         qx, qy = nearest_on_segment(x, y, shapes[k, 0], shapes[k, 1], shapes[k, 2], shapes[k, 3])
         best = min(best, sqrt((x - qx) ** 2 + (y - qy) ** 2) - shapes[k, 4])
     return best
+
+
+@kernel()
+def within(x, y, k, solids):
+    """Whether a point lies inside solid k: a line to the right of it crosses the outline an odd number of times."""
+    table, edges, odd = solids.table, solids.edges, False
+    if x < table[k, 0] or y < table[k, 1] or x > table[k, 2] or y > table[k, 3]:
+        return False
+    for e in range(int(table[k, 4]), int(table[k, 5])):
+        ax, ay, bx, by = edges[e, 0], edges[e, 1], edges[e, 2], edges[e, 3]
+        if (ay > y) != (by > y) and x < ax + (y - ay) / (by - ay) * (bx - ax):
+            odd = not odd
+    return odd
 
 
 @kernel()

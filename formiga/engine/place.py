@@ -90,6 +90,8 @@ def _half_widths(outline: Any) -> list[float]:
     """Distances of the sides of an outline from its origin. A robot with corners may stand so near to a wall, if it fits."""
     corners = np.array(outline)
     along = np.roll(corners, -1, axis=0) - corners
+    sides = along.any(axis=1)  # a corner that is written twice begins none
+    corners, along = corners[sides], along[sides]
     return list(np.abs(corners[:, 0] * along[:, 1] - corners[:, 1] * along[:, 0]) / np.hypot(*along.T))
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 TASKS: dict[str, dict[str, Any]] = {
     "formiga/Avoid-v0": {"world": "avoid", "robots": 1},
     "formiga/Aggregate-v0": {"world": "aggregate"},
+    "formiga/Avoid3D-v0": {"world": "avoid3d"},
     "formiga/Disperse-v0": {"world": "disperse"},
     "formiga/Phototaxis-v0": {"world": "phototaxis", "robots": 1},
     "formiga/Soccer-v0": {"world": "soccer"},
@@ -46,7 +47,7 @@ def make_env(world: Given, render_mode: str | None = None, *, group: str = "", m
              **params: Any) -> SwarmEnv | SoccerEnv:
     """A gymnasium.Env whose agent commands all robots of a group at once and earns the mean of their rewards.
 
-    world: the name of a shipped one, a file or a World; `params` replace its <param>s. group: who is commanded, if it is
+    world: the name of a shipped one, a file or a World; `params` replace its <param>s. group: the commanded one, if it is
     not the only one with a neural controller. An episode lasts as long as a trial of the world's search, else its `seconds`.
 
     In a world with a <field> and no <fitness>, the agent drives one robot of a team, blue if no group is named. Then `params`

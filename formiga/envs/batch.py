@@ -21,22 +21,22 @@ from math import isnan
 from typing import Any
 
 import numpy as np
-from numba import typeof
 
+from formiga.compiled import Stages, stages_of
 from formiga.control.neural import Network
-from formiga.control.neural.network import scaled
-from formiga.engine.place import place
-from formiga.engine.planar.contact import room
+from formiga.control.neural.network import scale_stages, scaled
 from formiga.errors import FormigaError, WorldError, whole
+from formiga.kernels import kernel
+from formiga.kernels.program import ENDED, GO_ON, Program, Stage
 from formiga.loop import Simulation
-from formiga.rollout.kernel import advance, episode_keys
-from formiga.rollout.program import desk, obstacle, program
+from formiga.noise import channel, fold, world_key
 from formiga.score import Score
-from formiga.state import ARRAYS, Floats
+from formiga.state import Floats
 from formiga.world.elements import locate, where
 from formiga.world.model import Group, World
 
 Call = Callable[[], object]
+EPISODE = channel("episode")
 
 
 class Batch:
@@ -67,9 +67,7 @@ class Batch:
         self._look_parts: list[Call] = []
         self._pool: ThreadPoolExecutor | None = None
         self.inputs: Floats
-        if compiled and obstacle(self.world, self.group) is None:
-            self._prepare(min(whole("threads:", threads, 1, 4096), worlds))
-        else:
+        if not (compiled and self._prepare(min(whole("threads:", threads, 1, 4096), worlds))):
             self._look_readable()
 
     # -- what a learner calls -----------------------------------------------------------------------------------------
@@ -142,26 +140,31 @@ class Batch:
         self.inputs = scaled([readings[name] for name in self.sensors], self.full)
 
     # -- the compiled way ---------------------------------------------------------------------------------------------
-    def _prepare(self, parts: int) -> None:
-        """Bind the kernel to its arrays, once for each thread: a range of worlds, and working memory of its own.
-
-        The arrays never change, so the types need not be looked up again at every step: that would take longer than the
-        step of a small world.
-        """
-        code = program(self.lab, self.group, self.score)
-        wires = code.wires(self.sensors, self.full)
-        table = desk(code, len(wires.source), 0, 0)
-        self.inputs = table.x
-        W, N, beams = code.near.shape
+    def _prepare(self, parts: int) -> bool:
+        """Two programs for each thread: a step, and a look at worlds that have just begun. False: something has no kernel."""
+        if self.score.own or self._stages().lacking:
+            return False
+        state, W = self.lab.state, len(self.ended)
+        self.inputs = np.zeros((W, self.group.count, sum(self._width(name) for name in self.sensors)))
         for first, last in pairwise([W * part // parts for part in range(parts + 1)]):
-            cells = code.now.cells._replace(cell=np.empty_like(code.now.cells.cell))
-            now = code.now._replace(cells=cells, room=room(N))
-            praise = code.praise._replace(facts=code.praise.facts._replace(centre=np.zeros(2)))
-            own = table._replace(nearest=np.empty(beams), seen=np.empty(beams, np.bool_))
-            rest = (self._actions, code.body, now, code.eye, code.shine, wires, praise, own)
-            for calls, moves, chosen in ((self._step_parts, True, self._everybody), (self._look_parts, False, self._chosen)):
-                given = (first, last, moves, chosen, *rest)
-                calls.append(partial(advance.compile(tuple(typeof(each) for each in given)), *given))
+            stages = self._stages()
+            readings = stages.readings[self.group.name]
+            look = [*stages.look, *scale_stages([readings[name] for name in self.sensors], self.full, self.inputs)[0]]
+            orders = stages.orders[self.group.name]
+            step = [Stage(rest_world, (self.ended, state.wheels, self.reward), decides=True),
+                    Stage(order_world, (self._actions, self.group.robot.top_speed, orders)),
+                    *stages.decide, *stages.move, *self.score.stages(readings), *look]
+            begin = [Stage(chosen_world, (self._chosen,), decides=True), *look]
+            for calls, program in ((self._step_parts, step), (self._look_parts, begin)):
+                calls.append(partial(Program(program, W, self.world.robots).run, first, last, 1))
+        return True
+
+    def _stages(self) -> Stages:
+        return stages_of(self.world, self.lab.engine, self.lab.model, self.lab.state, self.group.name)
+
+    def _width(self, sensor: str) -> int:
+        """How many numbers a sensor reads."""
+        return int(np.prod(self.lab.readings[self.group.name][sensor].shape[2:]))
 
     def _run(self, parts: list[Call]) -> None:
         if len(parts) == 1:
@@ -184,7 +187,6 @@ class _Ahead:
         self.number = np.zeros(state.worlds, np.int64)  # of the episode that comes next
         self.ready = np.zeros(state.worlds, np.bool_)
         self.position, self.heading, self.key = state.position.copy(), state.heading.copy(), state.key.copy()
-        self.loose, self.joints = state.loose.copy(), state.joints.copy()  # the same in every episode
 
     def begin(self, seed: int) -> None:
         """From now on, starts of this seed."""
@@ -195,14 +197,7 @@ class _Ahead:
         """Put the next episode of the chosen worlds into the state."""
         if not self.ready[chosen].all():
             self._place()
-        state = self.lab.state
-        for name in ARRAYS:
-            getattr(state, name)[chosen] = 0
-        state.alive[chosen] = True
-        state.position[chosen], state.heading[chosen] = self.position[chosen], self.heading[chosen]
-        state.key[chosen] = self.key[chosen]
-        state.loose[chosen], state.joints[chosen] = self.loose[chosen], self.joints[chosen]
-        state.forget(chosen)
+        self.lab.engine.begin(self.lab.model, self.lab.state, chosen, self.position, self.heading, self.key)
         self.number[chosen] += 1
         self.ready[chosen] = False
 
@@ -210,8 +205,45 @@ class _Ahead:
         used = np.flatnonzero(~self.ready)
         keys = np.empty(len(used), np.uint64)
         episode_keys(self.seed, used, self.number[used], keys)
-        self.position[used], self.heading[used] = place(self.lab.world, self.lab.model.fixed, keys)
+        self.position[used], self.heading[used] = self.lab.engine.places(self.lab.model, keys)
         self.key[used], self.ready[used] = keys, True
+
+
+# -- kernels ----------------------------------------------------------------------------------------------------------
+@kernel()
+def rest_world(w, done, wheels, reward):
+    """A stage that decides: a world that has ended stands still and earns nothing."""
+    if not done[w]:
+        return GO_ON
+    wheels[w] = 0.0
+    reward[w] = 0.0
+    return ENDED
+
+
+@kernel()
+def chosen_world(w, chosen):
+    """A stage that decides: only the chosen (W,) worlds go on."""
+    return GO_ON if chosen[w] else ENDED
+
+
+@kernel()
+def order_world(w, actions, top, orders):
+    """Actions in top speeds, cut to -1..1, as wheel speeds; both (W, n, 2)."""
+    for i in range(actions.shape[1]):
+        for side in range(2):
+            orders[w, i, side] = top * min(1.0, max(-1.0, actions[w, i, side]))
+
+
+@kernel()
+def episode_keys(seed, world, episode, key):
+    """Keys of the first or of a later episode of some worlds: what their starts and their noise are hashed from.
+
+    Episode 0 of world w is world w of a simulation with that seed.
+    """
+    for n in range(world.shape[0]):
+        key[n] = world_key(seed, world[n])
+        if episode[n] > 0:
+            key[n] = fold(fold(key[n], EPISODE), episode[n])
 
 
 # -- who learns, and what it sees -------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 
 from formiga.evolve.cma_es import CmaEs
 from formiga.evolve.genetic import Genetic
-from formiga.evolve.run import Outcome, Report, evolve
+from formiga.evolve.run import Outcome, Report, check, evolve
 from formiga.evolve.search import Course, Search
 
-__all__ = ["CmaEs", "Course", "Genetic", "Outcome", "Report", "Search", "evolve"]
+__all__ = ["CmaEs", "Course", "Genetic", "Outcome", "Report", "Search", "check", "evolve"]

@@ -42,7 +42,8 @@ Result = TypeVar("Result")
 class Crew(Protocol):
     """Whoever evaluates."""
 
-    size: int | None  # how many at a time; None: nobody knows
+    size: int | None  # how many at a time; None: not known
+    elsewhere: bool   # whether tasks leave this process, and so arrive as copies
 
     def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> list[Result]:
         """[function(task) for task in tasks], in order. An exception of the function is raised here."""
@@ -74,6 +75,7 @@ class Alone:
     """This process, one task after another."""
 
     size: int | None = 1
+    elsewhere = False
 
     def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> list[Result]:
         """[function(task) for task in tasks]."""
@@ -85,7 +87,7 @@ class Local:
 
     def __init__(self, jobs: int, threads: bool) -> None:
         self.size: int | None = jobs
-        self._threads = threads
+        self.elsewhere = not threads
 
     def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> list[Result]:
         """[function(task) for task in tasks]. If a process is killed, everything is evaluated again."""
@@ -94,11 +96,11 @@ class Local:
         from joblib import Parallel, delayed
 
         # max_nbytes: arrays arrive as they are, not as read-only maps of a file
-        parallel = Parallel(self.size, backend="threading" if self._threads else "loky", max_nbytes=None)
+        parallel = Parallel(self.size, backend="loky" if self.elsewhere else "threading", max_nbytes=None)
         calls = [delayed(function)(task) for task in tasks]
         for _ in range(ATTEMPTS):
             with suppress(BrokenProcessPool):
-                if not self._threads:
+                if self.elsewhere:
                     with _uninterrupted():
                         parallel([delayed(int)()] * 2)
                 return list(parallel(calls))
@@ -129,6 +131,8 @@ def _uninterrupted() -> Iterator[None]:
 # -- a cluster --------------------------------------------------------------------------------------------------------
 class Cluster:
     """The workers of a Dask scheduler."""
+
+    elsewhere = True
 
     def __init__(self, client: Any, address: str, patience: float) -> None:
         self.size: int | None = None  # workers come and go

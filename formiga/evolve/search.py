@@ -42,9 +42,7 @@ class Course:
     def __init__(self, search: Search, size: int, seed: int) -> None:
         self.search, self.generation = search, 0  # the generation that is asked now
         self.size, self.seed = whole("genes:", size, 1, MOST_GENES), whole("seed", seed, 0, 2**63 - 1)
-        if search.population * self.size > MOST_GENES:
-            raise FormigaError(f"{where(search)}{search.population} genotypes of {size} genes are more than {MOST_GENES} "
-                               "numbers; lower 'population'.")
+        refuse_too_many(search, self.size)
         self._population = self._first()
 
     def ask(self) -> Floats:
@@ -62,6 +60,13 @@ class Course:
 
     def _next(self, fitness: Floats) -> Floats:
         raise NotImplementedError
+
+
+def refuse_too_many(search: Search, size: int) -> None:
+    """Complain about a population that would fill the memory."""
+    if search.population * size > MOST_GENES:
+        raise FormigaError(f"{where(search)}{search.population} genotypes of {size} genes are more than {MOST_GENES} "
+                           "numbers; lower 'population'.")
 
 
 def check_fitness(given: Any, population: int, generation: int, what: str = "fitness") -> Floats:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +11,9 @@ from formiga.control.neural import learner
 from formiga.evolve.crew import Crew
 from formiga.evolve.search import Floats
 from formiga.noise import channel, stream, world_key
-from formiga.rollout import rollout
-from formiga.rollout.program import obstacle
+from formiga.rollout import lacking, rollout
 from formiga.world.model import World
-from formiga.world.own import have_elements
+from formiga.world.own import own_mistakes, pack, unpack
 
 TASKS = 4            # for each worker, so that nobody waits long for the slowest
 CLUSTER_TASKS = 32   # where nobody knows how many workers there are
@@ -36,8 +33,7 @@ class Tried:
 class Task:
     """All that a worker needs to know."""
 
-    own: tuple[str, ...]     # files with the user's own elements, which must be there before the world is unpacked
-    world: bytes
+    world: World | bytes     # bytes for another process, with the code of the user's own elements
     genotypes: Floats
     seed: int
     trials: int
@@ -46,27 +42,26 @@ class Task:
 
 
 def attempt(task: Task) -> Tried:
-    """Carry out a task."""
-    for file in task.own:
-        have_elements(file)
-    world: World = pickle.loads(task.world)  # from our own process, never from a file
-    done = rollout(world, task.genotypes, task.seed, task.trials, task.seconds, group=task.group)
+    """Carry out a task. What the user's own code raises is a FormigaError with its file and line, wherever it runs."""
+    with own_mistakes():
+        world: World = unpack(task.world) if isinstance(task.world, bytes) else task.world  # never from a file
+        done = rollout(world, task.genotypes, task.seed, task.trials, task.seconds, group=task.group)
     return Tried(done.fitness, done.crash_rate, done.speed, done.steps / done.asked)
 
 
 def attempt_all(crew: Crew, world: World, genotypes: Floats, seed: int, trials: int, seconds: float | None = None,
-                group: str = "", own: Sequence[str] = ()) -> Tried:
+                group: str = "") -> Tried:
     """Try genotypes (G, size) in the same trials, shared out over a crew; the result does not depend on how."""
     parts = min(len(genotypes), CLUSTER_TASKS if crew.size is None else 1 if crew.size == 1 else TASKS * crew.size)
-    packed = pickle.dumps(world)
-    tasks = [Task(tuple(own), packed, part, seed, trials, seconds, group) for part in np.array_split(genotypes, parts)]
+    there = pack(world) if crew.elsewhere else world
+    tasks = [Task(there, part, seed, trials, seconds, group) for part in np.array_split(genotypes, parts)]
     done = crew.map(attempt, tasks)
     return Tried(*(np.concatenate([getattr(each, name) for each in done]) for name in Tried.__dataclass_fields__))
 
 
 def runs_in_threads(world: World, group: str) -> bool:
     """Whether threads can share the work: compiled rollouts let go of Python's lock, the readable loop does not."""
-    return obstacle(world, learner(world, group)) is None
+    return not lacking(world, learner(world, group))
 
 
 def seed_for(seed: int, purpose: str, number: int = 0) -> int:

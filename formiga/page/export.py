@@ -1,6 +1,7 @@
 """Pictures and films: what a window shows as PNG, a recording as one HTML file or as a video.
 
-They take time, so they are made in a thread of their own; the session hears how it goes, and plays on.
+They take time, so they are made in a thread of their own; the session hears how it goes, and plays on. A film is painted by a
+window, or from above if none is open.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ import io
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from html import escape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,32 +19,38 @@ from typing import Any
 import numpy as np
 import viser
 
-from formiga.errors import FormigaError, MissingExtra
+from formiga.errors import FormigaError
 from formiga.files import whole_file
 from formiga.page.server import Server
+from formiga.page.sockets import large_answer
 from formiga.session import Session
-from formiga.session.replay import Replay
+from formiga.session.film import (
+    FILMS,
+    NEEDS_RECORDING,
+    Paint,
+    Progress,
+    film_reel,
+    from_above,
+    recorded,
+    refuse_long,
+    write_film,
+)
 from formiga.view import cameras
-from formiga.view.frame import Frame, flat_poses, frame, space_poses
+from formiga.view.frame import Frame
 from formiga.view.scene import Scene
 
-FRAMES = 20.0                    # a second of film
-MOST_FRAMES = 3000
-FILMS = (".mp4", ".webm", ".gif")
 STILL = {"trails", "circles", "names"}  # overlays that need nothing but poses
 TIMEOUT = 30.0                   # s for a window to answer with a picture
 LOADING = 2.0                    # s that a new scene takes at least until a window has all of it
 STEADY = 0.1                     # of 255, the mean difference of two pictures that are the same
-PROGRESS = 2.0                   # s between two words about how far it is
-
-Reel = Callable[[Path], AbstractContextManager[Callable[[Any], None]]]  # a file -> what takes one picture after another
 
 
 class Job:
-    """One piece of work beside the session. `stop` ends it at the next picture, and leaves no file."""
+    """One piece of work beside the session, for a file of that name. `stop` ends it at the next picture, and leaves no file."""
 
-    def __init__(self, session: Session, work: Callable[[Job], str]) -> None:
-        self._session, self._work, self._stop, self._told = session, work, threading.Event(), time.monotonic()
+    def __init__(self, session: Session, work: Callable[[Job], str], name: str = "") -> None:
+        self._session, self._work, self._stop = session, work, threading.Event()
+        self.name, self.share = name, 0.0      # share: of the work that is done
         self._thread = threading.Thread(target=self._do, name="export", daemon=True)
         self._thread.start()
 
@@ -56,12 +64,10 @@ class Job:
         self._stop.set()
 
     def progress(self, done: int, of: int) -> None:
-        """Tell how far it is, now and then; the place where it ends if somebody stopped it."""
+        """Note how far it is; this is where it ends if it was stopped."""
         if self._stop.is_set():
             raise FormigaError("the export was stopped; nothing was written.")
-        if time.monotonic() - self._told > PROGRESS:
-            self._told = time.monotonic()
-            self._say(f"exporting, {done} of {of}; `export off` stops it", "note")
+        self.share = done / max(of, 1)
 
     def _do(self) -> None:
         try:
@@ -79,50 +85,35 @@ class Job:
 
 
 def export(session: Session, path: Path, client: viser.ClientHandle | None) -> Job:
-    """Export what the session shows: all of a recording, or the moment that is seen."""
+    """Export what the session shows: all of a recording, or the moment that is seen. A film is drawn from above without a
+    window.
+    """
     if path.suffix not in (".html", *FILMS):
         raise FormigaError(f"'{path}' must end in .html, {', '.join(FILMS)}.")
     speed = session.speed if np.isfinite(session.speed) else 1.0
     if path.suffix != ".html":
-        _refuse_film(session, speed, client)
+        if session.replay is None:
+            raise FormigaError(NEEDS_RECORDING)
+        refuse_long(session.replay, speed)
     frames = list(recorded(session.replay)) if session.replay else [session.frame(exact=True)]
     overlays = session.overlays & STILL
     if path.suffix == ".html":
-        return Job(session, lambda job: html(job, path, frames, speed, overlays))
-    assert client is not None
+        return Job(session, lambda job: html(job.progress, path, frames, speed, overlays), path.name)
     reel = film_reel(path.suffix)
-    return Job(session, lambda job: film(job, path, frames, speed, overlays, client, reel))
 
+    def film(job: Job) -> str:
+        if client is None:
+            paint = from_above(path, frames[0], "trails" in overlays)
+            count = write_film(path, frames, speed, paint, reel, job.progress)
+            return f"saved {path}, {count} pictures, drawn from above: no window is open"
+        with on_stage(client, frames[0], overlays) as paint:
+            return f"saved {path}, {write_film(path, frames, speed, paint, reel, job.progress)} pictures"
 
-def _refuse_film(session: Session, speed: float, client: viser.ClientHandle | None) -> None:
-    """Say why no film can be made."""
-    if session.replay is None:
-        raise FormigaError("a film needs a recording: `record`, `record off`, then `load` it.")
-    seconds = session.replay.seconds / speed
-    if seconds * FRAMES > MOST_FRAMES:
-        raise FormigaError(f"a film has at most {MOST_FRAMES} pictures, {MOST_FRAMES / FRAMES:g} s; this would have "
-                           f"{seconds:g} s. A higher `speed` makes it shorter.")
-    if client is None:
-        raise FormigaError("a film is taken in a window, and none is open.")
-
-
-def recorded(replay: Replay) -> Iterator[Frame]:
-    """The moments of a recording as frames; every other one, or fewer, if they are too many."""
-    poses, world = replay.poses, replay.sim.world
-    every = max(1, -(-len(poses.time) // MOST_FRAMES))
-    state = replay.sim.state
-    for index in range(0, len(poses.time), every):
-        now, position = frame(world, state), np.stack([poses.x[index, 0], poses.y[index, 0]], -1)
-        moved = flat_poses(world, position, poses.heading[index, 0], poses.loose[index, 0])
-        if replay.recording.parts:
-            moved |= space_poses(world, replay.recording.parts, poses.bodies[index, 0])
-        yield Frame(world, 0, int(replay.steps[index]), float(poses.time[index]), leds=now.leds, crashes=now.crashes,
-                    wheels=np.stack([poses.left[index, 0], poses.right[index, 0]], -1), crashed=poses.crashed[index, 0],
-                    alive=poses.alive[index, 0], **moved)
+    return Job(session, film, path.name)
 
 
 # -- one file that opens by itself --------------------------------------------------------------------------------------
-def html(job: Job, path: Path, frames: list[Frame], speed: float, overlays: set[str]) -> str:
+def html(progress: Progress, path: Path, frames: list[Frame], speed: float, overlays: set[str]) -> str:
     """Write frames as a page with a player in it, that needs no server and no network."""
     with stage() as server:
         scene = Scene(server.scene)
@@ -132,12 +123,13 @@ def html(job: Job, path: Path, frames: list[Frame], speed: float, overlays: set[
         scene.show(frames[0])
         serializer = server.get_scene_serializer()
         for number, (before, now) in enumerate(pairwise(frames)):
-            job.progress(number, len(frames))
+            progress(number, len(frames))
             serializer.insert_sleep((now.time - before.time) / speed)
             scene.show(now)
         if len(frames) > 1:
             serializer.insert_sleep(1.0)
-        page = serializer.as_html().encode()
+        title = f"<title>{escape(frames[0].world.name)} - formiga</title>"
+        page = serializer.as_html().replace("<title>Viser</title>", title, 1).encode()
     write(path, page)
     return f"saved {path}, {len(page) / 2**20:.1f} MB, {len(frames)} picture{'s' * (len(frames) != 1)}"
 
@@ -153,75 +145,22 @@ def stage() -> Iterator[viser.ViserServer]:
 
 
 # -- films --------------------------------------------------------------------------------------------------------------
-def film(job: Job, path: Path, frames: list[Frame], speed: float, overlays: set[str], client: viser.ClientHandle,
-         reel: Reel) -> str:
-    """Have a window render frame after frame, and write them as a video."""
-    times = np.array([each.time for each in frames])
-    moments = np.arange(0.0, times[-1] + 1e-9, speed / FRAMES)
-    shown = np.searchsorted(times, moments, side="right") - 1
+@contextmanager
+def on_stage(client: viser.ClientHandle, first: Frame, overlays: set[str]) -> Iterator[Paint]:
+    """Have a window render frame after frame, from where it looks."""
     scene = Scene(client.scene)  # of the same names, so in this window it hides what the session shows
     scene.overlays = overlays
-    last = -1
+
+    def paint(frame: Frame) -> Any:
+        scene.show(frame)
+        return render(client)
+
     try:
-        scene.show(frames[0])
+        scene.show(first)
         settle(client)
-        with whole_file(path) as beside, reel(beside) as add:
-            for number, index in enumerate(shown):
-                job.progress(number, len(shown))
-                if index != last:
-                    scene.show(frames[index])
-                    picture, last = render(client), index
-                add(picture)
+        yield paint
     finally:
         scene.clear()
-    return f"saved {path}, {len(shown)} pictures"
-
-
-def film_reel(suffix: str) -> Reel:
-    """What writes a film of that kind, picture by picture; an error that says what is missing."""
-    if suffix == ".gif":
-        return gif
-    try:
-        import imageio_ffmpeg
-    except ImportError as missing:
-        raise MissingExtra(f"{suffix} needs one more library: pip install 'formiga[video]'; .gif does not.") from missing
-    codec, kind = {".mp4": ("libx264", "mp4"), ".webm": ("libvpx-vp9", "webm")}[suffix]
-
-    @contextmanager
-    def video(file: Path) -> Iterator[Callable[[Any], None]]:
-        opened: list[Any] = []
-
-        def add(picture: Any) -> None:
-            picture = even(picture)
-            if not opened:
-                size = picture.shape[1], picture.shape[0]
-                opened.append(imageio_ffmpeg.write_frames(str(file), size, fps=FRAMES, codec=codec, macro_block_size=2,
-                                                          ffmpeg_log_level="quiet", output_params=["-f", kind]))
-                opened[0].send(None)
-            opened[0].send(np.ascontiguousarray(picture))
-
-        try:
-            yield add
-        finally:
-            for each in opened:
-                each.close()
-
-    return video
-
-
-@contextmanager
-def gif(file: Path) -> Iterator[Callable[[Any], None]]:
-    """An animated GIF; its pictures wait in memory, 256 colours each."""
-    from PIL import Image
-
-    pictures: list[Image.Image] = []
-    yield lambda picture: pictures.append(Image.fromarray(picture).quantize())
-    pictures[0].save(file, format="GIF", save_all=True, append_images=pictures[1:], duration=1000.0 / FRAMES, loop=0)
-
-
-def even(picture: Any) -> Any:
-    """Without its last row or column where the codecs would want an even number of them."""
-    return picture[: picture.shape[0] // 2 * 2, : picture.shape[1] // 2 * 2, :3]
 
 
 def settle(client: viser.ClientHandle) -> None:
@@ -241,7 +180,8 @@ def render(client: viser.ClientHandle) -> Any:
     """What a window shows (height, width, 3), as large as it is there."""
     camera = client.camera
     size = max(2, camera.image_height), max(2, camera.image_width)
-    return client.get_render(*size, transport_format="jpeg", timeout=TIMEOUT)[..., :3]
+    with large_answer(client):
+        return client.get_render(*size, transport_format="jpeg", timeout=TIMEOUT)[..., :3]
 
 
 def png(picture: Any) -> bytes:
@@ -259,4 +199,4 @@ def write(path: Path, data: bytes) -> None:
         beside.write_bytes(data)
 
 
-__all__ = ["Job", "export", "png", "recorded", "render", "write"]
+__all__ = ["Job", "export", "html", "png", "recorded", "render", "write"]

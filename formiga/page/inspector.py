@@ -42,6 +42,10 @@ class Inspector:
         whose = escape(robot["name"])
         return f'<div class="formiga-inspector" style="padding:2px 14px 8px" data-robot="{whose}">{"".join(parts)}</div>'
 
+    def forget(self) -> None:
+        """Begin anew with the next moment."""
+        self._past = {}
+
     def _remember(self, robot: dict[str, Any], time: float) -> None:
         if robot["name"] != self._whose or any(past and past[-1][0] > time for past in self._past.values()):
             self._whose, self._past = robot["name"], {}

@@ -5,13 +5,17 @@ From the window                         To the window
     {"press": "w"}, {"release": "w"}        {"status": {...}}   some ten times a second
     {"blur": true}                          {"keys": [...]}     the keys that are bound
     {"complete": "spe"}                     {"complete": "spe", "words": ["speed"]}
-    {"gallery": true}                       {"gallery": [...]}
+    {"gallery": true}                       {"gallery": [...], "recent": [...]}
+    {"turned": true}  the camera, by hand   {"faults": {"count": 3, "text": "..."}}  what failed in the laboratory itself
+    {"folder": "runs"}                      {"listing": {...}}  worlds and recordings there: see open.py
+    {"eye": true}                           {"eye": {...}}      where the window looks from: see cameras.pinhole
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -20,7 +24,8 @@ from urllib.parse import parse_qs, urlsplit
 from websockets.exceptions import ConnectionClosed
 
 LONGEST = 20_000     # characters of a message
-WAITING = 400        # messages that may wait for a slow window
+WAITING = 400        # messages that may wait for a slow window,
+MOST = 4 << 20       # and characters of them
 
 
 class Line:
@@ -28,13 +33,17 @@ class Line:
 
     def __init__(self, connection: Any, client: int) -> None:
         self.connection, self.client = connection, client
-        self._waiting: asyncio.Queue[str] = asyncio.Queue(WAITING)
+        self._waiting: deque[str] = deque()
+        self._size = 0                     # characters that wait
+        self._more = asyncio.Event()
 
     def send(self, message: dict[str, Any]) -> None:
         """Have it sent; of what a slow window cannot take in time the oldest is dropped. Only in the server's loop."""
-        if self._waiting.full():
-            self._waiting.get_nowait()
-        self._waiting.put_nowait(json.dumps(message))
+        self._waiting.append(json.dumps(message))
+        self._size += len(self._waiting[-1])
+        while len(self._waiting) > WAITING or (self._size > MOST and len(self._waiting) > 1):
+            self._size -= len(self._waiting.popleft())
+        self._more.set()
 
     async def talk(self, heard: Callable[[Line, dict[str, Any]], None]) -> None:
         """Serve the line until either side ends it. What is not a JSON object ends it."""
@@ -59,7 +68,12 @@ class Line:
     async def _send_all(self) -> None:
         with suppress(ConnectionClosed):
             while True:
-                await self.connection.send(await self._waiting.get())
+                await self._more.wait()
+                self._more.clear()
+                while self._waiting:
+                    message = self._waiting.popleft()
+                    self._size -= len(message)
+                    await self.connection.send(message)
 
 
 def client_of(path: str) -> tuple[int, str]:

@@ -24,6 +24,7 @@ root.innerHTML = `<style>${SETTINGS.css}</style>
     placeholder="a command; help lists them, Tab completes"></form>
 </section>
 <div id="flash" aria-live="polite"></div>
+<div id="faults" role="alert" hidden></div>
 <nav id="bar" aria-label="transport">
   <button id="worlds" title="all worlds">${ICONS.worlds}</button>
   <button id="reset" title="start again, same seed (R)">${ICONS.reset}</button>
@@ -47,18 +48,25 @@ root.innerHTML = `<style>${SETTINGS.css}</style>
   <div id="call" role="status"></div>
 </section>
 <dialog id="gallery" aria-label="worlds"><header><h1>formiga</h1><p>Choose a world.</p><button id="close" title="close">✕</button></header>
-  <div id="cards"></div></dialog>`;
+  <div id="cards"></div></dialog>
+<section id="ended" role="alertdialog" aria-label="the laboratory has ended" hidden><div>
+  <h1>The laboratory has ended</h1>
+  <p>Nothing answers at <b>${window.location.host}</b> any more. What you see is the last picture.</p>
+  <p>Start it again in a terminal with <code>formiga view</code>; if it has the same address, this page goes on by itself.</p>
+</div></section>`;
+document.title = "formiga";
 const $ = (id) => root.getElementById(id);
 
 // -- the line -----------------------------------------------------------------------------------------------------
-let line = null, closed = false, bound = new Set(), status = {};
+const listeners = {}, early = [];  // of open.js, draw.js and export.js: a part of a message -> what hears it; what takes keys first
+let line = null, closed = false, again = 0, bound = new Set(), status = {};
 function connect() {
   const address = new URL(`/line?client=${SETTINGS.client}&token=${SETTINGS.token}`, window.location.href);
   address.protocol = address.protocol.replace("http", "ws");
   line = new WebSocket(address, [`viser-v${SETTINGS.version}`]);
   line.onmessage = (event) => hear(JSON.parse(event.data));
-  line.onclose = () => { host.dataset.line = "closed"; };
-  line.onopen = () => { host.dataset.line = "open"; };
+  line.onclose = () => { host.dataset.line = "closed"; if (!closed) { $("ended").hidden = false; again = setTimeout(connect, 3000); } };
+  line.onopen = () => { host.dataset.line = "open"; $("ended").hidden = true; };
 }
 const send = (message) => { if (line && line.readyState === WebSocket.OPEN) line.send(JSON.stringify(message)); };
 const run = (text) => send({ run: text });
@@ -66,10 +74,12 @@ const run = (text) => send({ run: text });
 function hear(message) {
   if ("status" in message) show(message.status);
   if ("say" in message) print(message.say, message.kind);
-  if ("past" in message) for (const [kind, text] of message.past) print(text, kind);
+  if ("past" in message) { $("log").replaceChildren(); for (const [kind, text] of message.past) print(text, kind, true); }
+  if ("faults" in message) faults(message.faults);
   if ("keys" in message) bound = new Set(message.keys);
   if ("words" in message) offer(message.complete, message.words, message.from);
   if ("gallery" in message) fill(message.gallery);
+  for (const part in message) if (listeners[part]) listeners[part](message[part]);
   if ("open" in message) { if (message.open === "gallery") gallery(true); else shell(true); }
 }
 
@@ -88,9 +98,18 @@ function show(now) {
   if (now.length !== null && !scrubbing) { $("timeline").max = now.length; $("timeline").value = now.time; }
   if (root.activeElement !== $("speed")) choose(now.speed);
   $("name").textContent = `${now.world}${now.recordingFile ? " (recording)" : ""} · ${now.robots} robots · seed ${now.seed}`;
-  document.title = `${now.world} · formiga`;
+  document.title = `${now.world} - formiga`;
   host.dataset.dark = now.dark;
   score(now.board);
+  faults(now.faults);
+  panel();
+}
+// What failed in the laboratory itself stays in sight.
+function faults(now) {
+  $("faults").hidden = !now;
+  if (!now) return;
+  const text = `${now.count === 1 ? "Something failed" : `${now.count} failures`} in the laboratory: ${now.text}`;
+  if ($("faults").textContent !== text) $("faults").textContent = text;
 }
 // -- the scoreboard: what the referee called stays for a few seconds, longer if it is still called -------------------------
 let called = "", fading = 0;
@@ -134,18 +153,24 @@ $("worlds").onclick = () => gallery();
 // -- the console --------------------------------------------------------------------------------------------------
 const history = JSON.parse(localStorage.getItem("formiga.history") || "[]");
 let at = history.length;
+const OFFERED = 60;  // completions that are shown
 function shell(open = $("console").hidden) {
   $("console").hidden = !open;
   if (open) { $("input").focus(); $("log").scrollTop = $("log").scrollHeight; } else $("input").blur();
 }
-function print(text, kind) {
+// A line of two columns, such as those of `help`, keeps them apart however narrow the console is.
+function print(text, kind, old = false) {
   const each = document.createElement("pre");
   each.className = kind;
-  each.textContent = text;
+  const columns = kind === "out" && /^(\S.*?) {2,}(\S.*)$/.exec(text);
+  if (columns) {
+    each.classList.add("columns");
+    for (const part of columns.slice(1)) each.append(Object.assign(document.createElement("span"), { textContent: part }));
+  } else each.textContent = text;
   $("log").append(each);
   while ($("log").childElementCount > 500) $("log").firstChild.remove();
   $("log").scrollTop = $("log").scrollHeight;
-  if (kind !== "echo" && $("console").hidden) flash(text, kind);
+  if (!old && kind !== "echo" && $("console").hidden) flash(text, kind);
 }
 // What is said while the console is closed appears above the bar for a while: the last few lines.
 function flash(text, kind) {
@@ -164,12 +189,14 @@ function offer(text, found, from) {
   for (const word of found) while (!word.startsWith(common)) common = common.slice(0, -1);
   if (common.length > typed.length || found.length === 1)
     $("input").value = text.slice(0, from) + common + (found.length === 1 ? " " : "");
-  $("completions").textContent = found.length > 1 ? found.slice(0, 60).join("   ") : "";
+  const words = found.length > 1 ? found.slice(0, OFFERED) : [];
+  $("completions").replaceChildren(...words.map((word) => Object.assign(document.createElement("span"), { textContent: word })));
+  if (found.length > OFFERED) $("completions").append(`and ${found.length - OFFERED} more; type another letter`);
 }
 $("prompt").onsubmit = (event) => {
   event.preventDefault();
   const text = $("input").value.trim();
-  $("input").value = ""; $("completions").textContent = "";
+  $("input").value = ""; $("completions").replaceChildren();
   if (!text) return;
   if (history[history.length - 1] !== text) history.push(text);
   at = history.length;
@@ -232,10 +259,14 @@ function typing(event) {
     (target.tagName === "INPUT" && target.type !== "range" && target.type !== "checkbox"));
 }
 function down(event) {
-  if (typing(event) || $("gallery").open) return;
+  if (typing(event) || root.querySelector("dialog[open]")) return;
+  if (early.some((takes) => takes(event))) { event.preventDefault(); event.stopImmediatePropagation(); return; }
   if (event.key === "`") { event.preventDefault(); event.stopImmediatePropagation(); return shell(); }
   const name = keyName(event);
-  if (!bound.has(name)) return;
+  if (!bound.has(name)) {
+    if (/^([wasdqe]|Arrow.*)$/.test(name)) send({ turned: true });  // viser flies the camera with these
+    return;
+  }
   event.preventDefault(); event.stopImmediatePropagation();
   if (root.activeElement) root.activeElement.blur();  // or Space would press the button that was clicked last
   if (event.repeat || held.has(event.code)) return;
@@ -256,6 +287,30 @@ function blur() {
 window.addEventListener("keydown", down, true);
 window.addEventListener("keyup", up, true);
 window.addEventListener("blur", blur);
+// To a listener outside, what is typed in here comes from a <div>, so viser would fly the camera with it.
+for (const kind of ["keydown", "keypress", "keyup"])
+  root.addEventListener(kind, (event) => { if (typing(event)) event.stopPropagation(); });
+
+// Whether a person has turned the camera: until then the whole world is kept in sight when the window changes.
+const TURNS = ["wheel", "pointermove"];
+let told = 0;
+function turned(event) {
+  const turns = event.target instanceof HTMLCanvasElement && (event.type === "wheel" || event.buttons);
+  if (!turns || performance.now() - told < 500) return;
+  told = performance.now();
+  send({ turned: true });
+}
+for (const kind of TURNS) window.addEventListener(kind, turned, { capture: true, passive: true });
+
+// On a phone viser's panel lies over the bottom of the scene, as the bar does: it goes above the bar, and begins closed.
+let tidied = null;
+function panel() {
+  const found = [...document.querySelectorAll("#root .mantine-Paper-root")].find((each) => getComputedStyle(each).position === "fixed");
+  if (!found || found === tidied) return;
+  tidied = found;
+  found.classList.add("formiga-sheet");
+  found.querySelector("[style*='cursor: pointer']")?.click();
+}
 
 // The bar stands in the middle of the scene, whatever the panel beside it takes.
 function middle() {
@@ -265,15 +320,30 @@ function middle() {
   host.style.setProperty("--width", `${scene.width}px`);
   $("bar").classList.toggle("narrow", scene.width < 620);
   $("name").classList.toggle("narrow", scene.width < 860);
+  const above = `${Math.ceil(window.innerHeight - $("bar").getBoundingClientRect().top + 8)}px`;
+  host.style.setProperty("--above", above);
+  document.documentElement.style.setProperty("--formiga-above", above);
 }
 const watcher = new ResizeObserver(middle);
 const scene = document.querySelector("canvas");
 if (scene) watcher.observe(scene);
+watcher.observe($("bar"));
+const outside = document.createElement("style");  // of viser's own parts
+outside.textContent = `.formiga-sheet { bottom: var(--formiga-above, 66px) !important; right: 8px !important; left: 8px !important; width: auto !important;
+  max-height: 46vh !important; border-radius: 12px !important; } .formiga-sheet * { max-width: 100%; }
+  .formiga-sheet [style*="width: 20em"] { width: 100% !important; }
+  .mantine-Notifications-root[data-position=top-left] { top: 56px !important; }`;
+document.head.append(outside);
 middle();
 
 window.formiga = {
+  get keys() { return [...bound].sort(); },
   close() {
+    closed = true;
+    clearTimeout(again);
     watcher.disconnect();
+    outside.remove();
+    for (const kind of TURNS) window.removeEventListener(kind, turned, { capture: true });
     window.removeEventListener("keydown", down, true);
     window.removeEventListener("keyup", up, true);
     window.removeEventListener("blur", blur);

@@ -10,6 +10,7 @@ A thread of its own asks the session for a frame, draws it, and asks again; fram
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import sys
 import threading
@@ -27,8 +28,10 @@ from viser import _messages
 
 from formiga.errors import FormigaError, suggest
 from formiga.page import export
+from formiga.page.faults import Faults
 from formiga.page.gallery import gallery
 from formiga.page.line import Line, client_of
+from formiga.page.open import listing, recents
 from formiga.page.panels import Panels
 from formiga.page.server import PORT, Server
 from formiga.session import Session
@@ -41,6 +44,7 @@ from formiga.view.scene import Scene, Target
 RATE, FLAT_OUT = 30.0, 10.0  # pictures a second, at most; and of a run as fast as it goes, whose motion nobody can follow
 HAND_OVER = 0.0002     # s after which a thread that draws gives way to the steps; Python's own 5 ms cost a tenth of the speed
 STATUS = 0.2           # s between two messages about time and speed, and two looks at the panels
+SCRIPTS = ("page.js", "open.js", "draw.js", "export.js")  # one function body in each window, in this order
 TEAMS = {"blue": "#1f6feb", "yellow": "#f2c200"}  # colours of teams whose robots have none
 
 
@@ -50,19 +54,21 @@ class Page:
     def __init__(self, session: Session, host: str = "127.0.0.1", port: int = PORT, gallery: bool = False) -> None:
         """gallery: whether the first window opens with the choice of worlds."""
         self.session, self._greet = session, gallery
+        self.folder = os.getcwd()                              # that the open dialog shows, and nothing above it
         self.token = secrets.token_urlsafe(16)
         self.lines: dict[int, Line] = {}
         self.saved: dict[str, Pose] = {}                       # cameras that somebody saved
         self._followed: dict[int, tuple[int, bool]] = {}       # window -> robot, whether with its eyes
         self._framed: dict[int, tuple[str, float]] = {}        # window -> the camera it was given, and for which width / height
+        self._turned: set[int] = set()                         # windows whose camera was moved by hand since
         self._version = -1
-        self._excused = ""
+        self.faults = Faults(lambda text: session.post(lambda: session.say(text, "error")))
         self._drawn: Frame | None = None
         self._held = ""                                        # what somebody drags, by name
         self._keys = sorted(session.console.binds)
         self._job: export.Job | None = None                    # an export that is being made
         self._stop = threading.Event()
-        self.server = Server(host, port, self._serve_line)
+        self.server = Server(host, port, self._serve_line, lambda wrong: self.faults.take(wrong, "the page failed"))
         self._browser = self.server.viser
         self._browser.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178))
         self.scene = Scene(self._browser.scene)
@@ -101,6 +107,8 @@ class Page:
         with suppress(ValueError):
             self.session.hearers.remove(self._heard)
         self.server.stop()
+        if self.faults.count > 1:
+            self.session.say(f"the page failed {self.faults.count} times; the last time: {self.faults.last}", "error")
 
     def __enter__(self) -> Page:
         return self
@@ -115,29 +123,27 @@ class Page:
 
     # -- drawing ------------------------------------------------------------------------------------------------------
     def _draw(self) -> None:
-        last_status = 0.0
+        last_status, alone = 0.0, False
         while not self._stop.is_set():
             began = time.perf_counter()
             try:
-                frame = self.session.look() if self._browser.get_clients() else None
+                if alone:
+                    self.panels.forget()  # no window was open, so the plots have missed something
+                alone = not self._browser.get_clients()
+                frame = None if alone else self.session.look()
                 if frame is not None and not self._stop.is_set():
                     self._show(frame)
                     if began - last_status >= STATUS:
                         last_status = began
                         self.panels.show(frame)
                         self._tell_keys(sorted(frame.extra["binds"]))
-                        self._send_all({"status": self._status(frame)})
-            except Exception as wrong:
-                self._excuse(wrong)
+                        self._send_all({"status": self._status(frame), "exporting": self._exporting()})
+            except Exception as wrong:  # a mistake of ours; the run is not to blame, and goes on
+                if not self._stop.is_set():
+                    self.faults.take(wrong, "a picture could not be drawn")
+                    self._send_all({"faults": self.faults.shown()})
             rate = RATE if self.session.speed < inf else FLAT_OUT
             self._stop.wait(max(0.002, 1.0 / rate - (time.perf_counter() - began)))
-
-    def _excuse(self, wrong: Exception) -> None:
-        """A picture went wrong, which is a mistake of ours. Say so, once, and go on: the run is not to blame."""
-        text = f"a picture could not be drawn ({type(wrong).__name__}: {wrong})."
-        if text != self._excused and not self._stop.is_set():
-            self._excused = text
-            self.session.post(lambda: self.session.say(text, "error"))
 
     def _show(self, frame: Frame) -> None:
         if frame.version != self._version:
@@ -159,11 +165,17 @@ class Page:
             self._followed.clear()
             self._framed.clear()
             self._frame_overview()
+            self.panels.forget()
         self.panels.new_world(frame)
 
     def _frame_overview(self) -> None:
         pose, camera = cameras.overview(self.session.world), self._browser.initial_camera
         camera.position, camera.look_at, camera.up, camera.fov = pose.position, pose.look_at, pose.up, pose.fov
+
+    def _exporting(self) -> dict[str, Any] | None:
+        """How far an export is, if one is being made."""
+        job = self._job
+        return {"file": job.name, "share": job.share} if job is not None and job.running else None
 
     def _status(self, frame: Frame) -> dict[str, Any]:
         session = self.session
@@ -172,19 +184,22 @@ class Page:
                 "speed": "max" if session.speed == inf else f"{session.speed:g}",
                 "recording": session.recorder is not None,
                 "length": session.replay.seconds if session.replay else None,
-                "recordingFile": session.replay is not None, "dark": self.scene.dark, "board": board(frame)}
+                "recordingFile": session.replay is not None, "dark": self.scene.dark, "board": board(frame),
+                "groups": [group.name for group in frame.world.groups],
+                "editable": session.replay is None and session.guest is None, "faults": self.faults.shown()}
 
     # -- windows ------------------------------------------------------------------------------------------------------
     async def _opened(self, client: viser.ClientHandle) -> None:
-        settings = json.dumps({"client": client.client_id, "token": self.token, "css": _text("page.css"),
+        settings = json.dumps({"client": client.client_id, "token": self.token, "css": _text("page.css") + _text("tools.css"),
                                "version": viser.__version__})
         client._websock_connection.queue_message(
-            _messages.RunJavascriptMessage(f"const SETTINGS = {settings};\n{_text('page.js')}"))
+            _messages.RunJavascriptMessage(f"const SETTINGS = {settings};\n" + "\n".join(map(_text, SCRIPTS))))
 
     async def _closed(self, client: viser.ClientHandle) -> None:
         number = client.client_id
         self._followed.pop(number, None)
         self._framed.pop(number, None)
+        self._turned.discard(number)
         self.session.post(lambda: self.session.console.release_all(number))
 
     async def _serve_line(self, connection: Any, path: str) -> None:
@@ -193,7 +208,7 @@ class Page:
             await connection.close(1008, "not from this page")
             return
         line = self.lines[client] = Line(connection, client)
-        line.send({"keys": self._keys, "past": list(self.session.past)})
+        line.send({"keys": self._keys, "past": list(self.session.past), "faults": self.faults.shown()})
         if self._greet:
             self._greet = False
             line.send({"open": "gallery"})
@@ -218,7 +233,13 @@ class Page:
         elif isinstance(typed := message.get("complete"), str):
             self.session.post(partial(self._complete, line, typed))
         elif message.get("gallery"):
-            line.send({"gallery": gallery()})
+            line.send({"gallery": gallery(), "recent": recents()})
+        elif message.get("turned"):
+            self._turned.add(who)
+        elif isinstance(folder := message.get("folder"), str):
+            line.send({"listing": listing(self.folder, folder)})
+        elif message.get("eye") and (eye := self._eye(who)) is not None:
+            line.send({"eye": eye})
 
     def _complete(self, line: Line, typed: str) -> None:
         console = self.session.console
@@ -260,6 +281,14 @@ class Page:
         first, self._held = name != self._held, "" if phase == "end" else name
         self.session.post(lambda: self.session.drag(kind, index, x, y, first))
 
+    def _eye(self, client: int) -> dict[str, Any] | None:
+        """Where a window looks from, so that what is drawn in it can be found on the floor."""
+        handle = self._browser.get_clients().get(client)
+        if handle is None:
+            return None
+        camera = handle.camera
+        return cameras.pinhole(camera.position, camera.look_at, camera.up_direction, camera.fov, self._aspect(client))
+
     # -- cameras: what the session calls its eyes ---------------------------------------------------------------------
     def cameras(self) -> list[str]:
         """Names of all cameras."""
@@ -287,6 +316,7 @@ class Page:
         for client in self._windows(who):
             self._followed.pop(client, None)
             self._give(name, client)
+        self.panels.looks_from(name)
 
     def save_camera(self, name: str, who: int | None) -> None:
         """Keep where a window looks from, under a name."""
@@ -315,10 +345,11 @@ class Page:
     def _give(self, name: str, client: int) -> None:
         """Look from a camera, and remember that, in case the window becomes wider or narrower."""
         self._framed[client] = (name, self._aspect(client))
+        self._turned.discard(client)
         self._aim(self.known_cameras(client)[name], client)
 
     def _fit(self) -> None:
-        """Show the whole world in new windows, and in those that have another width since and that nobody has turned."""
+        """Show the whole world in new windows, and in those that have another shape since and whose camera was not turned."""
         for client, handle in self._browser.get_clients().items():
             if client not in self._framed:
                 self._give("overview", client)
@@ -326,9 +357,10 @@ class Page:
                 name, aspect = self._framed[client]
                 if abs(aspect - self._aspect(client)) > 0.02:
                     before = self._poses(aspect).get(name)
-                    untouched = before is not None and np.allclose(handle.camera.position, before.position, atol=1e-2)
+                    untouched = client not in self._turned or (
+                        before is not None and np.allclose(handle.camera.position, before.position, atol=1e-2))
                     self._framed[client] = (name, self._aspect(client))
-                    if untouched:
+                    if untouched and name in self.cameras():
                         self._give(name, client)
 
     def _windows(self, who: int | None) -> list[int]:

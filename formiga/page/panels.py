@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Callable
 from functools import partial
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +16,9 @@ import viser
 from formiga.console import quote
 from formiga.errors import FormigaError
 from formiga.page.inspector import COLOURS, Inspector
-from formiga.session import names
+from formiga.page.params import Params
+from formiga.page.plots import Plots
+from formiga.session import names, saving
 from formiga.view.frame import Frame
 from formiga.view.overlays import OVERLAYS
 from formiga.world.elements import of, registered
@@ -46,8 +50,9 @@ class Panels:
         self.inspector = Inspector()
         self._edited: dict[str, Any] = {}                  # label -> widget, of the object that is being edited
         self._shape: tuple[Any, ...] = ()                  # which object, and which widgets
-        self._typing: set[str] = set()                     # labels of fields in which somebody types
+        self.typing: set[str] = set()                     # labels of fields that are being typed into
         self._past: deque[tuple[float, ...]] = deque(maxlen=KEPT)
+        self._sought = self.session.sought                 # jumps in a recording that the plots know of
         self._names: list[str] = []
         self._lock = threading.RLock()                     # viser calls back from threads of its own
         self._build()
@@ -57,12 +62,17 @@ class Panels:
         client = getattr(event, "client", None)
         self.page.run(text, client.client_id if client is not None else None)
 
-    def _writes(self, widget: Any, *words: str, switch: tuple[str, str] = ("on", "off")) -> None:
-        """Let a widget write a line when somebody changes it: these words, then its value. Not when we change it ourselves."""
+    def _writes(self, widget: Any, *words: str, switch: tuple[str, str] = ("on", "off"),
+                is_on: Callable[[], bool] | None = None) -> None:
+        """Let a widget write a line when it is changed in a window: these words, then its value. Not when `show` changes it.
 
-        def changed(event: Any) -> None:
+        is_on: whether what a box switches is on. A click means the opposite; the box itself may have been set back by `show`
+        between the click and this call.
+        """
+
+        async def changed(event: Any) -> None:  # in the server's loop, right after the value came: a thread could be too late
             if event.client is not None:
-                value = event.target.value
+                value = event.target.value if is_on is None else not is_on()
                 self.run(quote([*words, (switch[0] if value else switch[1]) if isinstance(value, bool) else value]), event)
 
         widget.on_update(changed)
@@ -70,6 +80,32 @@ class Panels:
     def _write_file(self, line: str, event: Any) -> None:
         name = quote([self._file.value or self.session.world.name])
         self.run(line.format(name), event)
+
+    def _save(self, event: Any) -> None:
+        """Save the world; ask before a file is replaced that formiga did not write."""
+        path = Path(f"{(self._file.value or self.session.world.name).removesuffix('.xml')}.xml")
+        if not saving.taken(path):
+            self.run(quote(["save", str(path)]), event)
+            return
+        other = saving.unused(path)
+        asked = (event.client or self.page.server.viser).gui.add_modal(f"{path.name} is a file of your own")
+        with asked:
+            self.gui_of(event).add_markdown(
+                f"**{path}** was not written by formiga, or was edited since. Robots would start where they are now; comments "
+                "and params are kept where nothing changed.")
+            answers = {f"Save as {other.name}": ["save", str(other)], f"Replace {path.name}": ["save", str(path), "force"],
+                       "Cancel": []}
+            for label, words in answers.items():
+                self.gui_of(event).add_button(label).on_click(partial(self._answered, asked, words))
+
+    def gui_of(self, event: Any) -> Any:
+        """The widgets of the window where something happened."""
+        return event.client.gui if event.client is not None else self.gui
+
+    def _answered(self, asked: Any, words: list[str], event: Any) -> None:
+        asked.close()
+        if words:
+            self.run(quote(words), event)
 
     # -- building -----------------------------------------------------------------------------------------------------
     def _build(self) -> None:
@@ -79,17 +115,18 @@ class Panels:
         tabs = self.gui.add_tab_group()
         with tabs.add_tab("Inspect", viser.Icon.EYE):
             self._inspect = self.gui.add_html(self.inspector.html(None, 0.0))
-            with self.gui.add_folder("Everybody", expand_by_default=False):
+            with self.gui.add_folder("All robots over time", visible=False) as self._over_time:
                 self._plots = {name: self.gui.add_uplot(
                     (np.zeros(2), np.zeros(2)), ({"label": "s"}, {"label": label, "stroke": COLOURS[k], "width": 1.5}),
                     title=label, height=120, legend={"show": False}, scales={"x": {"time": False}})
                     for k, (name, label) in enumerate(FIGURES.items())}
+            self._own_plots = Plots(self)
         with tabs.add_tab("Look", viser.Icon.CAMERA):
             self._overlays = {}
             with self.gui.add_folder("Show"):
                 for name in OVERLAYS:
                     self._overlays[name] = self.gui.add_checkbox(WORDS[name], name in self.session.overlays)
-                    self._writes(self._overlays[name], "overlay", name)
+                    self._writes(self._overlays[name], "overlay", name, is_on=partial(self._has_overlay, name))
             with self.gui.add_folder("Camera"):
                 self._cameras = self.gui.add_dropdown("from", ["overview", "top"], initial_value="overview")
                 self._writes(self._cameras, "camera")
@@ -101,6 +138,7 @@ class Panels:
             with self.gui.add_folder("Keys", expand_by_default=False):
                 self._keys = self.gui.add_html("")
         with tabs.add_tab("Change", viser.Icon.PENCIL):
+            self._params = Params(self)
             self._object = self.gui.add_dropdown("what", ["world"], initial_value="world")
             self._object.on_update(lambda event: self._edit(event.target.value))
             self._fields = self.gui.add_folder("Attributes")
@@ -111,7 +149,8 @@ class Panels:
                 self.gui.add_button_group("selected robot", ["remove", "on / off"]).on_click(partial(self._acted, True))
         with tabs.add_tab("Files", viser.Icon.FILE):
             self._file = self.gui.add_text("file", "")
-            for label, line in (("Save world as it stands (.xml)", "save {}.xml"), ("Screenshot (download)", "screenshot"),
+            self.gui.add_button("Save world as it stands (.xml)").on_click(self._save)
+            for label, line in (("Screenshot (download)", "screenshot"),
                                 ("Export page (.html)", "export {}.html"), ("Export film (.gif)", "export {}.gif")):
                 button = self.gui.add_button(label)
                 button.on_click(partial(self._write_file, line))
@@ -120,19 +159,27 @@ class Panels:
         self.page.scene.dark = dark
         self.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178), dark_mode=dark)
 
+    def _has_overlay(self, name: str) -> bool:
+        return name in self.session.overlays
+
     # -- following the session ----------------------------------------------------------------------------------------
     def show(self, frame: Frame) -> None:
         """Some ten times a second: the inspector, the plots, and whatever the console has changed meanwhile."""
         with self._lock:
-            self._set(self._inspect, "content", self.inspector.html(frame.extra.get("robot"), frame.time))
+            if self._sought != self.session.sought:
+                self._sought = self.session.sought
+                self.forget()
+            self.set(self._inspect, "content", self.inspector.html(frame.extra.get("robot"), frame.time))
             for name, box in self._overlays.items():
-                self._set(box, "value", name in self.session.overlays)
+                self.set(box, "value", name in self.session.overlays)
             self._plot(frame)
+            self._own_plots.show(frame)
+            self._params.show()
             keys = "".join(f"<tr><td style='padding-right:12px'><b>{escape(key)}</b></td><td>{escape(text)}</td></tr>"
                            for key, text in sorted(frame.extra["binds"].items()))
             table = f"<table style='font-size:12px'><tr><td><b>`</b></td><td>console</td></tr>{keys}</table>"
-            self._set(self._keys, "content", table)
-            self._set(self._cameras, "options", tuple(self.page.cameras()))
+            self.set(self._keys, "content", table)
+            self.set(self._cameras, "options", tuple(self.page.cameras()))
 
     def _plot(self, frame: Frame) -> None:
         figures = frame.extra["summary"]
@@ -143,8 +190,17 @@ class Panels:
         self._past.append((frame.time, *(SCALES[name] * figures[name] for name in FIGURES)))
         table = np.array(self._past)
         if len(table) > 1:
+            self.set(self._over_time, "visible", True)  # before there is anything to plot it would be an empty box
+        if self._over_time.visible:
             for column, plot in enumerate(self._plots.values(), start=1):
                 plot.data = (table[:, 0], table[:, column])
+
+    def forget(self) -> None:
+        """Begin all plots anew: what comes next does not follow what they show, and no line may join the two."""
+        with self._lock:
+            self._past.clear()
+            self._own_plots.forget()
+            self.inspector.forget()
 
     def new_world(self, frame: Frame) -> None:
         """The world is another one, or has changed."""
@@ -155,20 +211,26 @@ class Panels:
                 self._names = objects
                 chosen = self._object.value if self._object.value in objects else objects[0]
                 self._object.options = tuple(objects)
-                self._set(self._object, "value", chosen)
+                self.set(self._object, "value", chosen)
             kinds = [*TEMPLATES, *(PUSHED if world.contact.model == "impulse" else ())]
             self._kind.options = tuple(dict.fromkeys([*(group.name for group in world.groups), *kinds]))
             self._edit(self._object.value)
+
+    def looks_from(self, camera: str) -> None:
+        """Show the camera that was chosen last, in whatever window; only another one can be chosen from the list."""
+        with self._lock:
+            self.set(self._cameras, "options", tuple(self.page.cameras()))
+            self.set(self._cameras, "value", camera)
 
     def choose(self, thing: int) -> None:
         """Edit the thing that somebody clicked."""
         found = names.thing_names(self.session.world)
         if thing < len(found):
             with self._lock:
-                self._set(self._object, "value", found[thing])
+                self.set(self._object, "value", found[thing])
 
     @staticmethod
-    def _set(widget: Any, attribute: str, value: Any) -> None:
+    def set(widget: Any, attribute: str, value: Any) -> None:
         """Only what differs is sent."""
         if getattr(widget, attribute) != value:
             setattr(widget, attribute, value)
@@ -186,8 +248,8 @@ class Panels:
                 with self._fields:
                     self._edited = {label: self._made(label, fact) for label, fact in facts.items()}
             for label, fact in facts.items():
-                if label not in self._typing:
-                    self._set(self._edited[label], "value", fact.value)
+                if label not in self.typing:
+                    self.set(self._edited[label], "value", fact.value)
 
     def _made(self, label: str, fact: Fact) -> Any:
         """A field for an attribute."""
@@ -196,25 +258,25 @@ class Panels:
         elif fact.options:
             widget = self.gui.add_dropdown(label, list(fact.options), initial_value=fact.value, hint=fact.doc or None)
         else:
-            return self._typed(label, fact)
+            return self.typed(label, fact.words, fact.value, fact.doc)
         self._writes(widget, *fact.words, switch=("true", "false"))
         return widget
 
-    def _typed(self, label: str, fact: Fact) -> Any:
+    def typed(self, label: str, words: tuple[str, ...], value: str, doc: str = "") -> Any:
         """A field to type in. It is taken when nobody has typed for a moment: a half-typed number is a number too."""
-        field = self.gui.add_text(label, fact.value, hint=fact.doc or None)
+        field = self.gui.add_text(label, value, hint=doc or None)
         timer: list[threading.Timer] = []
 
         def take(event: Any) -> None:
-            self._typing.discard(label)
-            self.run(quote([*fact.words, field.value]), event)
+            self.typing.discard(label)
+            self.run(quote([*words, field.value]), event)
 
         def typed(event: Any) -> None:
             if event.client is None:
                 return
             for each in timer:
                 each.cancel()
-            self._typing.add(label)
+            self.typing.add(label)
             timer[:] = [threading.Timer(TYPING, take, [event])]
             timer[0].daemon = True
             timer[0].start()

@@ -2,8 +2,8 @@
 
 viser serves its page and its socket to whoever asks. A laboratory writes files when it is told to, so here only pages that
 this server itself has served may speak to it: a request from another site's page is turned away, also one whose name was
-made to point here. Nobody may flood it, garbage ends the connection that it came from and nothing else, and viser's own
-doors to the outside (sharing, uploads) are shut.
+made to point here. No client can flood it or fill its memory (`sockets.py`), garbage ends the connection that it came from and
+nothing else, and viser's own doors to the outside (sharing, uploads) are shut.
 
 Beside viser's own messages each window has a second socket, its *line* (`line.py`): what people type and press. It comes in on
 the same port. The few places where this file reaches into viser's insides are why its version is pinned in pyproject.toml.
@@ -16,6 +16,7 @@ import logging
 import socket
 import warnings
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,8 +24,11 @@ import rich
 import viser
 from viser import _messages, infra
 from websockets.asyncio.server import ServerConnection
+from websockets.exceptions import ConnectionClosed
 
 from formiga.errors import FormigaError
+from formiga.page.faults import is_ours
+from formiga.page.sockets import Held, bounded_sockets
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PORT = 8017
@@ -34,11 +38,19 @@ TYPED = 100                    # the same for a line: nobody types or scrubs fas
 STRIKES = 5                    # seconds in a row that it may have to wait, before it is put out
 SHUT = (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect, _messages.FileTransferStartUpload)
 
+FaultHandler = Callable[[BaseException], None]       # told of what fails in our own code while the server serves
 LineHandler = Callable[[Any, str], Awaitable[None]]  # a websocket, and the path that it asked for
+
+
+def _raise(wrong: BaseException) -> None:
+    raise wrong
 
 
 class Refused(Exception):
     """This connection ends here, and viser is not to go on with it."""
+
+
+EXPECTED = (Refused, ConnectionClosed, OSError)  # how connections end
 
 
 class Bell(asyncio.Event):
@@ -58,15 +70,18 @@ class Bell(asyncio.Event):
 
 
 class Server:
-    """A viser server that is safe to leave open. `on_line` serves the windows' lines."""
+    """A viser server that is safe to leave open. `on_line` serves the windows' lines; `on_fault` hears of our own failures."""
 
-    def __init__(self, host: str = "127.0.0.1", port: int = PORT, on_line: LineHandler | None = None) -> None:
+    def __init__(self, host: str = "127.0.0.1", port: int = PORT, on_line: LineHandler | None = None,
+                 on_fault: FaultHandler = _raise) -> None:
         free = free_port(host, port)
         rich.get_console().quiet = True                                   # viser prints; we speak for ourselves
         warnings.filterwarnings("ignore", "Queued a .* on a closed connection")  # a window closed while we wrote to it
         logging.getLogger("websockets").setLevel(logging.CRITICAL + 1)    # it logs a traceback for every bad client
-        self.host, self.on_line = host, on_line
-        self.viser = viser.ViserServer(host=host, port=free, verbose=False)
+        self.host, self.on_line, self.on_fault = host, on_line, on_fault
+        self.held = Held()
+        with bounded_sockets(self.held):
+            self.viser = viser.ViserServer(host=host, port=free, verbose=False)
         self._socket = self.viser._websock_server
         self._socket._broadcast_buffer.message_event = Bell()
         self._socket._client_connect_cb.insert(0, self._guard)
@@ -74,7 +89,9 @@ class Server:
         for message in SHUT:
             self._socket._incoming_handlers.pop(message, None)
         self.loop = self.viser.get_event_loop()
-        self.loop.call_soon_threadsafe(self.loop.set_exception_handler, lambda loop, context: None)
+        self.loop.call_soon_threadsafe(self.loop.set_exception_handler, self._loop_failed)
+        executor = self.viser._thread_executor                            # it calls what we gave to widgets and to the mouse
+        executor.submit = partial(executor.submit, self._called)          # type: ignore[method-assign,call-arg]
 
     @property
     def port(self) -> int:
@@ -98,6 +115,19 @@ class Server:
             self.loop.call_soon_threadsafe(connection.transport.abort)  # a polite goodbye waits for an answer
         self.viser.stop()
 
+    def _called(self, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        """Call a callback. viser would print a traceback of what fails in it, and the page would not show it."""
+        try:
+            return function(*given, **named)
+        except Exception as wrong:
+            self.on_fault(wrong)
+
+    def _loop_failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Something failed in the server's loop: mostly a client that sent garbage or went away."""
+        wrong = context.get("exception")
+        if isinstance(wrong, Exception) and not isinstance(wrong, EXPECTED) and is_ours(wrong):
+            self.on_fault(wrong)
+
     async def _guard(self, client: infra.WebsockClientConnection) -> None:
         """Before viser reads a word: may they come in, and are they here for their line?"""
         client._state.message_buffer.message_event = Bell()
@@ -118,7 +148,9 @@ class Server:
                 if self.on_line is not None:
                     await self.on_line(connection, path)
                 raise Refused
-        except BaseException:
+        except BaseException as wrong:
+            if isinstance(wrong, Exception) and not isinstance(wrong, EXPECTED):
+                self.on_fault(wrong)
             client._state.message_buffer.set_done()
             self._socket._client_state_from_id.pop(client.client_id, None)
             self._socket._live_connections.pop(client.client_id, None)

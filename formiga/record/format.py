@@ -1,7 +1,9 @@
 """What a recording is: a Parquet table, one row for each step, world and robot, and one JSON text about the run.
 
 The text is in the file's key-value metadata, under `formiga`. It has all that is needed to run the same again: the
-world as XML, the contents of files that the world names, the seed, the engine, the versions that computed it. No code.
+world as XML, the contents of files that the world names, the seed, the engine, the versions that computed it. For elements
+of the user's own it also has `own`, what is to be known about each without its code, and `code`, the text of their modules,
+which is never run unless it is asked for.
 
 A world with things that can be pushed is recorded in format 2: they follow the robots of their world as if they were more of
 them, in the order of `world.loose`, and everybody has a velocity and a spin. A match has its scoreboards among the words.
@@ -33,7 +35,9 @@ from formiga.state import Floats
 from formiga.world.elements import of
 from formiga.world.loose import LOOSE
 from formiga.world.model import Group, World
-from formiga.world.nodes import LARGEST_FILE
+from formiga.world.nodes import LARGEST_FILE, MOST_ELEMENTS
+from formiga.world.own import own_elements, sources_of
+from formiga.world.placeholder import about
 from formiga.world.writer import to_text
 
 FORMAT, WITH_LOOSE, IN_SPACE = 1, 2, 3
@@ -143,14 +147,31 @@ def describe(world: World, seed: int, worlds: int, engine: str, every: int) -> d
     """All about a run that is known before it starts."""
     packed, files = embed(world)
     text = to_text(packed)
-    if len(text.encode()) > LARGEST_FILE:
-        raise RecordingError(f"the world is larger than {LARGEST_FILE >> 20} MB as XML; it could not be read back.")
+    if len(text.encode()) > LARGEST_FILE or text.count("<") > MOST_ELEMENTS:
+        raise RecordingError(f"the world has more than {LARGEST_FILE >> 20} MB or {MOST_ELEMENTS} elements as XML; it could "
+                             "not be read back.")
     return {
+        **own_parts(world),
         "format": format_of(world, engine), "world": text, "files": files, "seed": seed, "worlds": worlds,
         "engine": engine, "dt": world.dt, "every": every, "versions": versions(engine), "platform": platform.platform(),
         "groups": [{"name": group.name, "robot": of(group.robot).tag, "count": group.count,
                     "radius": getattr(group.robot, "radius", None)} for group in world.groups],
     }
+
+
+def own_parts(world: World) -> dict[str, Any]:
+    """`own` and `code` of a world that has elements of the user's own, else nothing."""
+    things = list(elements_of(world))
+    elements = own_elements(things)
+    if not elements:
+        return {}
+    code: list[dict[str, str]] = []
+    for source in sources_of(elements):
+        if len(source.text.encode()) > LARGEST_FILE:
+            raise RecordingError(f"{source.file}: larger than {LARGEST_FILE >> 20} MB; a recording does not take it.")
+        code.append({"module": source.module, "file": os.path.basename(source.file), "text": source.text})
+    return {"own": [{**about(known, [thing for thing in things if type(thing) is known.cls]), "module": known.cls.__module__,
+                     "loose": issubclass(known.cls, LOOSE)} for known in elements], "code": code}
 
 
 def versions(engine: str = "") -> dict[str, str]:

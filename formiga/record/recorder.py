@@ -205,7 +205,8 @@ class Recorder:
         if self._steps:
             self._write()
             self._busy = True
-        if self._recorded < 0:
+        started = not midway or self.ending != "interrupted" or self._step > 0
+        if self._recorded < 0 or (not started and self.path.exists()):  # Ctrl-C before the first step replaces nothing
             self._abandon()
             return
         meta = {**self._meta, "last_step": self._recorded, "ending": self.ending, "touched": bool(self.touched)}

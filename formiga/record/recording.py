@@ -89,7 +89,16 @@ class Recording:
     steps: NDArray[np.int64]   # those that are recorded
     ending: str                # 'complete', 'interrupted' or 'failed'
     parts: tuple[Part, ...]    # the bodies of a run in space; () in the plane
+    missing: tuple[str, ...]   # tags of own elements whose code is not loaded: placeholders stand for them
     _file: pq.ParquetFile
+
+    @property
+    def code(self) -> dict[str, str]:
+        """The user's own code that the recording brought along: file -> text. Reading it runs nothing."""
+        found: dict[str, str] = {}
+        for number, each in enumerate(self.meta["code"]):
+            found[each["file"] if each["file"] not in found else f"{number}/{each['file']}"] = each["text"]
+        return found
 
     @property
     def format(self) -> int:
@@ -182,6 +191,9 @@ class Recording:
         if self.touched:
             raise RecordingError(f"{self.path}: somebody changed this run while it ran, or it was recorded from its middle on; "
                                  "running it again would be another run, so there is nothing to compare.")
+        if self.missing:
+            raise RecordingError(f"{self.path}: it cannot be run again without the code of <{self.missing[0]}>; "
+                                 f"{trust.HOW_TO_LOAD}.")
         again = _Comparison(self)
         last = int(self.steps[-1])
         loop.simulate(self.world, max(1, last) * self.world.dt, self.seed, self.worlds, self.engine, threads=threads,
@@ -241,12 +253,20 @@ def _bits(values: Any) -> Any:
     return np.ascontiguousarray(values).view(np.uint64 if values.dtype == np.float64 else np.uint8)
 
 
-def read_recording(path: str | os.PathLike[str]) -> Recording:
-    """The recording in a file; RecordingError with one sentence if it is not one."""
+def read_recording(path: str | os.PathLike[str], *, run_code: bool = False) -> Recording:
+    """The recording in a file; RecordingError with one sentence if it is not one.
+
+    Elements of the user's own whose code is not loaded become placeholders: tables, poses and pictures need no code.
+    run_code: run the code that the recording brought along (`recording.code`) to have them. Only for files that you trust.
+    """
     file = Path(path)
     parquet = trust.open_parquet(file)
     meta = trust.read_meta(file, parquet)
-    world = trust.read_world(file, meta)
+    if run_code:
+        trust.run_code(file, meta)
+    unknown = trust.missing_elements(file, meta)
+    world = trust.read_world(file, meta, unknown)
     parts = trust.read_parts(file, meta, world)
     steps = trust.read_steps(file, meta, parquet.metadata.num_rows, world, parts)
-    return Recording(file, meta, world, meta["seed"], meta["worlds"], meta["engine"], steps, meta["ending"], parts, parquet)
+    return Recording(file, meta, world, meta["seed"], meta["worlds"], meta["engine"], steps, meta["ending"], parts,
+                     tuple(unknown), parquet)

@@ -1,6 +1,7 @@
 """What a file must be before we believe that it is a recording. It may come from a stranger.
 
-Nothing in it is run, nothing outside it is read, and nothing is larger than it may be. Every complaint is one sentence.
+Nothing in it is run unless that is asked for, nothing outside it is read, and nothing is larger than it may be. Every
+complaint is one sentence.
 """
 
 from __future__ import annotations
@@ -8,6 +9,9 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -41,11 +45,20 @@ from formiga.record.format import (
     own,
     steps_recorded,
 )
+from formiga.world.elements import ROLES, Element, registered
+from formiga.world.kinds import HUGE, NAME
 from formiga.world.model import World
+from formiga.world.own import MAIN, Source, run_source
+from formiga.world.placeholder import placeholder
 from formiga.world.reader import read_text
 
 LARGEST_META = 64 << 20                # bytes
-MOST_STEPS_WITHOUT_ROWS = 10_000_000   # of a world that has no robots
+MOST_OWN, MOST_ATTRIBUTES, LONGEST_NAME = 1_000, 1_000, 255
+RECORDED_MAIN = "formiga_recorded_main"  # the module that a script becomes when a recording brings it along
+HOW_TO_LOAD = ("load your own file first (--with, load_elements), or run the code that is in the recording, if you trust it "
+               "(--run-code, run_code=True)")
+MOST_STEPS_WITHOUT_ROWS = 10_000_000   # of a world that has no robots,
+MOST_WORLDS_WITHOUT_ROWS = 1_000_000   # and how many of it
 BAD_PARQUET = (OSError, pa.ArrowException, ValueError, OverflowError, MemoryError)
 _unpacked: list[TemporaryDirectory[str]] = []  # files of worlds that were read; they go when Python ends
 
@@ -102,6 +115,8 @@ def read_meta(file: Path, parquet: pq.ParquetFile) -> dict[str, Any]:
             raise RecordingError(f"{file}: damaged; it does not say '{name}' of the run.")
     if type(meta.setdefault("touched", False)) is not bool:  # older recordings do not have it
         raise RecordingError(f"{file}: damaged; it does not say whether the run was 'touched'.")
+    if not (_are_own(meta.setdefault("own", [])) and _is_code(meta.setdefault("code", []))):
+        raise RecordingError(f"{file}: damaged; what it says about elements of the user's own makes no sense.")
     if not _are_notes(meta.setdefault("notes", []), meta["last_step"]):
         raise RecordingError(f"{file}: damaged; what it says about a match makes no sense.")
     return meta
@@ -126,6 +141,30 @@ def _are_notes(notes: Any, last: int) -> bool:
     return True
 
 
+def _are_own(own: Any) -> bool:
+    """Whether a value is a list of what `placeholder.about` tells, with `module` and `loose`."""
+    def fits(each: Any) -> bool:
+        return (isinstance(each, dict) and all(_is_word(each.get(key)) for key in ("tag", "called", "module"))
+                and re.fullmatch(NAME, each["tag"]) is not None and re.fullmatch(NAME, each["called"]) is not None
+                and each.get("role") in ROLES and isinstance(each.get("loose"), bool)
+                and isinstance(each.get("attributes"), list) and len(each["attributes"]) <= MOST_ATTRIBUTES
+                and all(map(_is_word, each["attributes"])) and isinstance(each.get("facts"), dict)
+                and all(type(value) in (int, float) and 0.0 <= value <= HUGE for value in each["facts"].values()))
+
+    return isinstance(own, list) and len(own) <= MOST_OWN and all(map(fits, own))
+
+
+def _is_code(code: Any) -> bool:
+    """Whether a value is a list of modules: their names, files and texts."""
+    return isinstance(code, list) and len(code) <= MOST_OWN and all(
+        isinstance(each, dict) and _is_word(each.get("module")) and _is_word(each.get("file"))
+        and "/" not in each["file"] and isinstance(each.get("text"), str) for each in code)
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= LONGEST_NAME
+
+
 def parse_meta(text: bytes) -> dict[str, Any] | None:
     """The JSON object that the text is, or None."""
     try:
@@ -145,14 +184,42 @@ def _written_by(meta: dict[str, Any]) -> str:
     return str(versions.get("formiga"))[:20] if isinstance(versions, dict) else "of an unknown version"
 
 
-def read_world(file: Path, meta: dict[str, Any]) -> World:
-    """The recorded world. Its files are those in the recording: it can name no others, and include none."""
+def missing_elements(file: Path, meta: dict[str, Any]) -> dict[str, Element]:
+    """By tag, what stands for each own element of the recording whose code is not loaded here."""
+    known = registered()
+    missing = [each for each in meta["own"] if each["tag"] not in known]
+    if needed := [each["tag"] for each in missing if each["loose"]]:
+        raise RecordingError(f"{file}: <{needed[0]}> is a thing of its own that can be pushed, which cannot be read without "
+                             f"its code; {HOW_TO_LOAD}.")
+    return {each["tag"]: placeholder(each["tag"], each["role"], each["attributes"], each["called"], each["facts"])
+            for each in missing}
+
+
+def run_code(file: Path, meta: dict[str, Any]) -> None:
+    """Run the code that the recording brought along, for elements that are not registered yet."""
+    known = registered()
+    wanted = [each["tag"] for each in meta["own"] if each["tag"] not in known]
+    if not wanted:
+        return
+    for each in meta["code"]:
+        module = RECORDED_MAIN if each["module"] == MAIN else each["module"]
+        if module not in sys.modules:
+            run_source(Source(module, f"{file}/{each['file']}", each["text"]))
+    if lost := [tag for tag in wanted if tag not in registered()]:
+        raise RecordingError(f"{file}: its code does not give <{lost[0]}>.")
+
+
+def read_world(file: Path, meta: dict[str, Any], unknown: Mapping[str, Element] | None = None) -> World:
+    """The recorded world. Its files are those in the recording: it can name no others, and include none.
+
+    unknown: by tag, what stands for elements that are not registered.
+    """
     if "<include" in meta["world"]:  # in XML, '<' never stands in an attribute
         raise RecordingError(f"{file}: its world includes other files; formiga did not write that.")
     folder = _unpack(file, meta["files"])
     beside = os.path.join(folder, "world.xml") if folder else str(file)
     try:
-        world = read_text(meta["world"], beside)
+        world = read_text(meta["world"], beside, unknown=unknown)
         named = [path for _, _, path in named_files(elements_of(world))]
     except WorldError as wrong:
         raise RecordingError(f"{file}: its world cannot be read: {str(wrong).replace(f'{beside}:', 'line ')}") from wrong
@@ -196,7 +263,8 @@ def read_steps(file: Path, meta: dict[str, Any], rows: int, world: World, parts:
     """The steps that are recorded, if there are as many rows as they need."""
     last, every, worlds = meta["last_step"], meta["every"], meta["worlds"]
     count = last // every + 1 + (last % every > 0)
-    if rows != count * worlds * bodies_of(world, parts) or count > max(rows, MOST_STEPS_WITHOUT_ROWS):
+    if rows != count * worlds * bodies_of(world, parts) or count > max(rows, MOST_STEPS_WITHOUT_ROWS) \
+            or worlds > max(rows, MOST_WORLDS_WITHOUT_ROWS):
         others = f" and {len(world.loose)} things that can be pushed" if world.loose else ""
         others = f" and {bodies_of(world, parts) - world.robots} other bodies" if parts else others
         raise RecordingError(f"{file}: damaged; {rows} rows do not make {count} steps of {worlds} worlds with {world.robots} "

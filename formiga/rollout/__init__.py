@@ -3,8 +3,8 @@
     tried = rollout(world, genotypes, seed=1, trials=10)
     tried.fitness                                   # (genotypes, trials)
 
-Where everything in the world has a kernel, all steps run in one compiled loop (`kernel.py`); otherwise through `loop.py`.
-Both give the same bits, whatever the number of threads.
+Where everything in the world has a kernel, all steps of all trials run in one compiled call; otherwise through `loop.py`. Both
+give the same bits, whatever the number of threads.
 """
 
 from __future__ import annotations
@@ -12,21 +12,24 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from formiga.compiled import stages_of
 from formiga.control.neural import Network, learner
 from formiga.errors import WorldError, whole
+from formiga.kernels.program import Program
 from formiga.loop import Simulation, steps_in
-from formiga.rollout.kernel import Brain, roll
-from formiga.rollout.program import desk, obstacle, program
-from formiga.score import Score
+from formiga.score import Fitness, Score
 from formiga.state import Floats
+from formiga.world.elements import of, where
 from formiga.world.model import Group, World
 
 SHARDS = 8             # for each thread, so that none waits long for the last
+ROBOT_STEPS = 500_000  # of one call into the kernel: about a second
 AT_A_TIME = 1_000_000  # robots, in all worlds of a thread, unless one genotype alone needs more: 1 GB or so
 
 
@@ -56,6 +59,16 @@ def genes(world: World, group: Group) -> int:
     return network.size(inputs)
 
 
+def lacking(world: World, group: Group) -> str:
+    """What keeps the rollouts of this world from one compiled call, or nothing."""
+    if own := [of(praise).tag for praise in world.fitness if not isinstance(praise, Fitness)]:
+        return f"the term <{own[0]}>"
+    network: Network = group.controller
+    genotypes = {} if network.genotype is not None else {group.name: np.zeros(genes(world, group))}
+    lab = Simulation(world, genotypes=genotypes)
+    return stages_of(world, lab.engine, lab.model, lab.state).lacking
+
+
 def _inputs(network: Network, group: Group) -> list[str]:
     network.scales(group)  # says if one is missing
     return network.sensors
@@ -73,19 +86,20 @@ def rollout(world: World, genotypes: Any, seed: int = 0, trials: int = 1, second
         raise WorldError(f"genotypes must be numbers from -1 to 1 (genotypes, genes); these have the shape {given.shape}.")
     whole("trials:", trials, 1, 2**31)
     if not world.fitness:
-        raise WorldError(f"world '{world.name}' does not say what is good; give it at least one <fitness of=\"...\"/>.")
+        raise WorldError(f"{where(world.search or world)}world '{world.name}' does not say what is good; give it at least one "
+                         "<fitness of=\"...\"/>.")
     steps = steps_in(world, seconds)
     parts = min(os.cpu_count() or 1 if threads is None else whole("threads:", threads, 1, 4096), len(given))
     several = parts * SHARDS if parts > 1 else 1  # genotypes differ: who crashes takes longer
     several = min(len(given), max(several, -(-len(given) * trials * world.robots // AT_A_TIME)))
     edges = [len(given) * part // several for part in range(several + 1)]
     shards = [given[first:last] for first, last in pairwise(edges)]
-    attempt = _compiled if compiled and obstacle(world, chosen) is None else _readable
+    attempt = partial(_attempt, world, chosen, seed=seed, trials=trials, steps=steps, compiled=compiled)
     if parts == 1:
-        done = [attempt(world, chosen, shard, seed, trials, steps) for shard in shards]
+        done = [attempt(shard) for shard in shards]
     else:
         with ThreadPoolExecutor(parts) as pool:
-            done = list(pool.map(lambda shard: attempt(world, chosen, shard, seed, trials, steps), shards))
+            done = list(pool.map(attempt, shards))
     fitness, taken, crashes, speed = (np.concatenate(each) for each in zip(*done, strict=True))
     return Rollout(fitness, taken, crashes, speed, chosen.count, steps)
 
@@ -93,25 +107,19 @@ def rollout(world: World, genotypes: Any, seed: int = 0, trials: int = 1, second
 Tried = tuple[Any, Any, Any, Any]  # fitness, steps, crashes, speed, each (genotypes, trials)
 
 
-def _compiled(world: World, group: Group, genotypes: Floats, seed: int, trials: int, steps: int) -> Tried:
-    """All steps in one kernel."""
-    lab = Simulation(world, seed, trials, copies=len(genotypes))
+def _attempt(world: World, group: Group, genotypes: Floats, seed: int, trials: int, steps: int, compiled: bool) -> Tried:
+    """Every genotype in all trials: in one compiled call, or step by step through the loop."""
+    lab = Simulation(world, seed, trials, copies=len(genotypes), genotypes={group.name: np.repeat(genotypes, trials, axis=0)},
+                     compiled=compiled)
     score = Score(world, lab.model, lab.state, group)
-    code = program(lab, group, score)
-    network: Network = group.controller
-    wires = code.wires(network.sensors, network.scales(group))
-    inputs = len(wires.source)
-    weights = network.express(network.genes(group, inputs, genotypes), inputs, world.dt)
-    brain = Brain(network.KIND, np.array(network.shape(inputs)), weights, trials)
-    room = desk(code, inputs, network.memory(inputs), max(network.shape(inputs)))
-    roll(steps, code.body, code.now, code.eye, code.shine, wires, brain, code.praise, room)
-    return _tried(lab, group, score, len(genotypes), steps)
-
-
-def _readable(world: World, group: Group, genotypes: Floats, seed: int, trials: int, steps: int) -> Tried:
-    """Step by step, through the loop that everybody reads."""
-    lab = Simulation(world, seed, trials, copies=len(genotypes), genotypes={group.name: np.repeat(genotypes, trials, axis=0)})
-    score = Score(world, lab.model, lab.state, group)
+    parts = stages_of(world, lab.engine, lab.model, lab.state) if compiled else None
+    if parts is not None and not parts.lacking and not score.own:
+        stages = [*parts.step, *score.stages(parts.readings[group.name])]
+        program = Program(stages, lab.state.worlds, world.robots)
+        block = max(1, ROBOT_STEPS // max(1, lab.state.worlds * world.robots))
+        for taken in range(0, steps, block):  # between two calls Python hears signals
+            program.run(0, lab.state.worlds, min(block, steps - taken))
+        return _tried(lab, group, score, len(genotypes), steps)
     for _ in range(steps):
         running = ~lab.state.done
         if not running.any():
@@ -130,4 +138,4 @@ def _tried(lab: Simulation, group: Group, score: Score, genotypes: int, steps: i
     return tuple(array.reshape(genotypes, -1) for array in each)
 
 
-__all__ = ["Rollout", "genes", "rollout"]
+__all__ = ["Rollout", "genes", "lacking", "rollout"]

@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from formiga.engine.flatten import extent
 from formiga.errors import WorldError, suggest
 from formiga.kernels import kernel
+from formiga.kernels.program import Stage
 from formiga.score.terms import AGGREGATION, CLEARANCE, COVERAGE, DISPERSION, GRID, LIGHT, TERMS, Facts, look_around, value
 from formiga.sense.proximity import Proximity
 from formiga.state import Floats, State
@@ -83,7 +83,7 @@ class Score:
         self.uses = self.factors.any(axis=0)
         self.group, self.near = group, proximity_of(group)
         self.robots = world.slices[world.groups.index(group)]
-        region = extent(world, model.fixed)
+        region = model.region
         W, n = state.worlds, group.count
         self.reward, self.total = np.zeros((W, n)), np.zeros(W)
         self.facts = Facts(
@@ -108,14 +108,25 @@ class Score:
             self.total[running] += reward.mean(axis=1)
         return self.reward
 
+    def stages(self, readings: dict[str, Any]) -> list[Stage]:
+        """What `add` does for a world that took a step, as a stage of a compiled program; terms of the user's own have none.
+
+        readings: the arrays in which the program has the readings of the group.
+        """
+        near = readings[self.near.name] if self.near is not None and self.uses[CLEARANCE] else self.facts.near
+        facts = self.facts._replace(near=near, centre=np.zeros(2))
+        return [Stage(score_world, (self.factors, self.weights, self.uses, facts, self.reward, self.total))]
+
     def _ask(self, praise: Any) -> Floats:
         state, robots = self.state, self.robots
         given = praise.praise(Glimpse(state.position[:, robots], state.heading[:, robots], state.wheels[:, robots],
                                       state.crashed[:, robots], self.readings, self.dt))
         reward = np.asarray(given, np.float64)
-        if reward.shape != self.reward.shape or not np.isfinite(reward).all():
+        wrong = str(reward.shape) if reward.shape != self.reward.shape else \
+            "with not-a-number or infinity among them" if not np.isfinite(reward).all() else ""
+        if wrong:
             raise WorldError(f"{where(praise)}<{of(praise).tag}> must praise with finite numbers of the shape (worlds, robots) "
-                             f"= {self.reward.shape}, not {reward.shape}.")
+                             f"= {self.reward.shape}, not {wrong}.")
         return reward
 
     def restart(self, mask: Any) -> None:

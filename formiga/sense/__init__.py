@@ -15,9 +15,10 @@ import numpy as np
 
 from formiga.engine.beams import Beams
 from formiga.errors import WorldError
+from formiga.kernels.program import Stage
 from formiga.noise import Noise
 from formiga.state import Floats, State
-from formiga.world.elements import discover, of, where
+from formiga.world.elements import complaint, discover, of, where
 from formiga.world.model import Group, World
 
 Made = TypeVar("Made")
@@ -60,9 +61,28 @@ class Scene:
         """Readings (W, n, S) of light sensors, `sense.light.Photodiodes`, fixed to each robot."""
         return self.engine.light(self.model, self.state, diodes, self.robots)
 
+    def cast_stages(self, beams: Beams, reach: float, out: Floats) -> list[Stage] | None:
+        """`cast` as stages of a compiled program, into out (W, n, B); None if the engine has none."""
+        return self.engine.cast_stages(self.model, self.state, beams, reach, self.robots, out)
+
+    def light_stages(self, diodes: Any, out: Floats) -> list[Stage] | None:
+        """`light` as stages of a compiled program, into out (W, n, S); None if the engine has none."""
+        return self.engine.light_stages(self.model, self.state, diodes, self.robots, out)
+
     def look(self, reach: float, most: int) -> tuple[Floats, Any]:
         """Lights in sight (W, n, most, 6), nearest first: bearing, elevation, distance, red, green, blue; how many (W, n)."""
         return self.engine.look(self.model, self.state, reach, most, self.robots)
+
+    def place(self, local: Floats) -> Floats:
+        """Points (W, n, B, 3) in each robot's frame, as points of the world: from the middle of its foot, x ahead, z up."""
+        if not self.model.spatial:
+            c, s = np.cos(self.state.heading[:, self.robots, None]), np.sin(self.state.heading[:, self.robots, None])
+            x, y, z = np.moveaxis(local, -1, 0)
+            at = self.state.position[:, self.robots, None]
+            return np.stack([at[..., 0] + c * x - s * y, at[..., 1] + s * x + c * y, z], axis=-1)
+        pose = self.state.bodies[:, self.model.chassis[self.robots], None]
+        w, u = pose[..., 3:4], pose[..., 4:]
+        return pose[..., :3] + local + 2.0 * np.cross(u, np.cross(u, local) + w * local)
 
     def chassis(self, sensor: Any) -> Floats:
         """Poses (W, n, 7) of the robots' bodies in space: x y z, and a quaternion w x y z."""
@@ -101,7 +121,7 @@ def prepare_all(world: World) -> None:
                 try:
                     sensor.prepare()
                 except WorldError as wrong:
-                    raise WorldError(f"{where(sensor)}{wrong}") from wrong
+                    raise complaint(sensor, wrong) from wrong
 
 
 def read_all(world: World, engine: ModuleType, model: Any, state: State) -> Readings:
@@ -112,7 +132,10 @@ def read_all(world: World, engine: ModuleType, model: Any, state: State) -> Read
         for sensor in group.sensors:
             noise = Noise(state.key, state.step, robots, group.name, sensor.name)
             scene = Scene(engine, model, state, group, robots, noise, f"{group.name}/{sensor.name}")
-            reading = sensor.read(scene)
+            try:
+                reading = sensor.read(scene)
+            except WorldError as wrong:
+                raise complaint(sensor, wrong) from wrong
             if not isinstance(reading, np.ndarray) or reading.shape[:2] != (state.worlds, group.count):
                 raise WorldError(f"{where(sensor)}sensor '{sensor.name}' must return an array (worlds, robots, ...) = "
                                  f"({state.worlds}, {group.count}, ...), not {_shape(reading)}.")

@@ -25,6 +25,7 @@ METHOD_B = (35.760555, -16.011545, 6.151255, -0.807245, -0.063245, 0.026055, -0.
 
 # Method A: the printed polynomial up to 6 cm, then an exponential tail that continues value and slope and is 2 at 15 cm.
 JOIN, FLOOR, DECAY = 6.0, 0.5231964, 0.2498642
+LARGEST_TABLE = 2**20  # bytes of a user's samples
 
 
 def centimetres() -> Floats:
@@ -55,6 +56,8 @@ def from_csv(path: str, reach: float) -> Floats:
     file = Path(path)
     rows: list[tuple[float, float]] = []
     try:
+        if file.stat().st_size > LARGEST_TABLE:
+            raise WorldError(f"{path}: larger than {LARGEST_TABLE >> 20} MB; a table of samples is not.")
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as wrong:
         raise WorldError(f"{path}: cannot be read as a table of samples ({type(wrong).__name__}).") from wrong

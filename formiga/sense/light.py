@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from formiga.engine.beams import directions
+from formiga.kernels.program import Stage
 from formiga.noise import channel
 from formiga.state import Floats
 from formiga.units import DEG
@@ -47,6 +48,12 @@ class Light:
     def read(self, scene: Scene) -> Floats:
         """Readings (W, n, sensors) from 0 to 1."""
         return scene.light(_alone(self, scene.owner))
+
+    def stages(self, scene: Scene) -> tuple[Floats, list[Stage]] | None:
+        """The readings that kernels fill, and these kernels."""
+        out = np.zeros((scene.state.worlds, scene.group.count, len(self.angles)))
+        look = scene.light_stages(_alone(self, scene.owner), out)
+        return None if look is None else (out, look)
 
 
 class Photodiodes(NamedTuple):

@@ -11,6 +11,7 @@ import numpy as np
 from formiga.engine.beams import Beams, directions, ring
 from formiga.errors import WorldError
 from formiga.kernels import kernel
+from formiga.kernels.program import Stage
 from formiga.noise import channel, either, stream, unit
 from formiga.sense import infrared_table
 from formiga.state import Floats
@@ -133,6 +134,17 @@ class Proximity:
             value = self.distances(scene)
             respond(value, seen, self.reach, self.values, self.gain, self.offset, *after)
         return value
+
+    def stages(self, scene: Scene) -> tuple[Floats, list[Stage]] | None:
+        """The readings that kernels fill, and these kernels; None for a technique that has none."""
+        out = np.zeros((scene.state.worlds, scene.group.count, len(self.angles)))
+        look = scene.cast_stages(self.beams, self.reach, out) if self.technique == "ray" else None
+        if look is None:
+            return None
+        return out, [*look, Stage(respond_world, (
+            out, np.empty(len(self.angles), np.bool_), self.reach, self.values, self.gain, self.offset, self.share, self.closed,
+            self.noise[0], self.noise[-1], self.ambient, scene.state.key, scene.state.step, scene.robots.start,
+            channel(scene.owner)))]
 
     def distances(self, scene: Scene) -> Floats:
         """How far each sensor (W, n, sensors) sees along its beams; infinity where nothing is within reach."""

@@ -220,16 +220,16 @@ def without_robots(world: World, position: Floats, heading: Floats, gone: Collec
 
 # -- the world as it stands -------------------------------------------------------------------------------------------
 def as_it_stands(world: World, position: Floats, heading: Floats, alive: Any, loose: Floats,
-                 solid: Mapping[int, dict[str, Any] | None] | None = None) -> World:
-    """The world whose robots start where they are now, and as they are, and so does what they push; its scripts are in it,
-    wherever it is saved.
+                 solid: Mapping[int, dict[str, Any] | None] | None = None, scripts: bool = True) -> World:
+    """The world whose robots start where they are now, and as they are, and so does what they push.
 
+    scripts: whether its script files become text of its own, so that it can be saved in any folder.
     solid: number of a thing -> attributes that say where it is now in space, or None if it is gone.
     """
     now = solid or {}
     groups = tuple(replace(group, place=_standing(position[robots], heading[robots], alive[robots]))
                    for group, robots in zip(world.groups, world.slices, strict=True))
-    page = tuple(Script(run=each.text) if isinstance(each, Script) else each for each in world.page)
+    page = tuple(Script(run=each.text) if scripts and isinstance(each, Script) else each for each in world.page)
     lying = {thing.name: _lying(thing, pose) for thing, pose in zip(world.loose, loose.tolist(), strict=True)}
     things = tuple(lying[thing.name] if thing in world.loose else replace(thing, **(now.get(number) or {}))
                    for number, thing in enumerate(world.things) if now.get(number, {}) is not None)

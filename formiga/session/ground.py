@@ -94,6 +94,15 @@ class Ground:
         return {robot for robot, (x, y) in enumerate(position)
                 if self.outside(x, y) or self.blocked(x, y, self.radius[robot] * (1.0 - 1e-9))}
 
+    def refuse_outside(self, name: str, x: float, y: float) -> None:
+        """Say how large the arena is to whoever would put something beyond its wall."""
+        if self.outside(x, y):
+            arena = self.world.arena
+            assert arena is not None
+            wide, deep = arena.width / 2, arena.depth / 2
+            raise FormigaError(f"{name} cannot be at ({x:g}, {y:g}): that is outside the arena, which goes from "
+                               f"({arena.x - wide:g}, {arena.y - deep:g}) to ({arena.x + wide:g}, {arena.y + deep:g}).")
+
     def outside(self, x: float, y: float) -> bool:
         """Whether a place is beyond the wall of the arena."""
         arena = self.world.arena

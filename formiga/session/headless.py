@@ -13,21 +13,25 @@ from formiga.errors import FormigaError
 from formiga.loop import Run, measure, steps_in
 from formiga.session.session import Session
 from formiga.view.picture import Picture
+from formiga.world.document import Document
 from formiga.world.model import World
 
 EVERY = 20              # steps between two reports of progress
 
 
-def run_script(world: World, script: str | os.PathLike[str], seconds: float | None = None, seed: int = 0, *,
-               out: str | os.PathLike[str] | None = None, picture: str | os.PathLike[str] | None = None,
-               say: Callable[[str], None] = lambda text: None, progress: Callable[[float], None] | None = None,
-               stop: Callable[[], bool] = lambda: False) -> tuple[Run, bool]:
+def run_script(given: World | Document, script: str | os.PathLike[str], seconds: float | None = None, seed: int = 0, *,
+               engine: str | None = None, out: str | os.PathLike[str] | None = None,
+               picture: str | os.PathLike[str] | None = None, say: Callable[[str], None] = lambda text: None,
+               progress: Callable[[float], None] | None = None, stop: Callable[[], bool] = lambda: False) -> tuple[Run, bool]:
     """Run a world with a script that acts at its times. It lasts as long as the world or `seconds` say, or until `quit`.
+
+    given: a world, or the document that it was read from, whose comments and params `save` keeps.
 
     Returns the run, and whether the script came to its end. The first mistake, in the script or in the world's own text,
     ends it with an error; what was recorded until then is kept. A motion that explodes ends the run: its log says so, and so
     does the recording, whose ending is 'failed'.
     """
+    world = given.world if isinstance(given, Document) else given
     path, began = Path(script), time.perf_counter()
     parse(read_script(path), str(path))  # before anything is written
     asked = (steps_in(world, seconds) - 0.5) * world.dt
@@ -43,7 +47,7 @@ def run_script(world: World, script: str | os.PathLike[str], seconds: float | No
     def over() -> bool:
         return bool(mistakes) or session.ended or session.failed or session.console.now() >= asked
 
-    session = Session(world, seed=seed, hear=hear, own_settings=False)
+    session = Session(given, seed=seed, hear=hear, own_settings=False, engine=engine)
     if mistakes:
         raise FormigaError(mistakes[0])
     recording = Path(out) / lab.RECORDING if out is not None else None

@@ -47,7 +47,11 @@ class Replay:
     @property
     def scoreboard(self) -> Scoreboard | None:
         """How the match stood at this moment, if it was one."""
-        after = bisect_right(self._boards, int(self.steps[self.index]), key=lambda noted: noted[0])
+        return self.board(int(self.steps[self.index]))
+
+    def board(self, step: int) -> Scoreboard | None:
+        """How the match stood at a step."""
+        after = bisect_right(self._boards, step, key=lambda noted: noted[0])
         return self._boards[after - 1][1] if after else None
 
     def forward(self) -> bool:

@@ -7,7 +7,7 @@ and ask for pictures with `look`; they never wait for more than a step, and no s
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -24,23 +24,27 @@ from formiga.errors import FormigaError, suggest
 from formiga.loop import Simulation
 from formiga.record.recorder import Recorder
 from formiga.record.recording import Recording
-from formiga.session import settings
+from formiga.record.trust import HOW_TO_LOAD
+from formiga.session import recent, settings
 from formiga.session.commands import commands
 from formiga.session.drives import WHEELS, merged, names, outputs, wheels
 from formiga.session.edit import FAR, Change, moved, pushed, same_robots, same_things
 from formiga.session.ground import Ground
 from formiga.session.inbox import Inbox
-from formiga.session.mistakes import own_mistakes
 from formiga.session.names import group_of, loose_number, robot_name
+from formiga.session.own_files import OwnFiles
 from formiga.session.own_text import begin
 from formiga.session.pace import BLOCK, IDLE, Pace
+from formiga.session.plots import sampled
 from formiga.session.replay import Replay
 from formiga.session.tape import Tape
 from formiga.session.values import VARIABLES, get
 from formiga.session.watch import Before, watch
 from formiga.state import Floats
 from formiga.view.frame import Frame, Scoreboard
+from formiga.world.document import Document
 from formiga.world.model import World
+from formiga.world.own import own_mistakes
 
 UNDO = 20               # edits that can be taken back
 PAST = 100              # lines that are remembered
@@ -63,6 +67,9 @@ class Guest(Protocol):
     def watch(self, sim: Simulation) -> None:
         """After each step; may change the state by hand."""
 
+    def rest(self) -> None:
+        """There was a pause since the last step."""
+
     def scoreboard(self) -> Scoreboard | None:
         """How it stands, for people."""
 
@@ -75,12 +82,13 @@ class Session:
 
     guest: a match that is played in the world. It follows the session's pace, also through a pause. Meanwhile robots can be
     driven and everything that moves can be put somewhere else, but the world stays as it is and time does not begin again;
-    `load` sends the guest home, and so does the end of `run`. engine: instead of the world's own.
+    `load` sends the guest home, and so does the end of `run`. engine: instead of the world's own. own: Python files with
+    elements of the user's own that are loaded already; when one changes, the run goes on with the new code.
     """
 
-    def __init__(self, given: Given, *, seed: int = 0, parameters: dict[str, str] | None = None,
+    def __init__(self, given: Given | Document, *, seed: int = 0, parameters: dict[str, str] | None = None,
                  hear: Hearer | None = None, own_settings: bool = True, guest: Guest | None = None,
-                 engine: str | None = None) -> None:
+                 engine: str | None = None, own: Sequence[str] = ()) -> None:
         self.hearers: list[Hearer] = [hear] if hear else []
         self.past: deque[tuple[str, str]] = deque(maxlen=PAST)  # what was said lately, for who comes later
         self.playing = False
@@ -89,22 +97,27 @@ class Session:
         self.touched = False                           # changed by hand since it began
         self.robot_steps = 0                           # steps that all robots together have taken, whatever was reset
         self.overlays: set[str] = set()                # that somebody looks at
+        self.plots: list[str] = []                     # quantities that are plotted, see plots.py
         self.version = 0                               # of the world: another one has to be drawn again
         self.eyes: Any = None                          # whoever has cameras: the page, if there is one
         self.replay: Replay | None = None
+        self.sought = 0                                # jumps in recordings, by `seek`
+        self.document: Document | None = None          # the file that the world was read from, if it was
         self.guest: Guest | None = None                # who plays
         self.drives: dict[int, tuple[float, float]] = {}  # robot -> wheel speeds as shares of the top speed
         self.outs: dict[tuple[int, str], float] = {}   # robot, further motor -> what somebody tells it
         self.inbox: Inbox[Frame] = Inbox()
         self.pace = Pace()
-        self.tape = Tape(self.say)
+        self.tape = Tape(self.say, self._list)
+        self._remembers = own_settings
         self._selected = -1
-        self._undo: deque[tuple[World, Simulation]] = deque(maxlen=UNDO)
+        self._undo: deque[tuple[World, Simulation, Document | None]] = deque(maxlen=UNDO)
         self._drag_begins = True                       # whether the next place that something is dragged to can be undone
         self._ground: Ground | None = None
         self._before: Before | None = None             # poses one step ago
         self._stepped = 0.0                            # when that was, on the clock
         self._second, self._said = 0, 0                # in which second events were last said, and how many
+        self._own = OwnFiles(own)
         self._open(given, seed, parameters, engine)
         self.guest, self.touched = guest, guest is not None
         self.console = Console(say=self.say, clock=lambda: self.time, complain=lambda text: self.say(text, "error"))
@@ -112,25 +125,45 @@ class Session:
         for name in VARIABLES:
             self.console.provide(name, partial(get, self, name))
         settings.begin(self.console, own_settings)
+        self._remember(given)
         self._run_own_text()
 
     # -- what is open -------------------------------------------------------------------------------------------------
-    def open(self, given: Given, seed: int = 0, parameters: dict[str, str] | None = None) -> None:
+    def open(self, given: Given | Document, seed: int = 0, parameters: dict[str, str] | None = None) -> None:
         """Begin with a world or a recording. If it cannot be read, everything stays as it was."""
         self._open(given, seed, parameters)
+        self.plots = list(sampled(self))
         self._changed()
         self.console.forget_untrusted()
+        self._remember(given)
         self._run_own_text()
 
-    def _open(self, given: Given, seed: int, parameters: dict[str, str] | None, engine: str | None = None) -> None:
+    def _remember(self, given: Given | Document) -> None:
+        """Put a file that was opened on the list of recent ones."""
+        path = self.document.file if self.document is not None else self.replay.recording.path if self.replay else None
+        if path is not None and not (isinstance(given, str) and given in lab.shipped_worlds()):
+            self._list(path)
+
+    def _list(self, path: str | Path) -> None:
+        if self._remembers:
+            try:
+                recent.note(path)
+            except FormigaError as wrong:
+                self.say(f"the list of recent files was not written: {wrong}", "error")
+
+    def _open(self, given: Given | Document, seed: int, parameters: dict[str, str] | None, engine: str | None = None) -> None:
+        document = None
         with own_mistakes():
             source: World | Recording
-            if not isinstance(given, str):
+            if isinstance(given, Document):
+                document, source = given, given.world
+            elif not isinstance(given, str):
                 source = given
             elif given.endswith(".parquet"):
                 source = lab.read_recording(given)
             else:
-                source = lab.read_world(given, **(parameters or {}))
+                document = lab.read_document(given, **(parameters or {}))
+                source = document.world
             if isinstance(source, Recording):
                 if engine is not None:
                     raise FormigaError(f"{source.path}: a recording has the engine that it was recorded with.")
@@ -140,15 +173,16 @@ class Session:
                 if engine is not None:
                     find_engine(engine)
                     source = replace(source, engine=engine)
-                replay, sim = None, Simulation(source, seed)
-                decide_all(source, sim.state, sim.readings)  # says what its sensors and controllers miss
-                sim = Simulation(source, seed)
+                replay, sim = None, _started(source, seed)
         self.tape.close("another world was opened")
         self._send_home()
-        self.replay, self.world, self.sim = replay, sim.world, sim
+        self.replay, self.world, self.sim, self.document = replay, sim.world, sim, document
         self._let_go()
         self._undo.clear()
         self._selected, self.touched = -1, False
+        if replay is not None and replay.recording.missing:
+            tags = ", ".join(f"<{tag}>" for tag in replay.recording.missing)
+            self.say(f"without its code {tags} shows nothing; {HOW_TO_LOAD}.", "note")
 
     def _run_own_text(self) -> None:
         if self.replay is None:
@@ -221,6 +255,7 @@ class Session:
         try:
             while not (stop() or self.ended):
                 self.answer()
+                self._own.look(self)
                 if not self._advance():
                     self.inbox.wait(self._nap())
         except BaseException as wrong:
@@ -276,6 +311,8 @@ class Session:
         if on and self.replay and self.replay.index == self.replay.last:
             self.replay.show(0)
             self._before = None
+        if self.guest is not None and not self.playing:
+            self.guest.rest()
         self.playing = on
         self.pace.restart(self.time)
 
@@ -312,6 +349,8 @@ class Session:
     def _play(self, guest: Guest) -> None:
         """One step of a match; who is driven by hand does not listen to his team."""
         if not guest.over:
+            if not self.playing:
+                guest.rest()
             self.sim.step(merged(guest.drive(self.sim), wheels(self.world, self.drives)), outputs(self.world, self.outs))
             guest.watch(self.sim)
             self._stepped_on()
@@ -355,7 +394,9 @@ class Session:
         if self.playing and not exact and self.speed < inf and self._before is not None:
             period = (self._next() - self.time) / self.speed
             share = min(1.0, (self.pace.clock() - self._stepped) / period) if period > 0.0 else 1.0
-        return watch(self, self._before, share)
+        shown = watch(self, self._before, share)
+        shown.extra["plots"] = sampled(self)
+        return shown
 
     # -- changes ------------------------------------------------------------------------------------------------------
     def change(self, change: Change, *, try_out: bool = True, undo: bool = True) -> None:
@@ -378,7 +419,7 @@ class Session:
             new.state.loose[0] = change.loose
             new.look_again()
         if undo:
-            self._undo.append((self.world, self.sim))
+            self._undo.append((self.world, self.sim, self.document))
         now = {int(before): number for number, before in enumerate(change.kept) if before >= 0}
         alike = len(now) == len(change.kept) == self.world.robots and same_things(self.world, change.world)
         alike = alike and new.model.parts == self.sim.model.parts
@@ -415,6 +456,8 @@ class Session:
             return
         position, heading = self.poses()
         with suppress(FormigaError):
+            if kind == "robot" or loose_number(self.world, index) >= 0:
+                self.ground.refuse_outside(kind, x, y)
             if kind == "thing" and (number := loose_number(self.world, index)) >= 0:
                 if self.ground.in_the_way(position, x, y, self.ground.size[number], thing=number):
                     return
@@ -437,8 +480,21 @@ class Session:
         self._refuse_while_played("time does not go back")
         self.tape.close("an edit was undone")
         self._let_go()
-        self._use(*self._undo.pop())
+        world, sim, self.document = self._undo.pop()
+        self._use(world, sim)
         self.selected = -1
+
+    def begin_again(self, world: World, document: Document | None, why: str) -> None:
+        """Start the run again in another reading of its world; can be undone. If that cannot run, nothing has changed."""
+        self._refuse_while_played("its world stays as it is")
+        with own_mistakes():
+            sim = _started(world, self.seed)
+        self.tape.close(why)
+        self._undo.append((self.world, self.sim, self.document))
+        self._let_go()
+        self.document = document
+        self._use(world, sim)
+        self.selected, self.touched = -1, False
 
     def _use(self, world: World, sim: Simulation) -> None:
         drawn_again = world is not self.world
@@ -470,6 +526,7 @@ class Session:
         if self.replay is None:
             raise FormigaError("only recordings have a timeline. `record` one, then `load` it.")
         self.replay.seek(seconds)
+        self.sought += 1
         self._changed(False)
 
     def drive(self, robot: int, shares: tuple[float, float] | None) -> None:
@@ -525,6 +582,13 @@ class Session:
         if self.replay:
             raise FormigaError("this is a recording already.")
         self.tape.begin(path, self.sim, self.touched or bool(self.sim.state.step[0]), self.scoreboard())
+
+
+def _started(world: World, seed: int) -> Simulation:
+    """A run at its start, after sensors and controllers had an occasion to say what they miss."""
+    trial = Simulation(world, seed)
+    decide_all(world, trial.state, trial.readings)
+    return Simulation(world, seed)
 
 
 __all__ = ["Guest", "Session"]

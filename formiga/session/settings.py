@@ -20,8 +20,13 @@ DEFINE = ("alias", "unalias", "bind", "unbind")
 
 def path() -> Path:
     """The user's own settings file."""
-    folder = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-    return Path(folder) / "formiga" / "settings.fsh"
+    return folder() / "settings.fsh"
+
+
+def folder() -> Path:
+    """Where a user's settings are kept."""
+    own = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return Path(own) / "formiga"
 
 
 def begin(console: Console, own: bool = True) -> None:
@@ -71,4 +76,4 @@ def _defined(console: Console, upper: str) -> Console:
     return other
 
 
-__all__ = ["begin", "defaults", "path", "save"]
+__all__ = ["begin", "defaults", "folder", "path", "save"]

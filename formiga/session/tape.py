@@ -12,11 +12,13 @@ from formiga.view.frame import Scoreboard
 
 
 class Tape:
-    """At most one file that takes every step. `say` hears (text, kind) when one is whole, or could not be written."""
+    """At most one file that takes every step. `say` hears (text, kind) when one is whole, or could not be written; `whole`
+    the path of one that is.
+    """
 
-    def __init__(self, say: Callable[[str, str], None]) -> None:
+    def __init__(self, say: Callable[[str, str], None], whole: Callable[[Path], None] = lambda path: None) -> None:
         self.recorder: Recorder | None = None
-        self._say = say
+        self._say, self._whole = say, whole
         self._steps = 0                    # on this tape, without the start
 
     def begin(self, path: str | Path, sim: Simulation, touched: bool, board: Scoreboard | None = None) -> None:
@@ -75,6 +77,7 @@ class Tape:
             self._say(str(wrong), "error")
         else:
             self._say(f"recorded {path}{f', until {why}' if why else ''}", "note")
+            self._whole(path)
 
     def _end(self, ending: str) -> None:
         assert self.recorder is not None

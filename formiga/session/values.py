@@ -39,7 +39,7 @@ def get(session: Session, path: str) -> str:
     if target.kind == "robot":
         robot = inspect(session, target.index)
         own = {each: robot[each] for each in ROBOT}
-        known = own | robot["readings"] | robot["space"] | own  # a sensor may be named x
+        known = own | robot["memory"] | robot["readings"] | robot["space"] | own  # a sensor may be named x
         if attribute not in known:
             raise FormigaError(f"a robot has no '{brief(attribute)}'.{suggest(brief(attribute), known)} "
                                f"It has: {', '.join(known)}.")

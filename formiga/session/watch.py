@@ -14,8 +14,10 @@ from formiga.geometry import arc
 from formiga.session.names import robot_name
 from formiga.session.space import in_space
 from formiga.state import Floats
-from formiga.view.frame import Frame, Rays, blend, frame, space_poses, thing_rows, turned, upright
+from formiga.view.frame import Frame, Rays, blend, frame, thing_rows, turned, upright
 from formiga.world.elements import of
+from formiga.world.model import Group
+from formiga.world.placeholder import Placeholder
 
 if TYPE_CHECKING:
     from formiga.session.session import Session
@@ -47,10 +49,11 @@ def watch(session: Session, before: Before | None, share: float) -> Frame:
     if session.selected >= 0:
         extra["robot"] = inspect(session, session.selected)
     parts = sim.model.parts
-    if parts and share < 1.0 and before is not None:
-        shown |= space_poses(world, parts, blend(before[3], sim.state.bodies[0], share))
-    now = frame(world, sim.state, session.version, parts, extra=extra, **shown)
-    if share < 1.0 and before is not None and not parts:
+    if share >= 1.0:
+        before = None
+    bodies = blend(before[3], sim.state.bodies[0], share) if parts and before is not None else None
+    now = frame(world, sim.state, session.version, parts, bodies, extra=extra, **shown)
+    if before is not None and not parts:
         position, heading, loose, _ = before
         now.place[:, :2] = position + share * (now.place[:, :2] - position)
         now.turn[:] = upright(heading + share * (sim.state.heading[0] - heading))
@@ -165,12 +168,7 @@ def inspect(session: Session, robot: int) -> dict[str, Any]:
     group, robots = next((group, robots) for group, robots in zip(world.groups, world.slices, strict=True)
                          if robots.start <= robot < robots.stop)
     i = robot - robots.start
-    known = {getattr(sensor, "name", ""): sensor for sensor in group.sensors}
-    try:
-        readings = {name: np.array(values[0, i]) for name, values in sim.readings[group.name].items()
-                    if session.replay is None or _sees(session, group.name, name, known.get(name))}
-    except FormigaError:
-        readings = {}
+    readings = {name: np.array(values[0, i]) for name, values in own_readings(session, group).items()}
     memory = {name: np.array(values[0, i]) for (owner, name), values in state.memory.items()
               if owner == f"{group.name}/<controller>" and values.ndim >= 2 and np.size(values[0, i])}
     layers: dict[str, Floats] = {}
@@ -194,13 +192,23 @@ def inspect(session: Session, robot: int) -> dict[str, Any]:
     }
 
 
+def own_readings(session: Session, group: Group) -> dict[str, Any]:
+    """Name -> readings (W, n, ...) of a group's sensors, but of those that a replay cannot know."""
+    known = {getattr(sensor, "name", ""): sensor for sensor in group.sensors}
+    try:
+        return {name: values for name, values in session.sim.readings[group.name].items()
+                if session.replay is None or _sees(session, group.name, name, known.get(name))}
+    except FormigaError:
+        return {}
+
+
 def _sees(session: Session, group: str, name: str, sensor: Any) -> bool:
     """Whether a sensor says in a replay what it said in the run.
 
-    One with a memory needs the whole run. In space a recording has poses and no forces or angles, so only beams over a level
-    floor are sure to be right.
+    One with a memory needs the whole run, one without its code says nothing. In space a recording has poses and no forces or
+    angles, so only beams over a level floor are sure to be right.
     """
-    if any(key[0] == f"{group}/{name}" for key in session.sim.state.memory):
+    if isinstance(sensor, Placeholder) or any(key[0] == f"{group}/{name}" for key in session.sim.state.memory):
         return False
     return _level(session) if beams_of(sensor) is not None else not session.sim.model.parts
 
@@ -209,4 +217,4 @@ def _level(session: Session) -> bool:
     return not session.sim.model.parts or bool(getattr(session.sim.model, "level", False))
 
 
-__all__ = ["Before", "inspect", "links", "pulls", "rays", "shifts", "summary", "touches", "watch"]
+__all__ = ["Before", "inspect", "links", "own_readings", "pulls", "rays", "shifts", "summary", "touches", "watch"]

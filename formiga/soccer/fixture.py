@@ -1,18 +1,20 @@
-"""One match of a tournament, as a process: python -m formiga.soccer.fixture DIR NUMBER
+"""Matches of a tournament, one after the other, as a process: python -m formiga.soccer.fixture DIR
 
-It ends, and its teams with it, when it is told to (SIGTERM), or when its standard input ends: whoever started it is gone.
+It reads the numbers of matches from its standard input, a line each, and answers each with a line of JSON when that match has
+ended: {"number": 7, "why": ""}, or why it came to no result. It ends, and its teams with it, when it is told to (SIGTERM), or
+when its standard input ends: the process that started it is gone.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sys
 import threading
 from contextlib import ExitStack
 from math import inf
 from pathlib import Path
+from queue import SimpleQueue
 
 from formiga.errors import FormigaError
 from formiga.files import write_whole
@@ -20,19 +22,41 @@ from formiga.loop import Simulation
 from formiga.record.recorder import Recorder
 from formiga.soccer.camera import Camera
 from formiga.soccer.match import arrange
-from formiga.soccer.tournament import MATCHES, REPLAYS, read_settings
+from formiga.soccer.tournament import MATCHES, REPLAYS, Settings, read_settings
 
-STOPPED = 3   # exit code
+END = -1   # a number that no match has
 
 
-def main(folder: str, number: str) -> int:
-    """Play it, and write its result."""
-    stop = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+def main(folder: str) -> None:
+    """Play what is asked for, until the end."""
+    stop, asked = threading.Event(), SimpleQueue[int]()
+
+    def end(*_: object) -> None:
+        stop.set()
+        asked.put(END)
+
+    def listen() -> None:
+        for line in sys.stdin:
+            asked.put(int(line))
+        end()
+
+    signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_watch_parent, args=[stop], daemon=True).start()
+    threading.Thread(target=listen, daemon=True).start()
     settings = read_settings(folder)
-    fixture = settings.fixtures()[int(number)]
+    while (number := asked.get()) != END and not stop.is_set():
+        why = ""
+        try:
+            play(Path(folder), settings, number, stop)
+        except FormigaError as wrong:
+            why = str(wrong)
+        if not stop.is_set():
+            print(json.dumps({"number": number, "why": why}), flush=True)
+
+
+def play(folder: Path, settings: Settings, number: int, stop: threading.Event) -> None:
+    """Play a match to its end, and write its result; or until `stop`, and write none."""
+    fixture = settings.fixtures()[number]
     labels, options = settings.labels, dict(settings.match)
     camera = Camera(**options.pop("camera", {}))
     blue, yellow = (settings.teams[team] for team in (fixture.blue, fixture.yellow))
@@ -43,26 +67,15 @@ def main(folder: str, number: str) -> int:
                                             names=[labels[fixture.blue], labels[fixture.yellow]], **options))
         record = None
         if settings.replays:
-            replay = Path(folder) / REPLAYS / f"{fixture.name}.parquet"
-            record = stack.enter_context(Recorder(replay, match.world, fixture.seed))
+            record = stack.enter_context(Recorder(folder / REPLAYS / f"{fixture.name}.parquet", match.world, fixture.seed))
         match.play(Simulation(match.world, fixture.seed), speed=speed, record=record, stop=stop.is_set)
         if match.interrupted:
             if record is not None:
                 record.ending = "interrupted"
-            return STOPPED
+            return
         result = match.result()
-    write_whole(Path(folder) / MATCHES / f"{fixture.name}.json", json.dumps({"round": fixture.round, **result}) + "\n")
-    return 0
-
-
-def _watch_parent(stop: threading.Event) -> None:
-    while os.read(0, 4096):
-        pass
-    stop.set()
+    write_whole(folder / MATCHES / f"{fixture.name}.json", json.dumps({"round": fixture.round, **result}) + "\n")
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(*sys.argv[1:3]))
-    except FormigaError as wrong:
-        sys.exit(str(wrong))
+    main(sys.argv[1])

@@ -24,6 +24,7 @@ from formiga.loop import Simulation
 from formiga.noise import Noise, world_key
 from formiga.soccer import league, placing
 from formiga.soccer.camera import Camera
+from formiga.soccer.pace import Pace
 from formiga.soccer.referee import NOBODY, Decision, Phase, Referee, Rules, Scene, words
 from formiga.soccer.statistics import Statistics
 from formiga.soccer.talk import BLUE, NAMES, YELLOW, Bridge, Call, Foul, Game
@@ -85,18 +86,25 @@ class Match:
         self._said = (-inf, "")                               # when, and what the board shows for a while
         self._pace = Pace(inf, world.dt)
         self._saved, self._replaced, self._complained = BURST, 0.0, -inf  # s to put things elsewhere in; when, on the clock
-        self._closed, self._words = False, dict[str, str]()
+        self._closed, self._words, self._failures = False, dict[str, str](), dict[str, str]()
 
     # -- one step -----------------------------------------------------------------------------------------------------
+    def meet(self) -> None:
+        """Wait until both teams' programs have started; TeamError for one that ended before it could."""
+        for bridge in self.bridges:
+            bridge.start(inf if self.lockstep else self._wait)
+
     def drive(self, sim: Simulation) -> dict[str, Any]:
         """Wheel speeds for the next step, group -> (1, P, 2): what the teams want, while the game is on."""
-        if self._frame < 0:
+        if first := self._frame < 0:
             self._begin(sim)
         wheels = np.zeros((2, self.players, 2))
         for team, bridge in enumerate(self.bridges):
             self._take(wheels[team], bridge.orders(self._frame, self._patience))
             if self.referee.phase is Phase.CALLED and not self._waiting and (wish := bridge.placement()) is not None:
                 self._wishes[team] = wish
+        if first:  # the time in which programs load is not that of the match
+            self._pace = Pace(inf, self.world.dt)
         if self.referee.phase is not Phase.PLAYING:
             wheels[...] = 0.0
         wheels[~self.on] = 0.0
@@ -116,6 +124,13 @@ class Match:
         self._hear()
         sim.look_again()
         self._show(sim.state)
+        self._pace.step()
+        if self.over:
+            self._pace.end()
+
+    def rest(self) -> None:
+        """The match was paused since the last step: that time is not counted."""
+        self._pace.rest()
 
     @property
     def time(self) -> float:
@@ -146,6 +161,8 @@ class Match:
         self._show(sim.state)
 
     def _wait_for_teams(self) -> None:
+        for bridge in self.bridges:
+            bridge.start(0.0)
         missing = [bridge.name for bridge in self.bridges if not _is_there(bridge)]
         if missing and time.monotonic() - self._since < self._wait:
             self._said = (self.time, f"waiting for {' and '.join(missing)}")
@@ -374,6 +391,7 @@ class Match:
         record: a Recorder, which gets every step and the board. progress is called after each step.
         """
         Simulation(self.world, self.seed).step()  # whatever has to be compiled or loaded is not late later
+        self.meet()
         if record is not None:
             record([sim])
             record.note(self.scoreboard())
@@ -428,7 +446,8 @@ class Match:
             "rules": referee.rules.name, "dt": self.world.dt, "lockstep": self.lockstep,
             "halves": referee.halves, "half_seconds": referee.half_seconds,
             "simulated_seconds": round(self.time, 3), "goals": self.goals, "statistics": self.statistics.figures(),
-            "calls": log, "troubles": self.troubles, "last_words": self._words if self._closed else self._last_words(),
+            "calls": log, "troubles": self.troubles, "failures": self._failures if self._closed else self._failed(),
+            "last_words": self._words if self._closed else self._last_words(),
             "pace": {**self._pace.figures(self.time), "frames": self._frame + 1},
         }
 
@@ -437,10 +456,14 @@ class Match:
         return {name: bridge.log()[-LOG:] for name, bridge in zip(NAMES, self.bridges, strict=True)
                 if not getattr(bridge, "alive", True) and hasattr(bridge, "log")}
 
+    def _failed(self) -> dict[str, str]:
+        """The teams that could not play to the end, and why."""
+        return {name: why for name, bridge in zip(NAMES, self.bridges, strict=True) if (why := bridge.failure())}
+
     def close(self) -> None:
         """End both teams' programs, and give everything back."""
         if not self._closed:
-            self._words, self._closed = self._last_words(), True
+            self._words, self._failures, self._closed = self._last_words(), self._failed(), True
         with ExitStack() as stack:
             if self._hub is not None:
                 stack.callback(self._hub.close)
@@ -452,58 +475,6 @@ class Match:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-class Pace:
-    """Deadlines on the clock that do not drift: picture k is due at start + k dt / speed.
-
-    A picture that is a whole period late was missed. Who is late catches up; only after a second of delay, when the machine
-    slept, it counts anew from there.
-    """
-
-    GIVE_UP = 1.0   # s
-
-    def __init__(self, speed: float, dt: float, clock: Callable[[], float] = time.perf_counter,
-                 sleep: Callable[[float], None] = time.sleep) -> None:
-        if not speed > 0.0:
-            raise FormigaError(f"a speed of {speed:g} is none; it must be above 0, or inf.")
-        self.speed, self._period = speed, dt / speed
-        self._clock, self._sleep = clock, sleep
-        self._began = self._due = clock()
-        self._used = time.process_time()
-        self._ended: tuple[float, float] | None = None  # s on the clock, s of the processor
-        self.missed = 0
-        self._late: list[float] = []
-
-    def wait(self) -> None:
-        """Until the next picture is due."""
-        if self.speed == inf:
-            return
-        self._due += self._period
-        while (ahead := self._due - self._clock()) > 0.0:
-            self._sleep(ahead)
-        self._late.append(-ahead)
-        if -ahead >= self._period:
-            self.missed += max(1, int(-ahead / self._period)) if -ahead > self.GIVE_UP else 1
-        if -ahead > self.GIVE_UP:
-            self._due = self._clock()
-
-    def end(self) -> None:
-        """It is over: the figures stay as they are."""
-        self._ended = self._clock() - self._began, time.process_time() - self._used
-
-    def figures(self, simulated: float) -> dict[str, Any]:
-        """How well it kept up; the share of one core that this process, the simulator, has used."""
-        wall, used = self._ended or (self._clock() - self._began, time.process_time() - self._used)
-        late = np.sort(self._late) if self._late else np.zeros(1)
-        return {"speed": None if self.speed == inf else self.speed, "missed_frames": self.missed,
-                "wall_seconds": round(wall, 3), "real_time_factor": round(simulated / wall, 3) if wall > 0.0 else None,
-                "cpu_share": round(used / wall, 4) if wall > 0.0 else None,
-                "late_ms": {"median": _ms(late, 0.5), "p99": _ms(late, 0.99), "most": _ms(late, 1.0)}}
-
-
-def _ms(late: Floats, share: float) -> float:
-    return round(1000.0 * float(late[min(len(late) - 1, int(share * len(late)))]), 3)
 
 
 def _numbers(world: World) -> Any:
@@ -541,7 +512,8 @@ def arrange(blue: str, yellow: str, *, players: int = 3, preset: str | None = No
         if online:
             from formiga.soccer.network import Network
 
-            hub = stack.enter_context(Network(players, field, robot.wheel_radius, robot.top_speed, **(network or {})))
+            hub = stack.enter_context(Network(players, field, robot.wheel_radius, robot.top_speed, ball.radius,
+                                              **(network or {})))
         bridges: list[Any] = []
         for team, spec in enumerate(specs):
             name = names[team] if names else spec.name + (" 2" if team and spec.name == specs[BLUE].name else "")
@@ -559,4 +531,4 @@ def arrange(blue: str, yellow: str, *, players: int = 3, preset: str | None = No
     return match
 
 
-__all__ = ["Match", "PATIENCE", "Pace", "WAIT", "arrange"]
+__all__ = ["Match", "PATIENCE", "WAIT", "arrange"]

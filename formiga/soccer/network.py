@@ -45,13 +45,13 @@ LINES = 100             # complaints that wait to be asked for
 class Network:
     """The hub of all network teams of a match.
 
-    vision: where pictures go, multicast or not. commands: where we listen for commands and replacements; port 0 is any.
-    referee: where calls go; None: nowhere, because somebody else referees. placement: where we listen for placements, or None.
-    interface: the address of the interface that multicast goes through. Unless this or an address says so, nothing leaves
-    this machine, and nothing from another one is heard.
+    ball_radius: m, the height at which pictures show the ball. vision: where pictures go, multicast or not. commands: where
+    we listen for commands and replacements; port 0 is any. referee: where calls go; None: nowhere, because another program
+    referees. placement: where we listen for placements, or None. interface: the address of the interface that multicast goes
+    through. Unless this or an address says so, nothing leaves this machine, and nothing from another one is heard.
     """
 
-    def __init__(self, players: int, field: Any, wheel_radius: float, top_speed: float, *,
+    def __init__(self, players: int, field: Any, wheel_radius: float, top_speed: float, ball_radius: float, *,
                  vision: Sequence[Address] = (VISION,), commands: Address = COMMANDS,
                  referee: Address | Sequence[Address] | None = REFEREE, placement: Address | None = PLACEMENT,
                  interface: str = LOOPBACK) -> None:
@@ -59,7 +59,7 @@ class Network:
         if (size := messages.longest(players)) > messages.LONGEST:
             raise FormigaError(f"a picture of {players} against {players} can have {size:,} bytes, and network teams read "
                                f"{messages.LONGEST:,}; let fewer robots play.")
-        self.players, self._field = players, messages.field(field)
+        self.players, self._field, self._ball_radius = players, messages.field(field), ball_radius
         self._limits = Limits(players, wheel_radius, top_speed, field.length / 2 + field.goal_depth, field.width / 2)
         self._complaints = Complaints()
 
@@ -130,7 +130,7 @@ class Network:
         """Send a picture, once, whoever hands it over."""
         if sight.frame == self._frame or self._closed:
             return
-        self._picture, self._frame = messages.picture(sight, game, self._field), sight.frame
+        self._picture, self._frame = messages.picture(sight, game, self._field, self._ball_radius), sight.frame
         with self._lock:
             self._shown = messages.number(sight.frame)
         self._send("pictures", self._picture, self.vision)
@@ -425,6 +425,13 @@ class NetworkBridge:
             lines.append(self._told)
             self._told = ""
         return lines
+
+    def start(self, wait: float) -> None:
+        """Nothing to do: its programs are started by others."""
+
+    def failure(self) -> str:
+        """Why the team could not play until now: nothing was ever heard of it; '' if it could."""
+        return "" if self.heard else f"no commands for it came to {written(self.hub.commands)}"
 
     def close(self) -> None:
         """Give everything back."""

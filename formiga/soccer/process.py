@@ -30,6 +30,7 @@ NOT_TEAMS = ("__init__", "firasim_client", "moves")  # in that folder; the secon
 HOLD = 1.0                             # s of game time without an answer after which the robots stand still
 SLICE = 0.02                           # s between two looks at a process that is waited for
 TRIAL = 0.1                            # s: a team that gives a sign of life after it hung is waited for so long, to catch up
+LONGEST_NAME = 40                      # characters of a network team's name
 LOG = 64 * 1024                        # bytes of what a program printed that are kept: the last
 GUARD = 'read -r _; kill -s KILL -- "-$1"'  # POSIX: dash knows no kill -KILL -- -pid
 PYTHON = {"PYTHONUNBUFFERED": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -50,9 +51,14 @@ def shipped() -> list[str]:
 
 
 def find_team(text: str) -> TeamSpec:
-    """The team that somebody typed: `colony`, `path/to/program.py`, `path/to/executable`, either with arguments, `network`."""
+    """The team that was typed: `colony`, `path/to/program.py`, `path/to/executable`, either with arguments, `network:NAME`."""
     if text == "network":
         return TeamSpec("network", (), network=True)
+    if text.startswith("network:"):
+        name = text.removeprefix("network:").strip()
+        if not name or len(name) > LONGEST_NAME or not name.isprintable():
+            raise TeamError(f"Team {text!r} has no name; after 'network:' come 1 to {LONGEST_NAME} printable characters.")
+        return TeamSpec(name, (), network=True)
     if text in shipped():
         return TeamSpec(text, (sys.executable, "-m", f"formiga.soccer.programs.{text}"))
     words = [text]
@@ -64,7 +70,7 @@ def find_team(text: str) -> TeamSpec:
     if len(words) > 1 and words[0] in shipped():
         return TeamSpec(words[0], (*find_team(words[0]).command, *words[1:]))
     program = words[0]
-    allowed = f"A team is {', '.join(shipped())}, network, or the path of a program."
+    allowed = f"A team is {', '.join(shipped())}, network, network:NAME, or the path of a program."
     if "\0" in program or not os.path.exists(program):
         raise TeamError(f"Team '{program}' is unknown.{suggest(program, [*shipped(), 'network'])} {allowed}")
     if os.path.isdir(program):
@@ -197,6 +203,7 @@ class MemoryBridge:
         self._answered, self._call = -1, -1
         self._places: tuple[int, list[list[float]]] = (-1, [])
         self._hung = self._dead = self._closed = self._silent = False
+        self._how = ""                             # its program ended
         self._wheels = np.zeros((players, 2))
         self._feed = Feed(players, pitch, name=f"{name}-{NAMES[colour]}")
         try:
@@ -226,6 +233,22 @@ class MemoryBridge:
     def pid(self) -> int:
         """Of its program; also the number of its process group."""
         return self._program.pid
+
+    def start(self, wait: float) -> None:
+        """Wait until the program has opened its memories, at most so many seconds and as long as a first answer is waited for.
+
+        One that ended before could not start: TeamError, with the last line that it printed.
+        """
+        if not self.ready(min(wait, self._started + self._patience - time.monotonic())) and not self.alive:
+            raise TeamError(f"Team {self.name} ({NAMES[self.colour]}) could not start: its program ended ({self._how}).")
+
+    def failure(self) -> str:
+        """Why the team could not play until now, '' if it could."""
+        if not self._closed and self._is_dead():
+            return f"its program ended ({self._how})"
+        if self._answered < 0:
+            return "it answered no picture"
+        return "it does not answer any more" if self._hung or self._silent else ""
 
     def ready(self, wait: float) -> bool:
         """Wait until the program has opened its memories, at most so many seconds."""
@@ -361,7 +384,7 @@ class MemoryBridge:
 
     def _is_dead(self) -> bool:
         if not self._dead and (how := self._program.ended()) is not None:
-            self._dead = True
+            self._dead, self._how = True, how
             self._wheels = np.zeros((self.players, 2))
             self._troubles.append(f"its program ended ({how})")
         return self._dead

@@ -75,5 +75,11 @@ class Bridge(Protocol):
     def troubles(self) -> list[str]:
         """What went wrong since this was last asked, a line each: 'its program ended (signal 9)'."""
 
+    def start(self, wait: float) -> None:
+        """Wait until the program has started, at most so many seconds; TeamError if it ended before."""
+
+    def failure(self) -> str:
+        """Why the team could not play until now, '' if it could. Asked before `close`."""
+
     def close(self) -> None:
         """End the program, if it is ours, and give everything back."""

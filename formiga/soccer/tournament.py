@@ -1,4 +1,4 @@
-"""A round robin: everybody against everybody, each match in a process of its own, the results in a folder.
+"""A round robin: each team against each other, matches in processes of their own, the results in a folder.
 
     DIR/tournament.json        who plays, and how
     DIR/matches/0007.json      the result of a match, written whole when it is over
@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -34,7 +36,7 @@ FORMAT = 1
 WIN, DRAW = 3, 1       # points
 MOST_TEAMS = 200
 LARGEST = 50_000_000   # bytes of a result
-LOOK = 0.02            # s between two looks at the matches that are being played
+LOOK = 0.02            # s between two looks whether to stop
 GRACE = 10.0           # s that a match may take to end its teams, before it is killed
 
 
@@ -173,22 +175,29 @@ class Tournament:
             jobs = 1  # there is only one set of ports, and real time needs the machine for itself
         self.failed.clear()
         waiting = iter(self.left)
-        playing: dict[int, tuple[Fixture, subprocess.Popen[bytes]]] = {}
+        workers: list[Worker] = []
         try:
             while not stop():
-                while len(playing) < jobs and (fixture := next(waiting, None)) is not None:
-                    playing[fixture.number] = fixture, self._start(fixture)
+                for worker in workers:
+                    if worker.fixture is None and (fixture := next(waiting, None)) is not None:
+                        worker.play(fixture)
+                while len(workers) < jobs and (fixture := next(waiting, None)) is not None:
+                    workers.append(Worker(self.folder))
+                    workers[-1].play(fixture)
+                playing = {worker.answers: worker for worker in workers if worker.fixture is not None}
                 if not playing:
                     return True
-                for number in [number for number, (_, process) in playing.items() if process.poll() is not None]:
-                    fixture, process = playing.pop(number)
-                    result = self._ended(fixture, process)
+                for answers in select.select(list(playing), [], [], LOOK)[0]:
+                    worker = playing[answers]
+                    fixture, why = worker.ended()
+                    if worker.gone:
+                        workers.remove(worker)
+                    result = self._ended(fixture, why)
                     if progress is not None:
                         progress(fixture, result)
-                time.sleep(LOOK)
             return False
         finally:
-            _end([process for _, process in playing.values()])
+            _end([worker.process for worker in workers])
 
     # -- the folder ---------------------------------------------------------------------------------------------------
     def _open(self) -> None:
@@ -218,26 +227,58 @@ class Tournament:
             if result is not None:
                 self.results[fixture.number] = result
 
-    def _start(self, fixture: Fixture) -> subprocess.Popen[bytes]:
-        """A match in a process of its own. It ends when its standard input does: so none outlives us, whatever happens."""
-        command = [sys.executable, "-m", "formiga.soccer.fixture", str(self.folder), str(fixture.number)]
-        try:
-            return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                    start_new_session=True)  # Ctrl-C is for us; we tell the matches
-        except OSError as wrong:
-            raise TournamentError(f"a match cannot be started ({wrong.strerror or wrong}).") from wrong
-
-    def _ended(self, fixture: Fixture, process: subprocess.Popen[bytes]) -> dict[str, Any] | None:
-        said = process.communicate()[1].decode(errors="replace").strip().splitlines()
+    def _ended(self, fixture: Fixture, why: str) -> dict[str, Any] | None:
         result = read_result(self.folder, self.labels, fixture)
         if result is None:
-            how = f"signal {-process.returncode}" if process.returncode < 0 else f"exit code {process.returncode}"
-            self.failed[fixture.number] = said[-1] if said else f"its process ended ({how})"
+            self.failed[fixture.number] = why or "its result cannot be read"
             return None
         self.results[fixture.number] = result
         rows = [{"team": row.team, "points": row.points, **row._asdict()} for row in self.table]
         write_whole(self.folder / TABLE, json.dumps({"left": len(self.left), "table": rows}, indent=1) + "\n", TournamentError)
         return result
+
+
+class Worker:
+    """A process that plays matches, one after the other: to start it takes longer than a short match.
+
+    It ends when its standard input does, so that none outlives us, whatever happens.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.fixture: Fixture | None = None    # that it plays now
+        self.gone = False                      # whether the process has ended
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115  (open as long as the process runs)
+        try:
+            self.process = subprocess.Popen([sys.executable, "-m", "formiga.soccer.fixture", str(folder)],
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said,
+                                            start_new_session=True)  # Ctrl-C is for us; we tell the matches
+        except OSError as wrong:
+            raise TournamentError(f"a match cannot be started ({wrong.strerror or wrong}).") from wrong
+
+    @property
+    def answers(self) -> Any:
+        """Where it says that a match has ended."""
+        return self.process.stdout
+
+    def play(self, fixture: Fixture) -> None:
+        """Begin a match."""
+        self.fixture = fixture
+        assert self.process.stdin is not None
+        with suppress(OSError):  # it is gone, which `ended` will tell
+            self.process.stdin.write(b"%d\n" % fixture.number)
+            self.process.stdin.flush()
+
+    def ended(self) -> tuple[Fixture, str]:
+        """The match that has ended, and why it came to no result; '' if it did not fail."""
+        fixture, self.fixture = self.fixture, None
+        assert fixture is not None
+        if line := self.answers.readline():
+            return fixture, str(json.loads(line)["why"])
+        self.gone = True
+        code = self.process.wait()
+        self._said.seek(0)
+        said = self._said.read().decode(errors="replace").strip().splitlines()
+        return fixture, said[-1] if said else f"its process ended ({f'signal {-code}' if code < 0 else f'exit code {code}'})"
 
 
 def read_settings(folder: str | os.PathLike[str]) -> Settings:
@@ -261,6 +302,10 @@ def read_result(folder: Path, labels: Sequence[str], fixture: Fixture) -> dict[s
         (result.get("blue"), result.get("yellow")) == (labels[fixture.blue], labels[fixture.yellow]))
     score = result.get("score") if same else None
     if not isinstance(score, list) or len(score) != 2 or any(type(goals) is not int or goals < 0 for goals in score):
+        return None
+    failures = result.get("failures", {})
+    if not isinstance(failures, dict) or any(colour not in ("blue", "yellow") or not isinstance(why, str)
+                                             for colour, why in failures.items()):
         return None
     return dict(result)
 
@@ -286,8 +331,8 @@ def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
         process.kill()
     for process in processes:
         process.wait()
-        if process.stderr is not None:
-            process.stderr.close()
+        if process.stdout is not None:
+            process.stdout.close()
 
 
 def _until(deadline: float, processes: Sequence[subprocess.Popen[bytes]]) -> Iterator[subprocess.Popen[bytes]]:

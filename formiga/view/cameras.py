@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import atan2, cos, radians, sin, sqrt, tan
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,9 +32,16 @@ class Pose(NamedTuple):
 
 
 def overview(world: World, aspect: float = ASPECT) -> Pose:
-    """The whole world, seen from the south and from above, in a window of that width / height."""
+    """The whole world, seen from the south and from above, in a window of that width / height.
+
+    A floor point v north of where the camera looks is v sin(TILT) above the middle of the picture at depth A + v cos(TILT).
+    The camera looks s south of the centre of the floor, so that its edges, a = depth / 2 away, are equally far from the middle:
+
+        (a + s) / (A + (a + s) c) = (a - s) / (A - (a - s) c),  c = cos(TILT)   =>   s = (sqrt(A^2 + 4 a^2 c^2) - A) / 2c
+    """
     (x, y), width, depth = _ground(world)
     away = _distance(width, depth * sin(TILT), 0.5 * depth * cos(TILT), aspect)
+    y -= (sqrt(away**2 + (depth * cos(TILT)) ** 2) - away) / (2.0 * cos(TILT))
     return Pose((x, y - away * cos(TILT), away * sin(TILT)), (x, y, 0.0))
 
 
@@ -83,6 +90,20 @@ def named(world: World) -> dict[str, Pose]:
             straight_down = abs(here[0] - there[0]) + abs(here[1] - there[1]) < 1e-6 * abs(here[2] - there[2])
             poses[each.name] = Pose(here, there, (0.0, 1.0, 0.0) if straight_down else (0.0, 0.0, 1.0), each.fov)
     return poses
+
+
+def pinhole(place: Any, look_at: Any, up: Any, fov: float, aspect: float) -> dict[str, Any]:
+    """A camera as three directions and the half-widths of its picture 1 m away.
+
+    A point at u, v from -1 to 1 of the picture lies along  ahead + u wide right + v tall up.
+    """
+    ahead = np.asarray(look_at, float) - np.asarray(place, float)
+    ahead /= np.linalg.norm(ahead)
+    right = np.cross(ahead, np.asarray(up, float))
+    right /= np.linalg.norm(right)
+    tall = float(np.tan(0.5 * fov))
+    return {"place": np.asarray(place, float).tolist(), "ahead": ahead.tolist(), "right": right.tolist(),
+            "up": np.cross(right, ahead).tolist(), "tall": tall, "wide": tall * aspect}
 
 
 def floor_point(origin: Sequence[float], direction: Sequence[float], height: float = 0.0) -> tuple[float, float] | None:

@@ -75,11 +75,15 @@ class Frame:
                 object.__setattr__(self, name, value)
 
 
-def frame(world: World, state: State, version: int = 0, parts: tuple[Part, ...] = (), **more: Any) -> Frame:
-    """The first world of a state, as a frame; parts: those of the engine's model, () in the plane."""
+def frame(world: World, state: State, version: int = 0, parts: tuple[Part, ...] = (), bodies: Floats | None = None,
+          **more: Any) -> Frame:
+    """The first world of a state, as a frame; parts: those of the engine's model, () in the plane.
+
+    bodies: poses (B, 7) to show instead of the state's own, such as those between two steps.
+    """
     poses = flat_poses(world, state.position[0], state.heading[0], state.loose[0])
     if parts:
-        poses |= space_poses(world, parts, state.bodies[0])
+        poses |= space_poses(world, parts, state.bodies[0] if bodies is None else bodies)
     return Frame(world, version, int(state.step[0]), float(state.step[0] * world.dt), wheels=state.wheels[0].copy(),
                  leds=state.leds[0].copy(), crashed=state.crashed[0].copy(), alive=state.alive[0].copy(),
                  crashes=state.crashes[0].copy(), **{**poses, **more})

@@ -16,9 +16,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 import pkgutil
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeVar
@@ -39,6 +41,7 @@ ROLES = {
     "page": "how people see and steer it in the laboratory; engines ignore it",
 }
 
+METHODS = {"sensor": ("read", "scene"), "controller": ("decide", "view"), "fitness": ("praise", "glimpse")}  # each must have it
 RESERVED = ("world", "include", "param", "defaults")  # the file's own elements; see model.py and reader.py
 
 
@@ -190,6 +193,7 @@ def element(tag: str, role: str) -> Callable[[T], T]:
         for profile, values in getattr(cls, "PROFILES", {}).items():
             if unknown := set(values) - set(kinds):
                 raise TypeError(f"{cls.__name__}.PROFILES[{profile!r}]: no attribute {min(unknown)!r}")
+        _check_methods(cls, tag, role, kinds)
         _check_on_construction(cls, tag, kinds)
         known = Element(tag, role, cls, kinds)
         try:
@@ -201,6 +205,43 @@ def element(tag: str, role: str) -> Callable[[T], T]:
         return cls
 
     return register
+
+
+def adopt(known: Element) -> None:
+    """Register an element that another process has registered, and whose class came along by value."""
+    _registry[known.tag] = _classes[known.cls] = known
+
+
+def stand_in(tag: str, role: str, cls: type) -> Element:
+    """An element that only its own instances know: nothing else can be made of it by its tag, which stays free."""
+    kinds = kinds_of(cls)
+    _check_on_construction(cls, tag, kinds)
+    _classes[cls] = Element(tag, role, cls, kinds)
+    return _classes[cls]
+
+
+def forget(tag: str) -> None:
+    """Let another class have a tag. What was made of the old one goes on to work."""
+    _registry.pop(tag, None)
+
+
+def _check_methods(cls: type, tag: str, role: str, kinds: dict[str, Kind]) -> None:
+    if role not in METHODS or hasattr(cls, "terms"):  # <fitness> itself is made of terms
+        return
+    method, given = METHODS[role]
+    needed = f"<{tag}> of the role '{role}' needs a method {method}(self, {given})"
+    function = inspect.getattr_static(cls, method, None)
+    if function is None:
+        others = [name for name, value in vars(cls).items() if inspect.isfunction(value)]
+        raise WorldError(f"{needed}; {cls.__name__} has none.{suggest(method, others)}")
+    if inspect.isfunction(function):
+        try:
+            inspect.signature(function).bind(cls, given)
+        except TypeError:
+            raise WorldError(f"{needed}, not {method}{inspect.signature(function)}.") from None
+    if role == "sensor" and "name" not in kinds and not hasattr(cls, "name"):
+        raise WorldError(f"<{tag}> of the role 'sensor' needs a field name, under which its readings are found: "
+                         f'name: str = name("{tag}").')
 
 
 def _check_on_construction(cls: type, tag: str, kinds: dict[str, Kind]) -> None:
@@ -242,6 +283,20 @@ def discover(package: str) -> None:
         import_module(f"{package}.{module.name}")
 
 
+@contextmanager
+def trial(module: str) -> Iterator[None]:
+    """Let a module register its elements anew: those that it had are gone, and come back if the block fails."""
+    before = dict(_registry)
+    for tag in [tag for tag, known in _registry.items() if known.cls.__module__ == module]:
+        del _registry[tag]
+    try:
+        yield
+    except BaseException:
+        _registry.clear()
+        _registry.update(before)
+        raise
+
+
 def registered(role: str | None = None) -> dict[str, Element]:
     """All elements, or those of one role, by tag."""
     return {tag: known for tag, known in sorted(_registry.items()) if role in (None, known.role)}
@@ -271,6 +326,12 @@ def locate(thing: object, where: Where) -> None:
 def origin(thing: object) -> Where | None:
     """The line and the file that `thing` came from, or None for what was built in Python."""
     return getattr(thing, "_where", None)
+
+
+def complaint(thing: object, wrong: WorldError) -> WorldError:
+    """The same complaint with the place of `thing` in front, unless it names a place in that file already."""
+    place = origin(thing)
+    return wrong if place is None or str(wrong).startswith(f"{place.file}:") else WorldError(f"{place}: {wrong}")
 
 
 def where(thing: object) -> str:

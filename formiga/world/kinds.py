@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +18,16 @@ SPACE = " \t\r\n"  # what XML calls white space; Python's own idea of it is wide
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # characters no XML file can hold
 HUGE, TINY = 1e9, 1e-9  # of a number with a point: beyond these, squares and quotients would leave the range of floats
 LARGEST = 2**63 - 1  # of a whole number: it must fit into the arrays of the engine
+MOST_NUMBERS = 1_000_000  # in a list
+LONGEST_NAME = 200  # characters
 
 NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 QUANTITY = re.compile(rf"({NUMBER})[{SPACE}]*([a-zA-Z/]*)")
+BETWEEN = re.compile(f"[{SPACE}]*,[{SPACE}]*|[{SPACE}]+")  # two numbers of a list
+PLAIN = re.compile(f"[-+.0-9eE,{SPACE}]*+")  # a list without units
 NAME = r"[A-Za-z_][A-Za-z0-9_.\-]*"
 COLOUR = r"#[0-9a-fA-F]{6}"
+_NO_UNIT = {"": 1.0}
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,7 @@ class Kind:
             return self.check(text)
         text = text.strip(SPACE)
         if self.size is not None:
-            return self.check(tuple(self._number(part) for part in _split(text)))
+            return self.check(self._numbers(text))
         if self.base in ("number", "integer"):
             return self.check(self._number(text))
         if self.base == "flag":
@@ -54,6 +60,18 @@ class Kind:
             return text == "true"
         return self.check(text)
 
+    def _numbers(self, text: str) -> tuple[float | int, ...]:
+        """The numbers of a list, each with its unit: '1 2, 3cm' -> (1.0, 2.0, 0.03)."""
+        parts = BETWEEN.split(text, MOST_NUMBERS) if text else []
+        if len(parts) > MOST_NUMBERS:
+            raise ValueError(f"more than {MOST_NUMBERS} numbers given")
+        if self.base == "number" and PLAIN.fullmatch(text):
+            with suppress(ValueError):  # what is wrong is said below
+                numbers = tuple(map(float, parts))
+                if not math.isinf(max(map(abs, numbers), default=0.0)):
+                    return numbers
+        return tuple(self._number(part) for part in parts)
+
     def _number(self, text: str) -> float | int:
         match = QUANTITY.fullmatch(text)
         digits, unit = match.groups() if match else ("", "")
@@ -61,7 +79,7 @@ class Kind:
             if unit or not re.fullmatch(r"[-+]?[0-9]+", digits):
                 raise ValueError(f"'{_short(text)}' is not a whole number{self._within()}")
             return int(digits) if len(digits) < 30 else LARGEST + 1
-        scales = {"": 1.0, **SCALES[self.unit]}
+        scales = SCALES[self.unit] if unit else _NO_UNIT
         if not match or unit not in scales:
             units = ", ".join(SCALES[self.unit])
             allowed = f"it takes a number, or one with a unit ({units})" if units else "it takes a plain number"
@@ -99,13 +117,16 @@ class Kind:
         if self.base == "choice" and value not in self.options:
             raise ValueError(f"'{_short(value)}' is not allowed.{suggest(value, self.options)} "
                              f"It takes: {', '.join(self.options)}")
-        if self.base == "name" and not re.fullmatch(NAME, value):
-            raise ValueError(f"'{_short(value)}' is not a name (a letter, then letters, digits, '-', '_', '.')")
+        if self.base == "name" and (len(value) > LONGEST_NAME or not re.fullmatch(NAME, value)):
+            raise ValueError(f"'{_short(value)}' is not a name (a letter, then letters, digits, '-', '_', '.'; "
+                             f"at most {LONGEST_NAME} characters)")
         if self.base == "colour" and not re.fullmatch(COLOUR, value):
             raise ValueError(f"'{_short(value)}' is not a colour such as #ff8800")
         return value
 
     def _check_number(self, value: Any) -> float | int:
+        if type(value) is float and self.base == "number" and self._inside(value):
+            return value
         if isinstance(value, bool) or not hasattr(value, "__float__"):
             raise ValueError(f"{value!r} is not {self.describe()}")
         number: float | int
@@ -128,6 +149,12 @@ class Kind:
             raise ValueError(f"{_digits(number)} is out of range; no number here is larger than {HUGE:g}, "
                              f"and none that must be above 0 is smaller than {TINY:g}")
         return number
+
+    def _inside(self, number: float) -> bool:
+        """Whether a number with a point is allowed; `_check_number` says why one is not."""
+        return ((self.least is None or number >= self.least) and (self.most is None or number <= self.most)
+                and (self.above is None or (number > self.above and (self.above != 0.0 or number >= TINY)))
+                and -HUGE <= number <= HUGE)
 
     def _check_list(self, value: Any) -> tuple[float, ...]:
         assert self.size is not None
@@ -167,11 +194,6 @@ class Kind:
 
     def _within(self) -> str:
         return f", {self.range()}" if self.range() else ""
-
-
-def _split(text: str) -> list[str]:
-    """The numbers of a list, each with its unit: '1 2, 3cm' -> ['1', '2', '3cm']."""
-    return re.split(f"[{SPACE}]*,[{SPACE}]*|[{SPACE}]+", text) if text else []
 
 
 def _short(text: str) -> str:

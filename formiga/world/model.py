@@ -41,6 +41,8 @@ from formiga.world.page import Alias, Bind, Camera
 from formiga.world.placement import At
 from formiga.world.solids import Joint, Material, Solid, Touch, Trigger
 
+MOST_CYLINDERS = 1_000_000  # of all <cylinders> together
+
 
 @element("arena", role="thing")
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ class Cylinder:
 class Cylinders:
     """Round obstacles scattered over the arena: drawn once from their own seed, the same in every run."""
 
-    count: int = integer(least=0, most=1_000_000)
+    count: int = integer(least=0, most=MOST_CYLINDERS)
     radius: float = length(above=0.0)
     gap: float = length(0.0, least=0.0, doc="kept free between obstacles and to the walls")
     seed: int = integer(0, least=0)
@@ -136,7 +138,8 @@ class Lamp:
 @element("zone", role="thing")
 @dataclass(frozen=True)
 class Zone:
-    """A painted part of the floor. Data for now: floor sensors come with a later release."""
+    """A painted part of the floor, which <ground reads="grey"> and <ground reads="colour"> see. Of two that overlap, the later
+    one covers the other."""
 
     x: float = length(doc="of the centre")
     y: float = length(doc="of the centre")
@@ -230,9 +233,10 @@ class World:
         _role("thing", self.things)
         only_one([thing for thing in self.things if isinstance(thing, Arena)])
         only_one([thing for thing in self.things if isinstance(thing, Field)])
+        _refuse_many([thing for thing in self.things if isinstance(thing, Cylinders)])
         _unique("movable thing", self.loose)
-        robots = {f"{group.name}.{number}" for group in self.groups for number in range(group.count)} if self.loose else set()
-        if taken := [thing for thing in self.loose if thing.name in robots]:
+        counts = {group.name: group.count for group in self.groups}
+        if taken := [thing for thing in self.loose if _is_robot(thing.name, counts)]:
             raise WorldError(f"{where(taken[0])}the name '{taken[0].name}' is that of a robot. Choose another.")
         for what in ("solid", "joint", "material"):
             _unique(what, [thing for thing in self.things if of(thing).tag == what])
@@ -334,6 +338,19 @@ def _unique(what: str, things: Sequence[Any], by: str = "name") -> None:
             raise WorldError(f"{where(thing)}second {what} with the {by} '{own}'; the first is{_at(seen[own], thing)}. "
                              f"Give each its own {by}.")
         seen[own] = thing
+
+
+def _refuse_many(things: Sequence[Cylinders]) -> None:
+    for thing, total in zip(things, accumulate(thing.count for thing in things), strict=True):
+        if total > MOST_CYLINDERS:
+            raise WorldError(f"{where(thing)}<cylinders> count: {total} cylinders in all; at most {MOST_CYLINDERS} are "
+                             "allowed.")
+
+
+def _is_robot(name: str, counts: dict[str, int]) -> bool:
+    """Whether it is that of a robot, such as sbot.3; `counts`: robots in the groups, by name."""
+    group, _, number = name.rpartition(".")
+    return group in counts and number.isdecimal() and number == str(int(number)) and int(number) < counts[group]
 
 
 def _at(first: Any, second: Any) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lxml import etree
@@ -16,6 +16,9 @@ from formiga.errors import Where, WorldError
 from formiga.world.kinds import SPACE
 
 LARGEST_FILE = 16 * 2**20   # bytes, of a world file together with all that it includes
+MOST_ELEMENTS = 200_000     # and comments, in a world file together with all that it includes
+MOST_ATTRIBUTES = 200       # of one element
+LONGEST_NAME = 100          # characters of a tag or an attribute
 SCHEMA_HINT = "{http://www.w3.org/2001/XMLSchema-instance}"  # xsi:noNamespaceSchemaLocation, for editors
 
 
@@ -27,6 +30,7 @@ class Node:
     attributes: dict[str, str]
     children: list[Node]
     where: Where
+    total: int = 0  # of a root: elements and comments in its file
 
     def wrong(self, message: str) -> WorldError:
         """The error to raise about this element: one line, whatever stood in the file."""
@@ -51,13 +55,23 @@ def load(file: str, prefix: str) -> bytes:
     return data
 
 
-def parse(file: str, data: bytes, encoding: str | None) -> Node:
-    """The root node of a file, which must be <world>."""
+def parse(file: str, data: bytes, encoding: str | None, room: int = MOST_ELEMENTS) -> Node:
+    """The root node of a file, which must be <world>; with at most `room` elements and comments in it."""
+    root = tree(file, data, encoding)
+    count = _count(root, file, room)
+    node = replace(_node(root, file), total=count)
+    if node.tag != "world":
+        raise node.wrong(f"the root is <{node.tag}>; a world file begins with <world>.")
+    return node
+
+
+def tree(file: str, data: bytes, encoding: str | None, remove_pis: bool = True) -> Any:
+    """The root of a file as an lxml element, with its comments; WorldError if it is not well-formed."""
     if not data.strip():
         raise WorldError(f"{file}:1: the file is empty; a world begins with <world>.")
     _refuse_doctype(file, data)
     parser = etree.XMLParser(encoding=encoding, resolve_entities=False, no_network=True, load_dtd=False,
-                             huge_tree=False, remove_pis=True, collect_ids=False)
+                             huge_tree=False, remove_pis=remove_pis, collect_ids=False)
     try:
         root = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as wrong:
@@ -66,10 +80,7 @@ def parse(file: str, data: bytes, encoding: str | None) -> Node:
         raise WorldError(f"{file}:{line}: not well-formed XML: {' '.join(reason.split())}.") from wrong
     if root.getroottree().docinfo.internalDTD is not None:  # in an encoding that hid it from _refuse_doctype
         raise WorldError(f"{file}:1: a world file has no DOCTYPE and no entities; remove them.")
-    node = _node(root, file)
-    if node.tag != "world":
-        raise node.wrong(f"the root is <{node.tag}>; a world file begins with <world>.")
-    return node
+    return root
 
 
 def _refuse_doctype(file: str, data: bytes) -> None:
@@ -80,6 +91,24 @@ def _refuse_doctype(file: str, data: bytes) -> None:
     if found:
         line = plain.count(b"\n", 0, found.start()) + 1
         raise WorldError(f"{file}:{line}: a world file has no DOCTYPE and no entities; remove them.")
+
+
+def _count(root: Any, file: str, room: int) -> int:
+    """How many elements and comments there are; a complaint at one that is too many, or too large to be of ours."""
+    count = 0
+    for count, each in enumerate(root.iter(), start=1):
+        if count > room:
+            raise WorldError(f"{file}:{each.sourceline}: a world has at most {MOST_ELEMENTS} elements and comments, with "
+                             "those of the files that it includes. Use 'count', <cylinders>, or one <wall> of many points.")
+        if not isinstance(each.tag, str):
+            continue
+        if len(each.attrib) > MOST_ATTRIBUTES:
+            raise WorldError(f"{file}:{each.sourceline}: <{_shown(each)[:LONGEST_NAME]}> has {len(each.attrib)} attributes; "
+                             f"no element has more than {MOST_ATTRIBUTES}.")
+        if (longest := max(len(each.tag), *map(len, each.attrib.keys()), 0)) > LONGEST_NAME:
+            raise WorldError(f"{file}:{each.sourceline}: <{_shown(each)[:20]}> is, or has, a name of {longest} characters; "
+                             f"no element and no attribute has one of more than {LONGEST_NAME}.")
+    return count
 
 
 def _node(element: Any, file: str) -> Node:
@@ -113,5 +142,4 @@ def _last_line(element: Any) -> int:
 
 
 def _shown(element: Any) -> str:
-    name = etree.QName(element)
-    return name.localname if name.namespace is None else f"{{{name.namespace}}}{name.localname}"
+    return str(element.tag)  # {namespace}name, if it has one

@@ -23,6 +23,8 @@ LONGEST_EXPRESSION = 200    # characters between ${ and }
 LONGEST_PARAMETER = 1_000   # characters
 LONGEST_TEXT = 100_000      # characters of an attribute, once its parameters are filled in
 LARGEST_EXPONENT = 100
+MOST_EXPRESSIONS = 100_000  # different ones in a world
+MOST_SHOWN = 30             # params that a complaint lists
 
 UNITS = {unit: scale for scales in SCALES.values() for unit, scale in scales.items() if unit.isidentifier()}
 CONSTANTS = {"pi": math.pi, **UNITS}
@@ -46,6 +48,7 @@ class Params:
         self._overrides = dict(overrides or {})
         self._values: dict[str, str] = {}
         self._places: dict[str, Where] = {}
+        self._known: dict[str, float | int] = {}  # results; a param keeps its value once it has one
 
     def define(self, name: str, default: str, where: Where) -> None:
         """A `<param>`. ValueError if the name cannot be one or is taken."""
@@ -59,12 +62,16 @@ class Params:
         if len(self._values[name]) > LONGEST_PARAMETER:
             raise ValueError(f"param '{name}' is longer than {LONGEST_PARAMETER} characters")
 
+    def values(self) -> dict[str, str]:
+        """Name -> value of those that are known so far, in their order."""
+        return dict(self._values)
+
     def check_overrides(self) -> None:
         """At the end of the file: ValueError if an override has no `<param>`."""
         for name in self._overrides:
             if name not in self._values:
                 raise ValueError(f"there is no param '{name}' to set.{suggest(name, self._values)} "
-                                 f"This world has: {', '.join(self._values) or 'none'}")
+                                 f"This world has: {self._listed()}")
 
     def expand(self, text: str) -> str:
         """`text` with every ${...} replaced by its value; ValueError with one sentence if that cannot be."""
@@ -91,6 +98,13 @@ class Params:
 
     def evaluate(self, expression: str) -> float | int:
         """The value of an expression; whole numbers stay whole."""
+        if expression not in self._known:
+            if len(self._known) == MOST_EXPRESSIONS:
+                raise ValueError(f"a world has at most {MOST_EXPRESSIONS} different ${{arithmetic}}")
+            self._known[expression] = self._evaluate(expression)
+        return self._known[expression]
+
+    def _evaluate(self, expression: str) -> float | int:
         try:
             if len(expression) > LONGEST_EXPRESSION:
                 raise ValueError(f"it is longer than {LONGEST_EXPRESSION} characters")
@@ -134,7 +148,7 @@ class Params:
             return CONSTANTS[name]
         if name not in self._values:
             raise ValueError(f"unknown name '{name}'.{suggest(name, [*self._values, *CONSTANTS])} "
-                             f"Params so far: {', '.join(self._values) or 'none'}. Units: {', '.join(UNITS)}")
+                             f"Params so far: {self._listed()}. Units: {', '.join(UNITS)}")
         match = QUANTITY.fullmatch(self._values[name].strip(SPACE))
         scales = {"": 1, **{unit: scale for known in SCALES.values() for unit, scale in known.items()}}
         if not match or match.group(2) not in scales:
@@ -143,6 +157,10 @@ class Params:
         digits, unit = match.groups()
         number = int(digits) if re.fullmatch("[-+]?[0-9]{1,300}", digits) else float(digits)
         return _finite(number * scales[unit])
+
+    def _listed(self) -> str:
+        names = list(self._values)
+        return ", ".join(names[:MOST_SHOWN]) + (f" and {len(names) - MOST_SHOWN} more" if names[MOST_SHOWN:] else "") or "none"
 
 
 def written(name: str, value: Any) -> str:

@@ -20,20 +20,35 @@ from formiga.world import placement, robots  # noqa: F401  they register their e
 from formiga.world.elements import RESERVED, Element, kinds_of, locate, registered
 from formiga.world.kinds import Kind
 from formiga.world.model import IN_ROBOT, IN_WORLD, Contact, Group, Include, Param, World, only_one
-from formiga.world.nodes import LARGEST_FILE, Node, load, parse
+from formiga.world.nodes import LARGEST_FILE, MOST_ELEMENTS, Node, load, parse
 from formiga.world.params import Params
 
 MOST_INCLUDES = 1_000
+DEEPEST_INCLUDE = 50   # files that are inside each other
 
 
 def read(path: str | os.PathLike[str], parameters: Mapping[str, str | float] | None = None) -> World:
     """The world in a file; `parameters` replace the values of its `<param>` elements."""
-    file = os.fspath(path)
-    return _Reader(parameters).world(file, load(file, f"{file}: "), None)
+    return read_all(path, parameters)[1]
 
 
-def read_text(text: str, file: str = "<text>", parameters: Mapping[str, str | float] | None = None) -> World:
-    """The world written in `text`; `file` is what its complaints and its relative paths go by."""
+def read_all(path: str | os.PathLike[str], parameters: Mapping[str, str | float] | None = None, data: bytes | None = None,
+             ) -> tuple[bytes, World, dict[str, str]]:
+    """A file's text, the world in it, and the values of its params, as `parameters` and the file give them.
+
+    data: the text as it was read before, instead of what the file holds now.
+    """
+    file, each = os.fspath(path), _Reader(parameters)
+    data = load(file, f"{file}: ") if data is None else data
+    return data, each.world(file, data, None), each.params.values()
+
+
+def read_text(text: str, file: str = "<text>", parameters: Mapping[str, str | float] | None = None,
+              unknown: Mapping[str, Element] | None = None) -> World:
+    """The world written in `text`; `file` is what its complaints and its relative paths go by.
+
+    unknown: by tag, what stands for elements that are not registered.
+    """
     try:
         data = text.encode()
     except UnicodeEncodeError as wrong:
@@ -41,27 +56,28 @@ def read_text(text: str, file: str = "<text>", parameters: Mapping[str, str | fl
                          f"character {text[wrong.start]!r} cannot stand in a world file.") from wrong
     if len(data) > LARGEST_FILE:
         raise WorldError(f"{file}:1: larger than {LARGEST_FILE >> 20} MB.")
-    return _Reader(parameters).world(file, data, "utf-8")
+    return _Reader(parameters, unknown).world(file, data, "utf-8")
 
 
 # -- nodes -> world -------------------------------------------------------------------------------------------------
 class _Reader:
     """What has been read so far, from top to bottom."""
 
-    def __init__(self, parameters: Mapping[str, str | float] | None) -> None:
+    def __init__(self, parameters: Mapping[str, str | float] | None, unknown: Mapping[str, Element] | None = None) -> None:
         self.params = Params(parameters)
-        self.known = registered()
+        self.known = {**(unknown or {}), **registered()}
         self.defaults: dict[str, dict[str, Any]] = {}
         self.unwritten: dict[tuple[str, str | None], dict[str, Any]] = {}  # by tag and profile
         self.parts: dict[str, list[Any]] = {role: [] for role in IN_WORLD}
         self.groups: list[tuple[Node, dict[str, Any]]] = []  # their names are given when all are known
         self.includes = 0
         self.bytes = 0
+        self.elements = 0
 
     def world(self, file: str, data: bytes, encoding: str | None) -> World:
         root = self.root(file, data, encoding)
         own = self.attributes(root, kinds_of(World))
-        self.children(root, [file])
+        self.children(root, {os.path.realpath(file): file})
         try:
             self.params.check_overrides()
         except ValueError as wrong:
@@ -77,10 +93,12 @@ class _Reader:
 
     def root(self, file: str, data: bytes, encoding: str | None) -> Node:
         self.bytes += len(data)
-        return parse(file, data, encoding)
+        node = parse(file, data, encoding, MOST_ELEMENTS - self.elements)
+        self.elements += node.total
+        return node
 
-    def children(self, root: Node, files: list[str]) -> None:
-        """The elements of a <world>; `files` are those that are open, the innermost last."""
+    def children(self, root: Node, files: dict[str, str]) -> None:
+        """The elements of a <world>; `files` are those that are open, the innermost last: real path -> name."""
         for node in root.children:
             if node.tag == "include":
                 self.include(node, files)
@@ -96,18 +114,22 @@ class _Reader:
                     self.parts[element.role].append(self.build(node, element))
 
     # -- the format's own elements -------------------------------------------------------------------------------
-    def include(self, node: Node, files: list[str]) -> None:
+    def include(self, node: Node, files: dict[str, str]) -> None:
         self.leaf(node)
         own = self.attributes(node, kinds_of(Include))
         _complete(node, own, kinds_of(Include))
         file = os.path.join(os.path.dirname(node.where.file), own["file"])
-        if os.path.realpath(file) in map(os.path.realpath, files):
-            raise node.wrong(f"<include> goes in a circle: {' -> '.join([*files, file])}.")
+        real = os.path.realpath(file)
+        if real in files:
+            raise node.wrong(f"<include> goes in a circle: {' -> '.join([*files.values(), file])}.")
+        if len(files) > DEEPEST_INCLUDE:
+            raise node.wrong(f"<include> '{file}' would be inside {len(files)} other files; at most {DEEPEST_INCLUDE} includes "
+                             "may be inside each other.")
         self.includes += 1
         data = load(file, f"{node.where}: <include> {file}: ")
         if self.includes > MOST_INCLUDES or self.bytes + len(data) > LARGEST_FILE:
             raise node.wrong(f"more than {MOST_INCLUDES} includes, or more than {LARGEST_FILE >> 20} MB in all.")
-        self.children(self.root(file, data, None), [*files, file])
+        self.children(self.root(file, data, None), {**files, real: file})
 
     def param(self, node: Node) -> None:
         self.leaf(node)
@@ -204,11 +226,13 @@ class _Reader:
     def named_groups(self) -> Iterator[Group]:
         """The groups; those without a name take their tag, and a number if it is taken."""
         taken = {values["name"] for _, values in self.groups if "name" in values}
+        numbers: dict[str, int] = {}  # all smaller ones are taken
         for node, values in self.groups:
             if "name" not in values:
-                number = 1
+                number = numbers.get(node.tag, 1)
                 while (name := node.tag if number == 1 else f"{node.tag}{number}") in taken:
                     number += 1
+                numbers[node.tag] = number + 1
                 taken.add(name)
                 values = {**values, "name": name}
             yield _located(node, Group(**values))
@@ -229,7 +253,7 @@ def _complete(node: Node, values: Mapping[str, Any], kinds: Mapping[str, Kind]) 
 def _existing(node: Node, name: str, value: str) -> str:
     path = os.path.abspath(os.path.join(os.path.dirname(node.where.file), value))
     if not os.path.isfile(path):
-        raise node.wrong(f"<{node.tag}> {name}: no file '{value}' beside {node.where.file}.")
+        raise node.wrong(f"<{node.tag}> {name}: no file '{value[:200]}' beside {node.where.file}.")
     return path
 
 

@@ -26,13 +26,13 @@ def to_text(world: World) -> str:
     root = etree.Element("world")
     _attributes(root, world, kinds_of(World), {name: getattr(World, name) for name in kinds_of(World)})
     if world.contact != Contact():
-        _element(root, world.contact)
+        element_node(root, world.contact)
     for thing in (*world.settings, *world.things):
-        _element(root, thing)
+        element_node(root, thing)
     for group in world.groups:
-        _group(root, group)
+        group_node(root, group)
     for part in (*world.fitness, *(() if world.search is None else (world.search,)), *world.page):
-        _element(root, part)
+        element_node(root, part)
     return etree.tostring(root, pretty_print=True, encoding="unicode")
 
 
@@ -41,17 +41,21 @@ def write(world: World, path: str | PathLike[str]) -> None:
     write_whole(path, to_text(world), WorldError)
 
 
-def _group(root: Any, group: Group) -> None:
-    node = _element(root, group.robot)
+def group_node(root: Any, group: Group) -> Any:
+    """Write a group of robots with what they carry at the end of `root`."""
+    node = element_node(root, group.robot)
     places = sum(isinstance(rule, At) for rule in group.place)
     _attributes(node, group, kinds_of(Group), {"name": of(group.robot).tag, "count": places or 1})
     for part in (*group.place, *group.sensors, group.controller, *group.actuators):
         if part is not None:
-            _element(node, part, getattr(group.robot, "profile", None))
+            element_node(node, part, getattr(group.robot, "profile", None))
+    return node
 
 
-def _element(parent: Any, thing: Any, around: str | None = None) -> Any:
-    """`around`: the profile of the robot that the element stands in, which it takes if none is written."""
+def element_node(parent: Any, thing: Any, around: str | None = None) -> Any:
+    """Write an element at the end of `parent`. around: the profile of the robot that it stands in, which counts if none is
+    written.
+    """
     element = of(thing)
     node = etree.SubElement(parent, element.tag)
     defaults = element.defaults(thing.profile if "profile" in element.kinds else None)
@@ -68,4 +72,9 @@ def _attributes(node: Any, thing: Any, kinds: Mapping[str, Kind], defaults: Mapp
                 raise WorldError(f"{where(thing)}<{node.tag}> {name}: None cannot be written where the profile has "
                                  f"{kind.format(default)}.")
         elif default is None or kind.format(value) != kind.format(default):
-            node.set(name, kind.format(value).replace("${", "$${"))
+            node.set(name, escaped(kind.format(value)))
+
+
+def escaped(text: str) -> str:
+    """A text as it stands in an attribute: a plain ${ is written $${."""
+    return text.replace("${", "$${")

@@ -9,17 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from formiga import lab  # noqa: F401  what it registers is everybody's, whichever test comes first
-from formiga.cli import cli
-from formiga.world import elements
+from formiga.cli import FAULT, cli
+from tests.cli.warm import Warm
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def own_registry(monkeypatch):
-    """Elements that a test loads are gone after it."""
-    monkeypatch.setattr(elements, "_registry", dict(elements._registry))
-    monkeypatch.setattr(elements, "_classes", dict(elements._classes))
 
 
 @pytest.fixture
@@ -30,6 +23,7 @@ def call(own_registry):
         result = CliRunner().invoke(cli, [str(each) for each in arguments], prog_name="formiga")
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
+        assert result.exit_code != FAULT, result.stderr
         return result
 
     return run
@@ -48,14 +42,23 @@ def refused(call):
     return run
 
 
+@pytest.fixture(scope="session")
+def warm(tmp_path_factory):
+    """A process that has imported formiga, from which others are forked."""
+    warm = Warm(tmp_path_factory.mktemp("warm"))
+    yield warm
+    warm.close()
+
+
 @pytest.fixture
-def start():
-    """start("run", ...) -> a running process, which is gone after the test."""
+def start(warm):
+    """start("run", ...) -> a running process, which is gone after the test. cold=True: one that imports everything itself."""
     started = []
 
-    def run(*arguments: object, **options):
-        process = subprocess.Popen([sys.executable, "-m", "formiga", *map(str, arguments)], cwd=ROOT, text=True,
-                                   env=os.environ | {"COLUMNS": "100"}, **options)
+    def run(*arguments: object, cold: bool = False, **options):
+        words, env = [str(each) for each in arguments], os.environ | {"COLUMNS": "100"}
+        process = subprocess.Popen([sys.executable, "-m", "formiga", *words], cwd=ROOT, text=True, env=env, **options) if cold \
+            else warm.start(*words, cwd=ROOT, env=env, **options)
         started.append(process)
         return process
 

@@ -101,7 +101,7 @@ def test_what_cannot_evolve_is_refused_in_one_line_and_leaves_nothing(refused, c
     assert "typo.xml:3: <fitness> of: there is no term 'crahses'. Did you mean 'crashes'?" in refused("evolve", typo)
     assert "there is no term 'crahses'" in refused("check", typo)
     assert "no groups with a network" in refused("evolve", "corral")
-    assert "there is no world 'avoidd'. Did you mean 'avoid'?" in refused("evolve", "avoidd")
+    assert "there is no world 'avoyd'. Did you mean 'avoid'?" in refused("evolve", "avoyd")
     assert "no such folder; there is no evolution to resume" in refused("evolve", "--resume", "nowhere")
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in refused("evolve", tiny, "--cluster", "tcp://127.0.0.1:9")
     assert "is not the address of a Dask scheduler" in refused("evolve", tiny, "--cluster", "nonsense")
@@ -141,8 +141,11 @@ class Calm:
     (tmp_path / "w.xml").write_text(WORLD.replace('<fitness of="crashes" weight="-1"/>', "<calm/>"))
     for jobs in (1, 2):
         result = call("evolve", tmp_path / "w.xml", "--with", tmp_path / "mine.py", "--out", tmp_path / f"out{jobs}", "--jobs",
-                      jobs, "--test", 2, "--quiet")
+                      jobs, "--test", 2)
         assert result.exit_code == 0, result.output
+        see = next(line for line in result.stdout.splitlines() if line.startswith("see it")).split()[2:]
+        assert see == ["formiga", "run", f"{tmp_path}/out{jobs}/champion.xml", "--with", f"{tmp_path}/mine.py", "--picture",
+                       "champion.png"]
     one, two = (json.loads((tmp_path / f"out{jobs}/champion.json").read_text()) for jobs in (1, 2))
     assert one == two
 

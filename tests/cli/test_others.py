@@ -38,6 +38,11 @@ def test_check_finds_what_only_placing_sensing_and_deciding_can_find(refused, in
     assert words in refused("check", tmp_path / "w.xml")
 
 
+def test_a_complaint_quotes_no_character_that_commands_the_terminal(refused, tmp_path):
+    (tmp_path / "world.xml").write_text('<world name="a&#x9b;2J&#x202e;é"/>', "utf-8")
+    assert r"name: 'a\x9b2J\u202eé' is not a name" in refused("check", tmp_path / "world.xml")
+
+
 def test_check_without_a_world_is_a_usage_error(call):
     assert call("check").exit_code == 2
 

@@ -27,7 +27,8 @@ def wait_for_rows(folder, size=20_000, patience=120.0):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_in_the_middle_keeps_the_recording_and_the_summary_and_ends_with_130(start, number, tmp_path):
-    process = start("run", "corral", "--seconds", 1_000_000, "--worlds", 4, "--out", tmp_path, **PIPES)
+    process = start("run", "corral", "--seconds", 1_000_000, "--worlds", 4, "--out", tmp_path, cold=number == signal.SIGINT,
+                    **PIPES)
     wait_for_rows(tmp_path)
     process.send_signal(number)
     stdout, stderr = process.communicate(timeout=60)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 import formiga
 from formiga.cli import progress
 from formiga.cli.run import summarise
+from formiga.kernels import cache
 
 BROKEN = """
 from dataclasses import dataclass
@@ -68,12 +70,24 @@ def test_quiet_prints_nothing(call, tmp_path):
     assert (result.exit_code, result.output) == (0, "")
 
 
-def test_a_slow_first_step_is_explained_once(call, monkeypatch):
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
-    assert call("run", "line", "--seconds", 5).stderr.splitlines() == [progress.COMPILING]
+def test_what_is_compiled_is_named_once_and_only_if_it_takes_long(monkeypatch):
+    said = []
+    monkeypatch.setattr(progress, "PATIENCE", 0.05)
+    with progress.Compiling(said.append):
+        for module in ("formiga.engine.planar.beams", "formiga.engine.planar.contact", "formiga.engine.planar.beams"):
+            for listener in cache.listeners:
+                listener(module)
+        assert said == []
+        end = time.monotonic() + 20.0
+        while not said and time.monotonic() < end:
+            time.sleep(0.01)
+        cache.listeners[-1]("formiga.sense.proximity")
+        cache.listeners[-1]("formiga.engine.planar.beams")
+    assert said == [f"{progress.COMPILING} planar beams, planar contact", "compiling sense proximity"]
+    assert not cache.listeners
 
 
-def test_a_quick_first_step_is_not(call):
+def test_what_is_compiled_already_is_not_told(call):
     call("run", "line", "--seconds", 0.1)  # compiled by now
     assert call("run", "line", "--seconds", 5).stderr == ""
 
@@ -129,6 +143,16 @@ def test_more_robots_than_the_memory_holds_are_refused_at_once(refused):
     assert "need at least" in refused("run", "corral", "--worlds", 1_000_000, "--set", "robots=100000")
 
 
+def test_sensors_that_read_more_than_the_memory_holds_are_refused_at_once_with_their_line(refused, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "sysconf", lambda name: {"SC_PHYS_PAGES": 2**20}.get(name, 4096))  # 4 GB, whatever there is
+    angles = " ".join(map(str, range(4096)))
+    for sensor in ('<scanner beams="4096"/>', f'<proximity angles="{angles}"/>'):
+        (tmp_path / "world.xml").write_text('<world><arena width="1000" depth="1000"/>\n<sbot count="100000" name="ants">'
+                                            f"<grid spacing=\"1\"/>\n{sensor}</sbot></world>")
+        words = refused("run", tmp_path / "world.xml")
+        assert "world.xml:3: <" in words and "what the robots in all worlds read needs at least 6 GB of memory" in words
+
+
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8), max_size=4))
 def test_whatever_is_typed_ends_with_2_and_no_traceback(call, words):
@@ -151,11 +175,26 @@ def test_an_error_in_the_users_own_controller_is_one_line_with_its_place(refused
 
 def test_an_error_of_ours_keeps_its_traceback(call, monkeypatch):
     monkeypatch.setattr("formiga.lab.simulate", lambda *_, **__: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        call("run")
+    result = call("--debug", "run")
+    assert result.exit_code != 0 and result.stderr.startswith("Traceback")
+    assert "\nZeroDivisionError: division by zero\n" in result.stderr
 
 
 def test_a_world_file_alone_never_runs_code(refused, tmp_path):
     (tmp_path / "mine.py").write_text(BROKEN)
     (tmp_path / "w.xml").write_text(WORLD)
     assert "<broken> is unknown" in refused("run", tmp_path / "w.xml")
+
+
+def test_save_in_a_script_keeps_comments_params_and_counts(call, tmp_path):
+    """As the laboratory does; only what has changed is written as a number."""
+    text = ('<!-- mine -->\n<world name="own" seconds="1">\n  <param name="n" value="2"/>  <!-- how many -->\n'
+            '  <arena width="2" depth="${n}"/>\n  <cylinder x="${n/4}" y="30cm" radius="15cm" name="post"/>\n'
+            '  <sbot count="${n}">\n    <scatter/>\n  </sbot>\n</world>\n')
+    (tmp_path / "own.xml").write_text(text)
+    (tmp_path / "s.fsh").write_text(f"move post 0.3 -0.5\nsave {tmp_path}/saved.xml\n")
+    result = call("run", tmp_path / "own.xml", "--script", tmp_path / "s.fsh", "--engine", "spatial", "--set", "n=3")
+    assert result.exit_code == 0 and "could not be kept" not in result.stdout
+    saved = (tmp_path / "saved.xml").read_text()
+    changed = text.replace('value="2"', 'value="3"').replace('x="${n/4}" y="30cm"', 'x="0.3" y="-0.5"')
+    assert saved.partition("\n")[2] == changed.replace('seconds="1"', 'seconds="1" engine="spatial"')

@@ -6,10 +6,12 @@ import pytest
 from formiga.control.braitenberg import Braitenberg
 from formiga.control.random_walk import RandomWalk
 from formiga.control.sequence import Sequence
-from formiga.control.turn_away import TurnAway, turn
+from formiga.control.turn_away import TurnAway, turn_world
 from formiga.errors import WorldError
+from formiga.loop import Simulation
 from formiga.sense.proximity import Proximity
 from formiga.world.model import Arena, Wall
+from formiga.world.reader import read_text
 from formiga.world.robots import Disc, SBot
 from tests.reference.lab import bench
 
@@ -28,7 +30,7 @@ def beside(side, distance):
 def wheels(readings, threshold=0.02, fast=1.0, slow=-0.5):
     out = np.empty((1, 1, 2))
     direction = np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=-1)
-    turn(np.array(readings, float).reshape(1, 1, -1), direction, threshold, np.cos(np.radians(108)), fast, slow, out)
+    turn_world(0, np.array(readings, float).reshape(1, 1, -1), direction, threshold, np.cos(np.radians(108)), fast, slow, out)
     return tuple(out[0, 0])
 
 
@@ -184,3 +186,18 @@ def test_every_world_plays_by_its_own_clock():
     simulation.reset([False, True])
     simulation.step()
     assert list(simulation.state.wheels[:, 0, 0]) == [0.0, 0.05]
+
+
+def test_a_ring_of_sensors_has_one_reading_for_each_angle():
+    """The colour of the floor is three numbers at each place."""
+    world = read_text('<world><arena width="2" depth="2"/><sbot count="2"><scatter/><ground reads="colour"/>'
+                      '<braitenberg sensor="ground"/></sbot></world>')
+    with pytest.raises(WorldError, match=r"<text>:1: .* one reading for each of the 4 angles of 'ground'; <ground> gives "):
+        Simulation(world).step()
+
+
+def test_a_gripper_takes_the_one_reading_of_a_barrier():
+    world = read_text('<world engine="spatial"><arena width="2" depth="2"/><sbot count="2"><scatter/><proximity/><omnicamera/>'
+                      '<braitenberg grip="omnicamera"/></sbot></world>')
+    with pytest.raises(WorldError, match=r"grip: 'omnicamera' is <omnicamera>; it takes the one reading of a <barrier>"):
+        Simulation(world).step()

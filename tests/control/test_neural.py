@@ -18,6 +18,7 @@ from formiga.sense.encoders import Encoders
 from formiga.sense.proximity import Proximity
 from formiga.world.model import Arena, Group, World
 from formiga.world.placement import At
+from formiga.world.reader import read_text
 from formiga.world.robots import SBot
 from tests.reference import networks as reference
 
@@ -171,6 +172,19 @@ def test_the_learner_is_the_only_group_with_a_network_or_the_named_one():
         learner(formiga.read_world("corral"))
     with pytest.raises(WorldError, match="its controller is no network"):
         learner(formiga.read_world("corral"), "swarm")
+
+
+@pytest.mark.parametrize("search, group, complaint", [
+    ("<genetic/>", "", "mine.xml:3: world 'world' has no groups with a network"),
+    ('<cma_es group="pin"/>', "pin", "mine.xml:3: there is no group 'pin' to evolve; there are: 'ants'."),
+    ('<cma_es group="ants"/>', "ants", "mine.xml:3: 'ants' cannot evolve"),
+    ("", "", "mine.xml:1: world 'world' has no groups with a network"),
+])
+def test_a_world_that_cannot_evolve_is_refused_with_the_line_of_its_search(search, group, complaint):
+    text = f'<world><arena width="1" depth="1"/>\n<sbot name="ants"/>\n{search}</world>'
+    with pytest.raises(WorldError) as refused:
+        learner(read_text(text, "mine.xml"), group)
+    assert str(refused.value).startswith(complaint)
 
 
 # -- what goes wrong --------------------------------------------------------------------------------------------------

@@ -52,6 +52,12 @@ def test_the_limits_are_those_of_the_console():
     assert limits.LINE == limits.EXPANDED and limits.TEXT == 1_000_000
 
 
+def test_the_first_line_of_every_help_is_a_whole_sentence():
+    """`help` lists it alone."""
+    for name, spec in Session("line", own_settings=False).console.commands.items():
+        assert spec.summary.endswith("."), f"{name}: {spec.summary}"
+
+
 def test_the_keys_of_the_manual_are_those_that_are_bound():
     console = Session("line", own_settings=False).console
     shown = re.findall(r"\| `([^`]+)` \|", LABORATORY.partition("## Keys")[2].partition("\n## ")[0])
@@ -59,7 +65,7 @@ def test_the_keys_of_the_manual_are_those_that_are_bound():
 
 
 def test_the_car_of_the_tutorial_drives_while_its_key_is_held(tmp_path):
-    (tmp_path / "car.xml").write_text(re.search(r"```xml\n(.*?)```", LABORATORY, re.DOTALL)[1])
+    (tmp_path / "car.xml").write_text(re.search(r"```xml[^\n]*\n(.*?)```", LABORATORY, re.DOTALL)[1])
     said = []
     session = Session(str(tmp_path / "car.xml"), hear=lambda kind, text, who: said.append((kind, text)), own_settings=False)
     for line in re.findall(r"^(alias|bind) (.*)$", LABORATORY, re.MULTILINE):

@@ -6,7 +6,7 @@ import pytest
 from formiga.engine.beams import Beams, ring
 from formiga.loop import Simulation
 from formiga.units import DEG
-from formiga.world.model import Arena, Contact, Cylinder, Group, Wall, World
+from formiga.world.model import Arena, Contact, Cylinder, Group, Polygon, Ramp, Rectangle, Wall, World
 from formiga.world.placement import At
 from formiga.world.robots import Disc
 from tests.reference import rays
@@ -136,3 +136,60 @@ def test_a_robot_is_seen_at_the_draft_s_distances():
         for angle, seen in ((limit - 0.01, True), (limit + 0.01, False)):
             beams = ring((angle * DEG,), 0.06)
             assert np.isfinite(look(simulation, beams, 9.0)[0, 0, 0]) == seen
+
+
+# -- beams that start inside something ------------------------------------------------------------------------------------
+STAR = tuple(0.4 * (1 + k % 2) * float(f(k * np.pi / 5)) for k in range(10) for f in (np.cos, np.sin))
+
+
+def random_solids(rng, contact, groups=2):
+    """A star, polygons that cross themselves and turned rectangles, large and small, and robots anywhere."""
+    things = [Arena(4.0, 4.0), Polygon(STAR), Cylinder(-1.5, -1.5, 0.3)]
+    for number in range(6):
+        points = rng.normal(0.0, 0.3, (4 + number, 2)) + rng.uniform(-1.5, 1.5, 2)
+        things.append(Polygon(tuple(points.ravel().tolist()), name=f"p{number}"))
+        things.append(Rectangle(*rng.uniform(-1.8, 1.8, 2), *rng.uniform(0.02, 0.8, 2), rng.uniform(-4, 4), name=f"r{number}"))
+    count = 12
+    robots = tuple(Group(Disc(0.03 * (1 + n), 0.1, 0.1), count, f"g{n}", tuple(At(0.0, 0.0) for _ in range(count)))
+                   for n in range(groups))
+    flat = Simulation(World(contact=Contact("none"), things=tuple(things), groups=robots), 3, 2)
+    put(flat, rng.uniform(-2.2, 2.2, (2, groups * count, 2)), rng.uniform(-10.0, 10.0, (2, groups * count)))
+    if contact == "none":
+        return flat
+    world = World(contact=Contact(contact), things=tuple(things), groups=robots)
+    start = flat.state.position, flat.state.heading
+    return Simulation(world, 3, 2, start=start)
+
+
+@pytest.mark.parametrize("contact", ["none", "impulse"])
+def test_a_beam_that_starts_inside_a_solid_obstacle_reads_0_and_any_other_what_it_meets(rng, contact):
+    """The twin asks matplotlib what each beam starts in, and solves every crossing of those that start in nothing."""
+    simulation, beams, starting = random_solids(rng, contact), random_beams(rng, 5), 0
+    model, state, reach = simulation.model, simulation.state, 0.5
+    fast = look(simulation, beams, reach, slice(0, 24))
+    turned = simulation.engine.cast_turned(model, state, beams, rng.uniform(-3, 3, (2, 24, 5)), 0.01, slice(0, 24))
+    for w in range(2):
+        slow, cosine = rays.cast(state.position[w], state.heading[w], model.radius, model.fixed.segments, model.fixed.discs,
+                                 beams.origin, beams.direction, reach)
+        inside = np.array([rays.starts_inside(state.position[w, i], state.heading[w, i], simulation.world.things, beams.origin)
+                           for i in range(24)])
+        expected = np.where(inside, 0.0, slow)
+        differ = np.isfinite(fast[w]) != np.isfinite(expected)
+        assert np.all(np.abs(np.minimum(fast[w], expected)[differ] - reach) < 1e-12)
+        both = np.isfinite(fast[w]) & np.isfinite(expected)
+        assert np.abs((fast[w][both] - expected[both]) * cosine[both]).max(initial=0.0) < 1e-11
+        assert not fast[w][inside].any() and not turned[w][inside].any()
+        starting += inside.sum()
+    assert starting > 20
+
+
+@pytest.mark.parametrize("place, mount, expected", [((0.0, 0.0), 0.05, 0.0), ((0.44, 0.0), 0.1, 0.0), ((1.0, 0.0), 0.1, 0.3)])
+@pytest.mark.parametrize("engine, ground", [("planar", ()), ("spatial", ()), ("spatial", (Ramp(3.0, 0.0, 1.0, 1.0, 0.05),))])
+def test_both_engines_read_0_inside_an_obstacle_however_far_its_other_side_is(engine, ground, place, mount, expected):
+    """An obstacle 1.2 m wide, a beam to the left that reaches 0.4 m: from its middle, from within its edge, from outside."""
+    group = Group(Disc(0.05, 0.08, 0.2, height=0.1), 1, "a", (At(2.0, 0.0, heading=np.pi),))
+    things = (Arena(6.0, 6.0, height=0.5), Rectangle(0.0, 0.0, 1.2, 1.2, height=0.5), *ground)
+    simulation = Simulation(World(engine=engine, contact=Contact("none"), things=things, groups=(group,)))
+    put(simulation, [[place]], [[np.pi]])
+    for beams in (ring((0.0,), mount), Beams(np.array([[mount, 0.01]]), np.array([[1.0, 0.0]]))):
+        assert look(simulation, beams, 0.4) == pytest.approx(expected, abs=1e-6)

@@ -11,13 +11,29 @@ import pytest
 import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import typeof
+from numba.core.registry import cpu_target
 
+from formiga.engine.fixed import Fixed
 from formiga.engine.planar.impulse import forces, impact, outline
-from formiga.engine.planar.impulse.bodies import bodies, with_normals
+from formiga.engine.planar.impulse.bodies import (
+    INVERSE_INERTIA,
+    INVERSE_MASS,
+    MARKS,
+    MOVING,
+    SPIN,
+    VX,
+    X,
+    bodies,
+    make_room,
+    with_normals,
+)
 from formiga.engine.planar.impulse.parts import Corners, meet
 from formiga.errors import WorldError
+from formiga.loop import Simulation
 from formiga.world.loose import rectangle
 from formiga.world.model import Block, Contact, Puck, World
+from formiga.world.reader import read_text
 from tests.reference import impacts as plain
 from tests.reference.impacts import Body, Disc
 
@@ -33,7 +49,7 @@ def table(shapes):
         rows += [(*shape.centre, 0.0, 0.0)] if round_one else with_normals([tuple(corner) for corner in shape])
         radius.append(shape.radius if round_one else 0.0)
         first.append(len(rows))
-    return Corners(np.array(first), np.array(radius), *np.ascontiguousarray(np.array(rows, float).T))
+    return Corners(np.array(first), np.array(radius), np.array(rows, float))
 
 
 def meetings(ones, others):
@@ -133,6 +149,15 @@ def test_a_side_along_a_side_touches_at_both_ends_of_what_they_share():
     assert m.near == m.far == pytest.approx(1e-4)
 
 
+# -- tables -----------------------------------------------------------------------------------------------------------
+def test_kernels_are_handed_few_wide_arrays():
+    """A kernel's compile time grows with the numbers that describe its arrays: once 440 for each that knows bodies and room."""
+    made = bodies(World(contact=Contact("impulse"), things=(Puck(0.0, 0.0, 0.05, name="a"),)))
+    desk = make_room(made, Fixed(np.zeros((0, 5)), np.zeros(0)), 8)
+    numbers = cpu_target.target_context.get_arg_packer([typeof(made), typeof(desk)]).argument_types
+    assert len(numbers) <= 160
+
+
 # -- outlines ---------------------------------------------------------------------------------------------------------
 def star(rng, corners):
     angle = 2.0 * np.pi * (np.arange(corners) + rng.uniform(0.0, 0.8, corners)) / corners
@@ -200,9 +225,11 @@ def free_bodies(rng, count):
 
 
 def random_contacts(rng, count):
-    """(table, poses (B, 5), speeds (B, 3), things, contacts): pairs that overlap by a micrometre and approach each other."""
+    """(table, Room.moving, things, contacts): pairs that overlap by a micrometre and approach each other."""
     made, things = free_bodies(rng, 2 * count)
-    pose, speed, contacts = np.zeros((2 * count, 5)), rng.normal(0.0, 1.0, (2 * count, 3)) * (1.0, 1.0, 10.0), []
+    moving, contacts = np.zeros((2 * count, MOVING)), []
+    pose, speed = parts_of(moving)
+    speed[...] = rng.normal(0.0, 1.0, (2 * count, 3)) * (1.0, 1.0, 10.0)
     for k in range(count):
         one, other = 2 * k, 2 * k + 1
         pose[one, 2], pose[other, 2] = rng.uniform(0.0, 2.0 * np.pi, 2)
@@ -213,12 +240,17 @@ def random_contacts(rng, count):
         if m.points == 1 or m.far > 1e-5:  # a side that lies along a side has two points elsewhere, and one in the middle here
             contacts.append((one, other, m))
     pose[:, 3], pose[:, 4] = np.cos(pose[:, 2]), np.sin(pose[:, 2])
-    return made, pose, speed, things, contacts
+    return made, moving, things, contacts
+
+
+def parts_of(moving):
+    """Poses (B, 5) and speeds (B, 3) in the engine's table."""
+    return moving[:, X:VX], moving[:, VX:SPIN + 1]
 
 
 def free(made):
-    """Nobody is held by tyres."""
-    return np.ones(len(made.kind), np.bool_)
+    """Marks of bodies that no tyres hold: they slip."""
+    return np.ones((len(made.kind), MARKS), np.int64)
 
 
 def shape_of(thing, pose):
@@ -228,20 +260,21 @@ def shape_of(thing, pose):
 
 
 def body_of(number, made, pose, speed):
-    return Body(1.0 / made.inverse_mass[number], 1.0 / made.inverse_inertia[number], pose[number, :2].copy(),
+    return Body(1.0 / made.fact[number, INVERSE_MASS], 1.0 / made.fact[number, INVERSE_INERTIA], pose[number, :2].copy(),
                 speed[number, :2].copy(), speed[number, 2])
 
 
 def test_impulses_are_those_of_the_printed_equation_and_keep_its_laws(rng):
     """Momentum, angular momentum, restitution and the loss of energy, (1 - eps^2) v^2 / 2K, on random bodies."""
-    made, pose, speed, _, contacts = random_contacts(rng, 1000)
+    made, moving, _, contacts = random_contacts(rng, 1000)
+    pose, speed = parts_of(moving)
     hits = 0
     for one, other, m in contacts:
         eps, n, p = rng.uniform(0.0, 1.0), np.array([m.nx, m.ny]), np.array([m.px, m.py])
         a, b = (body_of(k, made, pose, speed) for k in (one, other))
         v = n @ (a.point_velocity(p) - b.point_velocity(p))
         expected, after, behind = plain.impact(a, b, p, n, eps)
-        j = impact.collide(one, other, *n, *p, eps, made, pose, speed, free(made))
+        j = impact.collide(one, other, *n, *p, eps, made.fact, moving, free(made))
         ours = [body_of(k, made, pose, speed) for k in (one, other)]
         assert j == pytest.approx(expected, rel=1e-10, abs=1e-13) and (j > 0.0) == (v < 0.0)
         for mine, theirs in zip(ours, (after, behind)):
@@ -258,7 +291,7 @@ def test_impulses_are_those_of_the_printed_equation_and_keep_its_laws(rng):
 
 def chipmunk(thing, pose, speed, made, number, elasticity):
     """The same body in pymunk."""
-    body = pymunk.Body(1.0 / made.inverse_mass[number], 1.0 / made.inverse_inertia[number])
+    body = pymunk.Body(1.0 / made.fact[number, INVERSE_MASS], 1.0 / made.fact[number, INVERSE_INERTIA])
     body.position, body.angle = tuple(pose[:2]), pose[2]
     body.velocity, body.angular_velocity = tuple(speed[:2]), speed[2]
     shape = pymunk.Circle(body, thing.radius) if isinstance(thing, Puck) else pymunk.Poly(body, [*map(tuple, thing.outline)])
@@ -268,7 +301,8 @@ def chipmunk(thing, pose, speed, made, number, elasticity):
 
 def test_impulses_are_those_of_chipmunk(rng):
     """One impact of two free bodies. Its elasticity is the product of both shapes'; overlaps are not corrected."""
-    made, pose, speed, things, contacts = random_contacts(rng, 2000)
+    made, moving, things, contacts = random_contacts(rng, 2000)
+    pose, speed = parts_of(moving)
     hits = 0
     for one, other, m in contacts:
         eps = rng.uniform(0.0, 1.0)
@@ -277,7 +311,7 @@ def test_impulses_are_those_of_chipmunk(rng):
         theirs = [chipmunk(things[k], pose[k], speed[k], made, k, eps**0.5) for k in (one, other)]
         space.add(*(part for both in theirs for part in both))
         space.step(1e-9)
-        if impact.collide(one, other, m.nx, m.ny, m.px, m.py, eps, made, pose, speed, free(made)) > 0.0:
+        if impact.collide(one, other, m.nx, m.ny, m.px, m.py, eps, made.fact, moving, free(made)) > 0.0:
             hits += 1
         for k, (body, _) in zip((one, other), theirs):
             np.testing.assert_allclose(speed[k], [*body.velocity, body.angular_velocity], rtol=1e-3, atol=2e-3)
@@ -293,9 +327,11 @@ def test_an_offset_hit_is_that_of_the_digest_s_table(eps, j, after, behind, spin
     """Squares of 7.5 cm and 0.5 kg, B at (0.075, 0.03), p = (0.0375, 0.015); evaluated by hand from eq. 21."""
     blocks = tuple(Block(0.0, 0.0, width=SIDE, depth=SIDE, mass=MASS, name=f"b{k}") for k in range(2))
     made = bodies(World(contact=Contact("impulse"), things=blocks))
-    pose = np.array([(0.0, 0.0, 0.0, 1.0, 0.0), (0.075, 0.03, 0.0, 1.0, 0.0)])
-    speed = np.array([(1.0, 0.0, 0.0), (0.0, 0.0, 0.0)])
-    hit = lambda: impact.collide(0, 1, -1.0, 0.0, 0.0375, 0.015, eps, made, pose, speed, free(made))  # noqa: E731
+    moving = np.zeros((2, MOVING))
+    pose, speed = parts_of(moving)
+    pose[...] = (0.0, 0.0, 0.0, 1.0, 0.0), (0.075, 0.03, 0.0, 1.0, 0.0)
+    speed[0, 0] = 1.0
+    hit = lambda: impact.collide(0, 1, -1.0, 0.0, 0.0375, 0.015, eps, made.fact, moving, free(made))  # noqa: E731
     assert hit() == pytest.approx(j, abs=1e-5)
     np.testing.assert_allclose(speed, [(after, 0.0, spin), (behind, 0.0, spin)], atol=1e-5)
     assert hit() == 0.0  # they part now
@@ -328,3 +364,18 @@ def test_corners_of_all_parts_go_counter_clockwise(rng):
             assert all(n @ np.array(b) >= n @ np.array(a) - 1e-12 for n, (a, b) in zip(normals, pairwise([*part, part[0]])))
             middle = np.mean(part, axis=0)
             assert all(n @ (np.array(corner) - middle) > 0.0 for n, corner in zip(normals, part))
+
+
+def test_a_control_period_that_would_take_minutes_is_refused():
+    text = '<world dt="{}">\n<arena width="2" depth="2"/><contact model="impulse"/><ball x="0" y="0" vx="1"/></world>'
+    with pytest.raises(WorldError, match=r"w\.xml:1: <world> dt: .* lasts at most 60 s, not 1e\+09 s"):
+        Simulation(read_text(text.format("1e9"), "w.xml"))
+    Simulation(read_text(text.format("60"), "w.xml"))
+
+
+def test_corners_that_are_written_twice_begin_no_side_and_an_outline_without_area_is_refused():
+    block = '<world><arena width="2" depth="2"/><contact model="impulse"/><block x="0" y="0" points="{}"/></world>'
+    twice = read_text(block.format("-0.1 -0.1 0.1 -0.1 0.1 -0.1 0 0.1"))
+    assert np.isfinite(Simulation(twice).state.loose).all()
+    with pytest.raises(WorldError, match="the outline has no area"):
+        Simulation(read_text(block.format("0.1 0.1 0.1 0.1 0.1 0.1")))

@@ -191,5 +191,53 @@ def test_in_the_plane_there_is_no_machine(world):
 def test_a_file_that_names_others_outside_of_its_folder_is_refused(world, robot, other):
     spy = robot(f'''<mujoco><asset><mesh name="m" file="{other}"/></asset>
 <worldbody><body><geom type="mesh" mesh="m"/></body></worldbody></mujoco>''')
-    with pytest.raises(WorldError, match=r"mine.xml:3: .*line 1 names .* not in its own folder"):
+    with pytest.raises(WorldError, match=r"mine.xml:3: .*robot.xml:1 names .* not in its own folder"):
         Simulation(world(spy, attributes=""))
+
+
+# -- one that stays where it is -----------------------------------------------------------------------------------------
+ARM = """<mujoco><worldbody><body name="base" pos="0.3 0.2 0.04" euler="0 0 90">{joint}
+  <geom type="cylinder" size="0.05 0.04" mass="1"/>
+  <body name="link" pos="0 0 0.05"><joint name="shoulder" axis="0 0 1"/>
+    <geom type="capsule" fromto="0 0 0 0.2 0 0" size="0.01" mass="0.1"/></body></body></worldbody>
+  <actuator><velocity name="shoulder" joint="shoulder" kv="1"/></actuator></mujoco>"""
+TWO = '<at x="-1" y="0.5" heading="0.7"/><at x="0.8" y="-0.4" heading="-2"/>'
+
+
+def test_two_fixed_arms_stand_where_the_world_puts_them_and_stay_there(world, robot):
+    simulation = Simulation(world(robot(ARM.format(joint="")), 'fixed="true" lift="1cm"', TWO), worlds=2)
+    model, state = simulation.model, simulation.state
+    for _ in range(10):
+        simulation.step(outputs={"rover": np.full((2, 2, 1), 0.5)})
+        for number, (x, y, heading) in enumerate([(-1.0, 0.5, 0.7), (0.8, -0.4, -2.0)]):
+            pose = state.bodies[0, model.chassis[number]]  # upright, its origin 4 cm and 1 cm above the ground
+            assert pose[:3] == pytest.approx((x, y, 0.05), abs=1e-12)
+            assert pose[3:] == pytest.approx((np.cos(heading / 2), 0, 0, np.sin(heading / 2)), abs=1e-12)
+            assert state.position[0, number] == pytest.approx((x, y), abs=1e-12)
+            assert state.heading[0, number] == pytest.approx(heading, abs=1e-12)
+    data = simulation.state.scratch.data  # and so it is in MuJoCo's own model
+    for number, x in enumerate((-1.0, 0.8)):
+        assert data.body(f"r{number}/base").xpos[0] == pytest.approx(x, abs=1e-12)
+    assert (state.angles[:, :, 0] > 0.4).all()  # their joints move: 1 s at 0.5 rad/s
+    assert np.array_equal(state.bodies[0], state.bodies[1])
+
+
+def test_fixed_arms_are_scattered_placed_by_hand_and_outlast_an_edit(world, robot):
+    scattered = world(robot(ARM.format(joint='<freejoint/>')), 'fixed="true" count="2"', "<scatter/>")
+    lab_ = Simulation(scattered, seed=3, worlds=2)
+    places = [lab_.state.bodies[w, lab_.model.chassis, :2] for w in range(2)]
+    assert np.abs(places[0] - places[1]).min() > 1e-3  # each world has places of its own
+    assert np.array_equal(places[1], lab_.state.position[1])
+    one = Simulation(scattered, seed=3)
+    one.step(outputs={"rover": np.full((1, 2, 1), 0.5)})
+    one.state.position[0, 1], one.state.heading[0, 1] = (1.2, -1.1), 0.4
+    one.look_again()
+    assert one.state.bodies[0, one.model.chassis[1], :2] == pytest.approx((1.2, -1.1), abs=1e-12)
+    again = one.edited(scattered, one.state.position[0], one.state.heading[0], [0, 1])
+    assert np.array_equal(again.state.space, one.state.space)
+
+
+def test_a_fixed_machine_whose_first_body_has_a_joint_is_refused(world, robot):
+    hinged = robot(ARM.format(joint='<joint name="yaw" axis="0 0 1"/>'))
+    with pytest.raises(WorldError, match=r"mine.xml:3: .*it is fixed, and its first body 'base' has the joint 'yaw'"):
+        Simulation(world(hinged, 'fixed="true"'))

@@ -7,8 +7,10 @@ from math import pi, sqrt
 import numpy as np
 import pytest
 
+from formiga.errors import WorldError
 from formiga.loop import Simulation
 from formiga.world.model import Arena, Ball, Block, Joint, Material, Physics, Puck, Ramp, Solid, Touch, Weld
+from formiga.world.reader import read_text
 from formiga.world.robots import Disc, MiroSot, SBot
 from tests.engine.space import drive, events, solid_heights, spatial
 
@@ -212,3 +214,10 @@ def test_the_floor_is_of_the_material_ground():
     assert slid() == pytest.approx(1.0 / (2 * 9.81), abs=0.02)  # v^2 / 2 mu g, mu = 1: the floor is the smoother one
     for smooth in (Material(name="ground", friction=0.1), Touch(one="slick", other="ground", friction=0.1)):
         assert slid(smooth) == pytest.approx(1.0 / (2 * 0.1 * 9.81), rel=0.1)
+
+
+def test_bodies_that_overlap_at_the_start_are_refused_with_the_line_of_the_later_one():
+    solid = '<solid name="{}" size="0.2 0.2 0.2" z="0.2"/>\n'
+    text = f'<world engine="spatial">\n<arena width="2" depth="2"/>\n{solid.format("one")}{solid.format("other")}</world>'
+    with pytest.raises(WorldError, match=r"^w\.xml:[34]: 'one' and 'other' overlap by .* m at the start"):
+        Simulation(read_text(text, "w.xml"))

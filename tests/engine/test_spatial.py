@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import pi
 
+import mujoco
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -12,10 +13,12 @@ from numpy.testing import assert_array_equal
 from formiga.control.braitenberg import Braitenberg
 from formiga.control.random_walk import RandomWalk
 from formiga.engine.spatial.gripping import rings
+from formiga.errors import WorldError
 from formiga.loop import Simulation, simulate
 from formiga.sense.proximity import Proximity
 from formiga.world.model import Arena, Contact, Cylinder, Group, Physics, Platform, Ramp, Rectangle, Solid, World
 from formiga.world.placement import Scatter
+from formiga.world.reader import read_text
 from formiga.world.robots import Disc, MiroSot, SBot
 from tests.engine.space import BASES, NAMES, drive, spatial
 
@@ -188,3 +191,28 @@ def test_a_world_at_rest_sleeps_and_an_edit_wakes_it():
     assert_array_equal(sim.state.space, asleep)
     without = sim.edited(replace(sim.world, things=(box,)), np.zeros((0, 2)), np.zeros(0), np.zeros(0, int))
     assert drive(without, 2.0).state.bodies[0, 0, 2] == pytest.approx(0.05, abs=2e-3)
+
+
+# -- the control period -------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("dt, message", [
+    ("1e-9", r"<text>:1: <world> dt: in space a control period lasts at least 1e-05 s, not 1e-09 s\."),
+    ("1e9", r"<text>:1: <world> dt: a control period of 1e\+09 s has more than 10000 steps of motion of 0.02 s; in space it "
+            r"lasts at most 200 s here\."),
+])
+def test_a_control_period_that_is_too_short_or_too_long_is_refused(dt, message):
+    with pytest.raises(WorldError, match=message):
+        Simulation(read_text(f'<world engine="spatial" dt="{dt}"><arena width="1" depth="1"/><sbot/></world>'))
+
+
+def test_robots_settle_in_few_steps_also_where_steps_are_short(monkeypatch):
+    """With 30,000 steps of 10 us before the start, a world would take half a minute to begin."""
+    own = mujoco.mj_step
+    for step in ("1e-5", "10ms"):
+        world = read_text(f'<world engine="spatial" dt="0.1"><physics step="{step}"/><arena width="1" depth="1"/>'
+                          '<ramp x="3" y="0" width="1" depth="1" height="5cm"/><sbot><at x="0" y="0"/></sbot></world>')
+        calls = []
+        monkeypatch.setattr(mujoco, "mj_step",
+                            lambda mj, data, nstep=1, calls=calls: (calls.append(nstep), own(mj, data, nstep)))
+        state = Simulation(world).state
+        assert 30 <= sum(calls) <= 300 and max(calls) <= 8  # and no call is a long one
+        assert state.bodies[0, 0, 2] == pytest.approx(0.0, abs=1e-3) and state.space[0, 0] == 0.0

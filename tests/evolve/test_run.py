@@ -131,7 +131,8 @@ def test_a_cluster_gives_the_same_evolution_even_if_a_worker_is_killed(scheduler
     assert workers[0].wait(10) == -signal.SIGKILL
 
 
-def test_a_cluster_that_does_not_answer_leaves_nothing_behind(tmp_path):
+def test_a_cluster_that_does_not_answer_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr("formiga.evolve.crew.ANSWER", 1.0)
     with pytest.raises(FormigaError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
         evolve(tmp_path / "out", world(), cluster="tcp://127.0.0.1:9")
     assert not (tmp_path / "out").exists()

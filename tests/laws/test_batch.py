@@ -58,6 +58,14 @@ def test_threads_change_no_bit(contact):
             assert np.array_equal(memory, runs[0].state.memory[key])
 
 
+def test_worlds_that_have_ended_are_the_same_whether_or_not_steps_went_on_after_their_end():
+    """With a recorder the run stops with the last world's end; without, a block of steps may go on after it."""
+    blocks = simulate(crowd(), 10.0, seed=3, worlds=7)
+    single = simulate(crowd(), 10.0, seed=3, worlds=7, record=lambda shards: None)
+    assert single.state.done.all() and not single.state.wheels.any()
+    assert same_state(blocks.state, single.state) == []
+
+
 def test_two_runs_with_one_seed_are_the_same_and_with_two_seeds_are_not():
     one, again, other = (simulate(crowd(), 5.0, seed=seed, worlds=2) for seed in (3, 3, 4))
     assert same_state(one.state, again.state) == []

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from formiga.engine.planar.impulse.bodies import INVERSE_INERTIA, INVERSE_MASS
 from formiga.loop import Simulation
 from formiga.soccer import league
 from formiga.studies.soccer.overlap import depths, from_square, from_wall, inside
@@ -99,7 +100,7 @@ def thrown(rng, worlds, restitution):
     loose[:, :, :2] = [(-0.1, 0.0), (0.1, 0.0)] + rng.uniform(-0.03, 0.03, (worlds, 2, 2))
     loose[:, :, 2] = rng.uniform(0.0, 2.0 * np.pi, (worlds, 2))
     loose[:, :, 3:6] = [(2.0, 0.0, 0.0), (-2.0, 0.0, 0.0)] + rng.normal(0.0, (0.4, 0.4, 5.0), (worlds, 2, 3))
-    moments = 1.0 / simulation.model.impulse.bodies.inverse_inertia
+    moments = 1.0 / simulation.model.impulse.bodies.fact[:, INVERSE_INERTIA]
     return simulation, masses, moments
 
 
@@ -176,9 +177,9 @@ def test_free_blocks_and_pucks_in_a_box_never_gain_energy(rng, restitution):
     simulation = lab(box, *things, worlds=5, rest_speed=0.0 if restitution == 1.0 else 0.02)
     loose = simulation.state.loose
     loose[:, :, 3:6] = rng.normal(0.0, (0.5, 0.5, 3.0), loose[:, :, 3:6].shape)
-    made = simulation.model.impulse.bodies
-    energy = lambda: 0.5 * ((loose[:, :, 3:5] ** 2).sum(-1) / made.inverse_mass  # noqa: E731
-                            + loose[:, :, 5] ** 2 / made.inverse_inertia).sum(-1)
+    fact = simulation.model.impulse.bodies.fact
+    energy = lambda: 0.5 * ((loose[:, :, 3:5] ** 2).sum(-1) / fact[:, INVERSE_MASS]  # noqa: E731
+                            + loose[:, :, 5] ** 2 / fact[:, INVERSE_INERTIA]).sum(-1)
     first = last = energy()
     for _ in range(200):
         simulation.step()

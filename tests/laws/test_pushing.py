@@ -7,6 +7,7 @@ import pytest
 import shapely
 
 from formiga.control.random_walk import RandomWalk
+from formiga.engine.planar.impulse.bodies import SUBSTEPS
 from formiga.errors import FormigaError
 from formiga.loop import Simulation, simulate
 from formiga.soccer import league
@@ -36,7 +37,7 @@ def test_two_robots_that_push_head_on_stay_put_and_time_goes_on(speed, gap):
         if len(touches(simulation)) and met is None:
             met = k
         if met is not None:
-            substeps.append(int(state.scratch.bodies.count[3]))
+            substeps.append(int(state.scratch.bodies.count[SUBSTEPS]))
             energy.append(float((state.motion[0, :, :2] ** 2).sum()))
             assert np.abs(state.position[0] - [(-SIDE / 2, 0.0), (SIDE / 2, 0.0)]).max() < 5e-3
     assert met is not None and max(substeps[10:]) <= max(substeps[:10]) and max(substeps) <= 64

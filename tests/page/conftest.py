@@ -1,10 +1,12 @@
-"""A laboratory in this process, and a real Chromium that looks at it."""
+"""One laboratory and one real Chromium that looks at it, for all tests of this folder; to each test they are as good as new."""
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
+import traceback
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +18,18 @@ from formiga.session import Session
 
 FLAGS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--disable-quic", "--no-first-run", "--mute-audio"]
-SIZE = {"width": 900, "height": 540}
+SIZE = {"width": 760, "height": 460}
+CALM = """(() => {  // software rendering takes 0.1 to 0.3 s of a core for a picture: paint a few in a second
+    const frame = window.requestAnimationFrame.bind(window);
+    window.requestAnimationFrame = (paint) => setTimeout(() => frame(paint), window.calm || 150);
+    window.cancelAnimationFrame = clearTimeout.bind(window);
+})()"""
 SLOW = 30_000  # ms; software rendering on a loaded machine
+VISERS_OWN = "Unable to preventDefault inside passive event listener invocation."  # it says so when something is dragged
 
 
-@pytest.fixture(scope="module")  # playwright keeps a loop running, which other tests of this process could not bear
-def browser():
+@pytest.fixture(scope="package")  # and not longer: playwright keeps a loop running, which disturbs tests of other folders
+def browser(windows):
     if (program := find()) is None:
         if os.environ.get("CI"):
             pytest.fail("there is no Chromium; `make test` installs it, or type: sudo apt-get install chromium")
@@ -31,26 +39,69 @@ def browser():
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=program, args=FLAGS)
         yield opened
+        windows.close()
         opened.close()
+
+
+class Anew(Session):
+    """A session that can be made again in place. Its inbox stays the same one, because the page's thread waits at it."""
+
+    inbox = property(lambda self: self._kept, lambda self, new: self.__dict__.setdefault("_kept", new))
 
 
 class Lab:
     """A session that runs in a thread, its page, and what it said."""
 
-    def __init__(self, world, **settings):
+    def __init__(self, world="corral", **settings):
         self.said: list[tuple[str, str]] = []
-        self.session = Session(world, hear=lambda kind, text, who: self.said.append((kind, text)), own_settings=False,
-                               **settings)
+        self.session = Anew(world, hear=self._hear, own_settings=False, **settings)
         self.page = Page(self.session, port=0)
+        self._run()
+
+    def _hear(self, kind, text, who):
+        self.said.append((kind, text))
+
+    def _run(self):
         self._over = threading.Event()
         self._thread = threading.Thread(target=self.session.run, args=[self._over.is_set], daemon=True)
         self._thread.start()
 
-    def close(self):
+    def _halt(self):
         self._over.set()
         self._thread.join(10)
-        self.page.close()
         assert not self._thread.is_alive()
+
+    def begin(self, world="corral", **settings):
+        """As if it had just been opened, but for the windows and the server, which stay."""
+        session, page = self.session, self.page
+        if page._job is not None:
+            page._job.stop()
+            page._job._thread.join(30)
+        self._halt()
+        session.inbox.answer(lambda: None, lambda wrong: None)
+        version, self.said = session.version, []
+        session.__init__(world, hear=self._hear, own_settings=False, **settings)
+        session.version, session.eyes = version + 1, page
+        session.hearers.append(page._heard)
+        page.folder = os.getcwd()
+        page.saved.clear()
+        page._followed.clear()
+        page._framed.clear()
+        page.panels._past.clear()
+        if page.scene.dark:
+            page.panels._darken(False)
+        self.faults()
+        self._run()
+
+    def faults(self):
+        """What failed in the page since it was last asked, in words. At the end of a test there must be none."""
+        found = list(self.page.faults.counts)
+        self.page.faults.counts.clear()
+        return found
+
+    def close(self):
+        self._halt()
+        self.page.close()
 
     def do(self, what, timeout=10.0):
         """Have a function called between two steps; its result."""
@@ -86,33 +137,64 @@ def until(true, seconds=20.0, message=lambda: "it did not become true in time"):
     pytest.fail(message() if callable(message) else message)
 
 
-@pytest.fixture
-def lab(request, tmp_path, monkeypatch):
-    """A laboratory in an empty folder; `@pytest.mark.parametrize("lab", ["phototaxis"], indirect=True)` chooses its world."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    opened = Lab(getattr(request, "param", "corral"))
+@pytest.fixture(scope="package")
+def laboratory():
+    """The one that all tests of this folder use, one after another."""
+    opened = Lab()
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """An empty folder to work in, and no settings of the user."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return tmp_path
+
+
+@pytest.fixture
+def lab(request, laboratory, folder, unharmed):
+    """A laboratory in an empty folder; `@pytest.mark.parametrize("lab", ["phototaxis"], indirect=True)` chooses its world."""
+    laboratory.begin(getattr(request, "param", "corral"))
+    return laboratory
+
+
+@pytest.fixture
+def unharmed(laboratory, caplog, monkeypatch):
+    """Nothing may fail in the laboratory itself: no picture, no action of a widget, nothing that the server would log."""
+    printed = []
+    monkeypatch.setattr(traceback, "print_exception", lambda kind, wrong, *more, **named: printed.append(repr(wrong)))
+    yield
+    assert not laboratory.faults()
+    assert not printed, "viser printed a traceback"
+    assert not [record.getMessage() for record in caplog.get_records("call") if record.levelno >= logging.WARNING]
 
 
 class Window:
     """One browser window on a laboratory."""
 
-    def __init__(self, browser, lab, size=SIZE):
-        self.lab = lab
+    def __init__(self, browser, lab, size=SIZE, **how):
+        self.lab, self.closed = lab, False
         before = set(lab.page.server.viser.get_clients())
-        self.context = browser.new_context(viewport=size, accept_downloads=True)
+        self.context = browser.new_context(viewport=size, accept_downloads=True, **how)
+        self.context.add_init_script(CALM)
         self.tab = self.context.new_page()
         self.requests, self.errors = [], []
         self.tab.on("request", lambda request: self.requests.append(request.url))
         self.tab.on("websocket", lambda socket: self.requests.append(socket.url))
         self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.tab.on("console", self._console)
         self.tab.set_default_timeout(SLOW)
         self.tab.goto(lab.page.url)
         self.tab.wait_for_selector("#formiga[data-line=open]", state="attached")
         self.tab.wait_for_selector("#formiga[data-step]", state="attached")
         self.client = (set(lab.page.server.viser.get_clients()) - before).pop()
+        self.tab.locator(".mantine-Notification-closeButton").first.click()  # "software rendering": it lies over the scene
+
+    def _console(self, said):
+        if said.type == "error" and said.text != VISERS_OWN:
+            self.errors.append(said.text)
 
     @property
     def camera(self):
@@ -134,19 +216,30 @@ class Window:
 
     def settle(self, name="top"):
         """Look from above, and wait until the window has arrived there."""
-        self.lab.do(lambda: self.lab.page.camera(name, self.client))
 
         def arrived():
             """Twice in a row, and the scene as wide as the window has told us: the panel beside it may still be on its way."""
+            self.lab.do(lambda: self.lab.page.camera(name, self.client))
             for _ in range(2):
+                self.tab.wait_for_timeout(300)
                 box, known = self.tab.locator("canvas").first.bounding_box(), self.lab.page.known_cameras(self.client)[name]
                 wide = abs(box["width"] / box["height"] - self.camera.image_width / self.camera.image_height) < 0.01
                 if not wide or not np.allclose(self.camera.position, known.position, atol=1e-3):
                     return False
-                self.tab.wait_for_timeout(500)
             return True
 
-        until(arrived, 40)
+        until(arrived, 40, lambda: f"the camera is at {self.camera.position}, not at {name}")
+
+    def resize(self, width, height):
+        """Make the window so large, and wait until the laboratory knows. viser renders fewer pixels where painting is slow."""
+        self.tab.set_viewport_size({"width": width, "height": height})
+
+        def known():
+            box, camera = self.tab.locator("canvas").first.bounding_box(), self.camera
+            shape = box["width"] / box["height"] - camera.image_width / camera.image_height
+            return abs(box["height"] - height) < 1 and abs(shape) < 0.01
+
+        until(known)
 
     def type(self, text):
         """Type a line into the console and run it."""
@@ -167,30 +260,81 @@ class Window:
 
         return iio.imread(self.tab.screenshot(), extension=".png")[..., :3]
 
+    def begin(self):
+        """As if it had just been opened: nothing typed, nothing open, the first tab of the panel."""
+        self.tab.set_viewport_size(SIZE)
+        self.tab.evaluate("""() => {
+            const root = document.getElementById("formiga").shadowRoot;
+            for (const each of root.querySelectorAll("dialog[open]")) each.close();
+            for (const each of root.querySelectorAll("[data-tool][aria-pressed=true]")) each.click();
+            root.getElementById("console").hidden = true;
+            root.getElementById("input").value = "";
+            for (const each of ["log", "completions", "flash"]) root.getElementById(each).replaceChildren();
+            if (root.activeElement) root.activeElement.blur();
+            window.calm = 150;
+        }""")
+        first = self.tab.get_by_role("tab", name="Inspect")
+        if first.get_attribute("aria-selected") != "true":
+            first.click()
+        until(lambda: self.lab.page._version == self.lab.session.version and self.client in self.lab.page._framed
+              and self.tab.evaluate("window.formiga.keys") == sorted(self.lab.session.console.binds))
+
     def close(self):
+        self.closed = True
         self.context.close()
 
 
-@pytest.fixture
-def open_window(browser, lab):
-    """Opens windows, and closes them at the end whatever happened."""
-    opened = []
+class Windows:
+    """The windows on the laboratory. One stays from test to test."""
 
-    def another():
-        opened.append(Window(browser, lab))
-        return opened[-1]
+    def __init__(self):
+        self.first = None
+
+    def shared(self, browser, lab):
+        if self.first is None or self.first.closed:
+            self.first = Window(browser, lab)
+        self.first.begin()
+        return self.first
+
+    def close(self):
+        if self.first is not None and not self.first.closed:
+            self.first.close()
+        self.first = None
+
+
+@pytest.fixture(scope="package")
+def windows():
+    return Windows()
+
+
+@pytest.fixture(autouse=True)
+def close_windows_that_are_not_looked_at(request, windows):
+    """A window costs most of a core while it is open."""
+    if "browser" not in request.fixturenames:
+        windows.close()
+
+
+@pytest.fixture
+def open_window(browser, windows, lab):
+    """Opens windows; the first is the one that all tests share. `own=True` or a size: another one, which the end closes."""
+    used = []
+
+    def another(own=False, **how):
+        used.append(windows.shared(browser, lab) if not used and not own and not how else Window(browser, lab, **how))
+        return used[-1]
 
     yield another
-    for each in opened:
-        each.close()
-    assert not [error for each in opened for error in each.errors]
+    errors = [error for each in used for error in each.errors]
+    for each in used:
+        each.errors.clear()
+        if each is not windows.first:
+            each.close()
+    if errors:
+        windows.close()
+    assert not errors
 
 
 @pytest.fixture
 def window(open_window):
     return open_window()
 
-
-@pytest.fixture
-def folder(tmp_path) -> Path:
-    return tmp_path

@@ -9,8 +9,10 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+import viser
 
-from tests.page.conftest import SLOW, until
+from formiga.page.sockets import HELD, PICTURE
+from tests.page.conftest import CALM, SLOW, until
 
 pytestmark = pytest.mark.xdist_group("browser")  # one process: two browsers would only fight for the same cores
 
@@ -32,8 +34,10 @@ def car(tmp_path):
     return str(tmp_path / "dark.xml")
 
 
-def test_the_page_asks_nobody_but_this_machine(window):
-    window.tab.wait_for_timeout(1500)
+def test_the_page_asks_nobody_but_this_machine(windows, open_window):
+    windows.close()
+    window = open_window()
+    window.tab.wait_for_timeout(1000)
     hosts = {urlsplit(url).hostname for url in window.requests if not url.startswith(("data:", "blob:"))}
     assert hosts == {"127.0.0.1"}
 
@@ -112,6 +116,8 @@ EVERY_COMMAND = [  # typed line, what has to be true of the session afterwards
     ("undo", None), ("undo", lambda s: s.world.engine == "planar"),
     ("select swarm.2", lambda s: s.selected == 2), ("overlay beams on", lambda s: "beams" in s.overlays),
     ("overlay none", lambda s: not s.overlays),
+    ("plot swarm.speed", lambda s: s.plots == ["swarm.speed"]), ("plot none", lambda s: not s.plots),
+    ("param robots", None),
     ("camera top", None), ("follow 0", None), ("follow off", None), ("camera save mine", None),
     ("save here.xml", None), ("record run.parquet", lambda s: s.recorder is not None),
     ("record off", lambda s: s.recorder is None),
@@ -164,16 +170,19 @@ def test_a_key_drives_a_robot_without_a_line_of_python(open_window, lab, car):
     time.sleep(0.5)
     assert lab.poses()[2] > stopped[2]
     np.testing.assert_array_equal(lab.poses()[0], stopped[0])
-    window.close()
 
 
-def test_a_key_that_is_held_when_the_window_closes_is_let_go(open_window, lab, car):
+def test_closing_a_window_lets_go_of_the_key_that_is_held_in_it_and_does_not_stop_the_run(open_window, lab, car):
     lab.do(lambda: lab.session.open(car))
     window = open_window()
+    lab.run("play")
     window.tab.keyboard.down("w")
     until(lambda: lab.session.drives.get(0) == (1.0, 1.0))
     window.close()
     until(lambda: lab.session.drives.get(0) == (0.0, 0.0))
+    until(lambda: not lab.page.server.viser.get_clients())
+    step = lab.poses()[2]
+    until(lambda: lab.poses()[2] > step + 5)
 
 
 def drag(window, start, end):
@@ -199,7 +208,6 @@ def test_dragging_moves_a_robot_and_an_obstacle(open_window, lab, car):
     until(lambda: np.allclose((post().x, post().y), (-0.6, -0.4), atol=0.04), message=lambda: f"it is at {post()}")
     lab.run("undo; undo")
     assert lab.poses()[0][0] == pytest.approx((0.0, -0.5))
-    window.close()
 
 
 def test_the_inspector_shows_the_numbers_of_the_state(open_window, lab, car):
@@ -222,7 +230,6 @@ def test_the_inspector_shows_the_numbers_of_the_state(open_window, lab, car):
     numbers = " ".join(f"{value:.3g}" for value in robot["readings"]["proximity"].tolist())
     assert robot["readings"]["proximity"].max() > 0.0
     until(lambda: numbers in shown.inner_text())
-    window.close()
 
 
 def test_a_recording_replays_and_scrubs_to_the_same_poses(window, lab, folder):
@@ -251,6 +258,7 @@ def test_the_exported_page_opens_by_itself_and_shows_the_scene(browser, lab, fol
     lab.run("pause on; record run.parquet; step 30; record off; load run.parquet; export run.html")
     until(lambda: (folder / "run.html").exists(), 60, lambda: f"{lab.said[-3:]}")
     context = browser.new_context(viewport={"width": 800, "height": 500}, offline=True)
+    context.add_init_script(CALM)
     tab = context.new_page()
     requests, errors = [], []
     tab.on("request", lambda request: requests.append(request.url))
@@ -266,7 +274,7 @@ def test_the_exported_page_opens_by_itself_and_shows_the_scene(browser, lab, fol
 
     until(lambda: colours() > 200, 40, "no orange s-bot is in sight")
     assert not [url for url in requests if not url.startswith(("file:", "data:", "blob:"))]
-    assert not errors
+    assert not errors and tab.title() == "corral - formiga"
     context.close()
 
 
@@ -274,6 +282,7 @@ def test_the_exported_page_opens_by_itself_and_shows_the_scene(browser, lab, fol
 def test_a_recording_becomes_a_film(window, lab, folder, kind):
     import imageio.v3 as iio
 
+    window.resize(900, 540)
     lab.run(f"pause on; record run.parquet; step 3; record off; load run.parquet; export run.{kind}")
     until(lambda: (folder / f"run.{kind}").exists(), 90, lambda: f"{lab.said[-3:]}")
     pictures = list(iio.imiter(folder / f"run.{kind}", plugin="pillow" if kind == "gif" else "FFMPEG"))
@@ -291,11 +300,17 @@ def test_an_export_can_be_stopped_and_leaves_no_file(window, lab, folder):
     assert {each.name for each in folder.iterdir()} <= {"run.parquet", "config"}
 
 
-def test_a_screenshot_shows_the_scene(window, lab, folder):
+def test_a_screenshot_shows_the_scene(window, lab, folder, monkeypatch):
     import imageio.v3 as iio
 
+    window.resize(1000, 640)
+    mine = lab.page.server.viser._websock_server._live_connections[window.client]
+    allowed, render = [], viser.ClientHandle.get_render
+    monkeypatch.setattr(viser.ClientHandle, "get_render", lambda *given, **named: (
+        allowed.append(mine.most), render(*given, **named))[1])
     lab.run("pause on; screenshot here.png")
     until(lambda: (folder / "here.png").exists(), 60)
+    assert allowed == [PICTURE] and mine.most == HELD  # so much the window may send, as long as it was asked for a picture
     picture = iio.imread(folder / "here.png").astype(int)
     assert ((picture[..., 0] > 180) & (picture[..., 0] - picture[..., 2] > 90)).sum() > 200
 
@@ -314,15 +329,6 @@ def test_two_windows_see_the_same_and_have_cameras_of_their_own(open_window, win
     other.close()
     window.type("step")
     until(lambda: lab.poses()[2] == step + 1)
-
-
-def test_closing_the_window_does_not_stop_the_run(open_window, lab):
-    window = open_window()
-    lab.run("play")
-    window.close()
-    until(lambda: not lab.page.server.viser.get_clients())
-    step = lab.poses()[2]
-    until(lambda: lab.poses()[2] > step + 5)
 
 
 def test_the_gallery_shows_every_shipped_world_and_opens_one(window, lab):
@@ -354,3 +360,12 @@ def test_the_panels_write_console_lines(window, lab):
     until(lambda: "trails" in lab.session.overlays)
     lab.run("overlay trails off")
     until(lambda: not window.tab.get_by_label("trails").is_checked())
+    chosen = window.tab.locator("input.mantine-Select-input:visible").first
+    lab.run("camera overview")
+    until(lambda: chosen.input_value() == "overview")
+    lab.run("camera top")
+    until(lambda: chosen.input_value() == "top")
+    chosen.click()
+    window.tab.get_by_role("option", name="overview").click()
+    overview = lab.page.known_cameras(window.client)["overview"].position
+    until(lambda: np.allclose(window.camera.position, overview, atol=1e-3))

@@ -7,9 +7,12 @@ import re
 import numpy as np
 import pytest
 
+from formiga.engine.flatten import flatten
+from formiga.soccer import league
 from formiga.view.frame import Scoreboard
+from formiga.view.ground import seen
 from formiga.world.reader import read_text
-from tests.page.conftest import Lab, until
+from tests.page.conftest import until
 from tests.page.test_browser import drag
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -38,6 +41,9 @@ class Match:
     def watch(self, sim):
         self.steps += 1
 
+    def rest(self):
+        pass
+
     def scoreboard(self):
         return self.board
 
@@ -51,12 +57,9 @@ def match():
 
 
 @pytest.fixture
-def lab(match, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    opened = Lab(read_text(FIELD), guest=match)
-    yield opened
-    opened.close()
+def lab(match, laboratory, folder, unharmed):
+    laboratory.begin(read_text(FIELD), guest=match)
+    return laboratory
 
 
 def shown(window, name):
@@ -112,6 +115,50 @@ def test_the_ball_is_taken_with_the_mouse_and_a_match_goes_on(window, lab, match
     window.shows("a match is being played, so its world stays as it is.")
     lab.run("step 3")
     assert match.steps == 3
+
+
+def pitch_is_free(window):
+    """Whether every corner of the ground is in the scene, below the scoreboard and above the bar."""
+    world = window.lab.session.world
+    ground, scene = seen(world, flatten(world)), window.tab.locator("canvas").first.bounding_box()
+    board, bar = (window.tab.locator(f"#formiga #{name}").bounding_box() for name in ("board", "bar"))
+    corners = [window.at(x, y) for x in (ground.x0, ground.x1) for y in (ground.y0, ground.y1)]
+    return all(scene["x"] < x < scene["x"] + scene["width"] and board["y"] + board["height"] < y < bar["y"] for x, y in corners)
+
+
+@pytest.mark.parametrize("players", [3, 5])
+def test_the_whole_pitch_is_seen_also_when_the_window_becomes_another(window, laboratory, lab, match, players):
+    """The scene becomes narrower when the panel comes, and the window may just then report a camera that is on its way."""
+    laboratory.begin(league.world(players), guest=match)
+    window.tab.set_viewport_size({"width": 1280, "height": 800})
+    until(lambda: pitch_is_free(window))
+    page, seen_from = lab.page, window.camera._state
+
+    def reports():
+        """Another shape, and a place where the camera was a moment ago."""
+        seen_from.position, seen_from.image_width = np.array(seen_from.position) + (0.0, -0.3, 0.2), seen_from.image_width - 100
+        page._fit()
+        return np.allclose(seen_from.position, page.known_cameras(window.client)["overview"].position)
+
+    assert lab.do(reports)
+    window.tab.set_viewport_size({"width": 900, "height": 800})
+    until(lambda: lab.page._aspect(window.client) < 0.8)
+    until(lambda: pitch_is_free(window))
+
+
+def test_a_camera_that_was_turned_by_hand_stays_when_the_window_becomes_another(window, lab):
+    window.settle("overview")
+    scene, before = window.tab.locator("canvas").first.bounding_box(), np.array(window.camera.position)
+    window.tab.mouse.move(scene["x"] + 0.5 * scene["width"], scene["y"] + 0.6 * scene["height"])
+    window.tab.mouse.wheel(0, -400)
+    until(lambda: window.client in lab.page._turned and np.linalg.norm(window.camera.position - before) > 0.05)
+    window.tab.wait_for_timeout(500)
+    turned = np.array(window.camera.position)
+    window.tab.set_viewport_size({"width": 900, "height": 460})
+    until(lambda: lab.page._aspect(window.client) > 1.15)
+    lab.run("step 2")
+    until(lambda: lab.page.drawn == lab.poses()[2])
+    assert np.allclose(window.camera.position, turned, atol=0.02)
 
 
 def test_a_recorded_match_is_seen_again_with_its_scoreboard(window, lab, match):

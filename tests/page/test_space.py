@@ -8,7 +8,9 @@ import pytest
 
 from formiga.page.inspector import Inspector
 from formiga.world.reader import read_text
-from tests.page.conftest import Lab, until
+from tests.page.conftest import until
+
+pytestmark = pytest.mark.xdist_group("browser")
 
 SPACE = """<world name="space" engine="spatial" dt="0.1" seconds="2">
   <arena width="1.4" depth="1"/>
@@ -20,12 +22,9 @@ SPACE = """<world name="space" engine="spatial" dt="0.1" seconds="2">
 
 
 @pytest.fixture
-def lab(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    opened = Lab(read_text(SPACE))
-    yield opened
-    opened.close()
+def lab(laboratory, folder, unharmed):
+    laboratory.begin(read_text(SPACE))
+    return laboratory
 
 
 def test_a_window_shows_parts_forces_and_what_a_robot_sees(lab, window):

@@ -219,9 +219,10 @@ def test_words_that_are_not_a_json_object_are_one_sentence(recorded, text, tmp_p
         rewritten(recorded, tmp_path, meta=text)
 
 
-def test_a_world_without_robots_cannot_claim_a_billion_steps(recorded, tmp_path):
-    """It has no rows that could be counted, and the list of steps alone would fill the memory."""
-    meta = {**read_recording(recorded).meta, "world": "<world/>", "last_step": 2**31 - 1, "every": 2}
+@pytest.mark.parametrize("claim", [{"last_step": 2**31 - 1, "every": 2}, {"worlds": 2**31 - 1}])
+def test_a_world_without_robots_cannot_claim_a_billion_steps_or_worlds(recorded, tmp_path, claim):
+    """It has no rows that could be counted, and the list of steps, or the keys of the worlds, alone would fill the memory."""
+    meta = {**read_recording(recorded).meta, "world": "<world/>", **claim}
     with pytest.raises(RecordingError, match="do not make"):
         rewritten(recorded, tmp_path, read_recording(recorded).table.slice(0, 0), meta)
 

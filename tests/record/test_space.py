@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import formiga
 from formiga.errors import FormigaError, RecordingError
-from formiga.page.export import recorded as frames_of
 from formiga.record import recorder as recorder_module
 from formiga.record.format import KEY, MOST_PARTS, SPACE_COLUMNS
 from formiga.record.recorder import Recorder
 from formiga.record.recording import read_recording
+from formiga.session.film import recorded as frames_of
 from formiga.session.replay import Replay
 from formiga.world.reader import read_text
 

@@ -1,6 +1,7 @@
 """The plain twin of the beams: solve every crossing of every beam with every thing, one after another."""
 
 import numpy as np
+from matplotlib.path import Path
 
 
 def cast(position, heading, radius, segments, discs, origin, direction, reach):
@@ -40,3 +41,21 @@ def meet_disc(o, u, disc):
     if square < 0.0 or b > 0.0:
         return np.inf, 1.0
     return (-b - np.sqrt(square)) / 2.0, np.sqrt(square) / 2.0 / disc[2]
+
+
+def starts_inside(centre, heading, things, origin):
+    """Whether each beam (B,) of a robot starts inside a rectangle or a polygon: even-odd, as a geometry library fills it."""
+    turn = np.array([[np.cos(heading), -np.sin(heading)], [np.sin(heading), np.cos(heading)]])
+    solids = [outline(thing) for thing in things if hasattr(thing, "points") or hasattr(thing, "heading")]
+    return np.array([any(Path(solid).contains_point(centre + turn @ start) for solid in solids) for start in origin])
+
+
+def outline(thing):
+    """The corners of a rectangle or a polygon, closed."""
+    if hasattr(thing, "points"):
+        corners = np.array(thing.points).reshape(-1, 2)
+    else:
+        c, s = np.cos(thing.heading), np.sin(thing.heading)
+        half = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)]) * (thing.width / 2, thing.depth / 2)
+        corners = half @ np.array([[c, s], [-s, c]]) + (thing.x, thing.y)
+    return np.concatenate([corners, corners[:1]])

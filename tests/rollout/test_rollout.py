@@ -9,8 +9,7 @@ from formiga import rollout as module
 from formiga.control.neural import Perceptron, learner
 from formiga.errors import WorldError
 from formiga.loop import Simulation
-from formiga.rollout import genes, rollout
-from formiga.rollout.program import obstacle
+from formiga.rollout import genes, lacking, rollout
 from formiga.world import elements
 from formiga.world.elements import element
 from formiga.world.reader import read_text
@@ -51,7 +50,7 @@ def same(one, other):
 def test_the_compiled_rollout_is_the_readable_loop_bit_for_bit(how, rng):
     described = world(**how)
     group = learner(described)
-    assert obstacle(described, group) is None
+    assert not lacking(described, group)
     genotypes = rng.uniform(-1, 1, (4, genes(described, group)))
     fast, slow = (rollout(described, genotypes, 11, 3, compiled=compiled) for compiled in (True, False))
     assert same(fast, slow)
@@ -114,11 +113,11 @@ def test_copies_of_a_world_have_the_same_start_and_the_same_noise():
 
 
 @pytest.mark.parametrize("how, reason", [
-    ({"sensors": '<proximity/><scanner beams="8" reach="1"/>'}, "the sensor 'scanner'"),
-    ({"sensors": '<proximity/><proximity name="second"/>'}, "two <proximity>")])
+    ({"sensors": '<proximity/><scanner beams="8" reach="1"/>'}, "the sensor 'scanner' (<scanner>)"),
+    ({"sensors": '<proximity/><proximity name="second" technique="cone"/>'}, "the sensor 'second' (<proximity>)")])
 def test_a_world_without_a_kernel_goes_through_the_loop_and_says_why(how, reason, rng):
     described = world(**how)
-    assert obstacle(described, learner(described)) == reason
+    assert lacking(described, learner(described)) == reason
     genotypes = rng.uniform(-1, 1, (2, 32))
     plain = rollout(world(), genotypes, 2, 2)
     assert same(rollout(described, genotypes, 2, 2), plain)  # nobody reads the other sensor, so nothing else changes
@@ -135,7 +134,7 @@ def test_a_network_of_the_users_own_thinks_for_itself(own_registry):
             return np.zeros((*view.shape, 2))
 
     described = world(network="sleepy")
-    assert obstacle(described, learner(described)) == "the controller <sleepy>"
+    assert lacking(described, learner(described)) == "the controller <sleepy>"
     assert (rollout(described, np.ones((1, 32)), 2, 2).speed == 0.0).all()
 
 

@@ -116,9 +116,10 @@ def test_a_term_of_the_users_own_is_added(own):
 
 
 def test_a_term_of_the_users_own_must_praise_everybody_with_a_number(own):
-    for wrong in (lambda glimpse: 1.0, lambda glimpse: glimpse.position[..., 0] * np.nan):
+    for wrong, words in ((lambda glimpse: 1.0, r"not \(\)\."),
+                         (lambda glimpse: glimpse.position[..., 0] * np.nan, "not with not-a-number or infinity among them")):
         lab, score = lab_of([own("fitness", praise=wrong)], [(0.0, 0.0, 0.0)])
-        with pytest.raises(WorldError, match="must praise with finite numbers"):
+        with pytest.raises(WorldError, match=f"must praise with finite numbers .* {words}"):
             score.add(~lab.state.done)
 
 

@@ -263,13 +263,14 @@ EVOLVED = """<world name="w" seconds="3"><arena width="1.2" depth="1.0"/><sbot c
 @pytest.mark.parametrize("technique", TECHNIQUES)
 def test_a_rollout_reads_the_technique_that_the_world_names(technique, rng):
     """The compiled one knows rays; all others go through the loop."""
+    from formiga.compiled import stages_of
     from formiga.control.neural import learner
     from formiga.rollout import genes, rollout
-    from formiga.rollout.program import obstacle
 
     world = read_text(EVOLVED.format(f'technique="{technique}"'))
-    assert (obstacle(world, learner(world)) is None) == (technique == "ray")
     genotypes = rng.uniform(-1, 1, (3, genes(world, learner(world))))
+    lab = Simulation(world, genotypes={"swarm": genotypes[0]})
+    assert (not stages_of(world, lab.engine, lab.model, lab.state).lacking) == (technique == "ray")
     fast, slow = (rollout(world, genotypes, 2, 2, compiled=compiled).fitness for compiled in (True, False))
     assert np.array_equal(fast, slow)
 

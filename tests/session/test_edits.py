@@ -396,3 +396,18 @@ def test_the_arena_does_not_shrink_past_a_robot(desk):
 
 def test_many_robots_that_cannot_fit_are_refused_at_once(desk):
     assert "there is no room for" in desk.refused("set swarm.count 9999")
+
+
+@pytest.mark.parametrize("line, name", [("move car 1.8 0", "car.0"), ("move 0 0 -1.2", "swarm.0"), ("move left 9 9", "left"),
+                                        ("move box 0 5", "box"), ("set car.0.x 4", "car.0"), ("spawn swarm 0 2", "a robot"),
+                                        ("spawn sbot -2 0", "a robot")])
+def test_nothing_is_put_outside_of_the_arena(desk, line, name):
+    message = desk.refused(line)
+    assert message.startswith(f"{name} cannot be at (")
+    assert message.endswith("that is outside the arena, which goes from (-1.5, -1) to (1.5, 1).")
+
+
+def test_a_robot_is_not_dragged_out_of_the_arena(desk):
+    before = desk.session.poses()[0]
+    desk.session.drag("robot", 6, 1.9, 0.0, True)
+    assert np.array_equal(desk.session.poses()[0], before)

@@ -44,7 +44,7 @@ class Match:
     """A guest who drives blue ahead, counts its steps as goals, and is over after some of them."""
 
     def __init__(self, steps=10**9):
-        self.steps, self.watched, self.closed, self.order = steps, 0, 0, []
+        self.steps, self.watched, self.closed, self.rests, self.order = steps, 0, 0, 0, []
 
     @property
     def over(self):
@@ -57,6 +57,9 @@ class Match:
     def watch(self, sim):
         self.order.append(("watch", int(sim.state.step[0])))
         self.watched += 1
+
+    def rest(self):
+        self.rests += 1
 
     def scoreboard(self):
         goals, note = self.watched, "GOAL" if self.watched == 2 else ""
@@ -223,7 +226,7 @@ def test_a_ball_that_is_moved_by_hand_stays_on_the_tape(desk, tmp_path):
 
 
 def test_an_exported_page_has_the_ball_in_every_picture(desk, tmp_path):
-    from formiga.page.export import recorded
+    from formiga.session.film import recorded
 
     desk.run(f"drive blue.0 1 1; record {tmp_path / 'x.parquet'}; step 20; record off")
     replay = Desk(str(tmp_path / "x.parquet")).session.replay

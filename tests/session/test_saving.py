@@ -129,8 +129,35 @@ def test_what_cannot_be_written_is_refused(desk, folder, name, words):
 
 def test_a_file_that_was_there_is_replaced_as_a_whole(desk, folder):
     (folder / "a.xml").write_text("mine")
-    desk.run("save a.xml")
+    desk.run("save a.xml force")
     assert formiga.read_world("a.xml").robots == 7 and [path.name for path in folder.iterdir()] == ["a.xml"]
+
+
+def test_a_world_file_of_ones_own_is_not_replaced_unless_that_is_said(world_file, folder):
+    file = world_file('<!-- mine --><param name="side" value="2"/><arena width="${side}" depth="2"/><sbot><scatter/></sbot>')
+    desk, before = Desk("mine.xml"), (folder / "mine.xml").read_bytes()
+    message = desk.refused("save mine.xml")
+    assert "mine.xml was not written by formiga" in message
+    assert "`save mine.xml force` replaces it; `save mine-2.xml` keeps it." in message
+    assert (folder / "mine.xml").read_bytes() == before
+    desk.run("save mine-2.xml; step 2; save mine-2.xml")          # its own file may be replaced
+    assert "${side}" in (folder / "mine-2.xml").read_text()
+    desk.run("save mine.xml force; step; save mine.xml")
+    text = (folder / "mine.xml").read_text()
+    assert "<!-- mine -->" in text and 'value="2"' in text and 'width="${side}"' in text and file
+    (folder / "mine.xml").write_text(text.replace("<!-- mine -->", "<!-- edited by hand -->"))
+    assert "edited since" in desk.refused("save mine.xml")
+    assert "Allowed: force" in desk.refused("save mine.xml please")
+
+
+def test_robots_that_did_not_move_keep_their_rule(world_file, folder):
+    world_file('<arena width="2" depth="2"/><lamp x="0" y="0"/><sbot count="3"><scatter/></sbot>'
+               '<sbot name="b"><at x="0.5" y="0"/></sbot>')
+    desk = Desk("mine.xml")
+    desk.run("move lamp 0.5 0.5; save a.xml")
+    assert "<scatter/>" in (folder / "a.xml").read_text() and same_picture(desk.session, Desk("a.xml").session)
+    desk.run("step; save a.xml")
+    assert "<scatter/>" not in (folder / "a.xml").read_text()
 
 
 def test_a_screenshot_without_a_window_is_drawn_from_above(desk, folder):

@@ -13,6 +13,7 @@ from formiga.session.headless import run_script
 from formiga.state import ARRAYS
 from formiga.world.reader import read_text
 from tests.session.desk import Desk
+from tests.session.test_running import Clock, turn
 
 # Two s-bots nose to tail: the first can grip the second. A third stands away, and a box and a puck lie about.
 PAIR = """<world name="pair" engine="spatial" dt="0.1" seconds="5">
@@ -395,3 +396,28 @@ def test_nobody_is_told_anything_in_a_recording(pair, folder):
     assert "tilt" in replay.run("info s.0") and replay.run("events") == "a recording keeps no events."
     with pytest.raises(FormigaError, match="has the engine that it was recorded with"):
         Desk("run.parquet", engine="planar")
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_slow_motion_in_space_shows_all_bodies_on_the_way_between_two_steps(pair, folder, recorded):
+    desk = Desk(pair)
+    if recorded:
+        desk.run("record run.parquet; drive s.2 1 1")
+        desk.steps(3)
+        desk.run("record off")
+        desk = Desk("run.parquet")
+    session = desk.session
+    session.pace.clock = clock = Clock()
+    desk.run("speed 0.1; play" if recorded else "drive s.2 1 1; speed 0.1; play")
+    before = session.frame(exact=True)
+    clock.now += 1.001
+    turn(session)
+    assert session.sim.state.step[0] == 1
+    after = session.frame(exact=True)
+    clock.now += 0.5
+    half = session.frame()
+    assert half.parts == after.parts and not np.allclose(before.bodies, after.bodies)
+    np.testing.assert_allclose(half.bodies[:, :3], 0.5 * (before.bodies + after.bodies)[:, :3], atol=1e-3)
+    chassis = next(row for row, part in enumerate(half.parts) if (part.robot, part.name) == (2, "chassis"))
+    np.testing.assert_allclose(half.place[2], half.bodies[chassis, :3])
+    np.testing.assert_allclose(np.linalg.norm(half.turn, axis=1), 1.0)

@@ -6,25 +6,32 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
+from functools import partial
 from math import inf
 from pathlib import Path
 from urllib.request import urlopen
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
 
+import formiga.soccer.match as match_module
+from formiga.cli import cli
 from formiga.errors import FormigaError
 from formiga.loop import Simulation
 from formiga.record.recorder import Recorder
 from formiga.record.recording import read_recording
+from formiga.session import Session
 from formiga.soccer import league
 from formiga.soccer.camera import Camera
-from formiga.soccer.match import Match, Pace, arrange
+from formiga.soccer.match import Match, arrange
 from formiga.soccer.network import Place, Replacement
+from formiga.soccer.pace import Pace
 from formiga.soccer.placing import inside
 from formiga.soccer.referee import Phase
 from formiga.soccer.talk import BLUE, YELLOW, Foul
@@ -58,6 +65,12 @@ class Fake:
 
     def troubles(self):
         return []
+
+    def start(self, wait):
+        pass
+
+    def failure(self):
+        return ""
 
     def close(self):
         self.closed = True
@@ -342,6 +355,34 @@ def test_a_match_at_a_given_speed_takes_its_time():
     assert pace["real_time_factor"] <= 4.05 and (pace["frames"] - 1) * match.world.dt == pytest.approx(match.time)
 
 
+def test_the_pace_of_a_match_in_a_session_counts_neither_its_start_nor_pauses_nor_what_comes_after(monkeypatch):
+    """The clock goes on by a period in each step, so it is played in real time, whatever else takes time."""
+    clock, period = Clock(), league.world().dt
+    monkeypatch.setattr(match_module, "Pace", partial(Pace, clock=clock, sleep=clock.sleep))
+
+    def think(sight, game):
+        clock.now += 3.0 if sight.frame == 0 else period  # a program takes its time to load
+        return np.zeros((3, 2))
+
+    match, _ = made(Fake("a", think), half_seconds=0.5, halves=1)
+    clock.now += 50.0                       # a page is opened
+    session = Session(match.world, guest=match, own_settings=False)
+    session.play()
+    for _ in range(10):
+        session.step()
+    session.play(False)
+    clock.now += 20.0
+    session.step()                          # one by hand
+    clock.now += 30.0
+    session.play()
+    while not match.over:
+        session.step()
+    clock.now += 100.0                      # the page stays open
+    pace = match.result()["pace"]
+    assert pace["wall_seconds"] == pytest.approx(match.time - period, abs=1e-3)  # the first step is computed in no time
+    assert pace["real_time_factor"] == pytest.approx(1.0, abs=0.1)
+
+
 # -- recordings -------------------------------------------------------------------------------------------------------------
 def test_a_recorded_match_has_every_step_and_the_board(tmp_path):
     match, sim = made(Fake("a", chase(BLUE)), Fake("b", chase(YELLOW)), half_seconds=4.0)
@@ -461,7 +502,13 @@ def test_the_command_plays_prints_and_writes(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["m.json", "m.parquet"]
 
 
-def test_ctrl_c_ends_the_match_says_how_it_stood_and_leaves_no_process(tmp_path):
+@pytest.fixture
+def compiled():
+    """The kernels of a match are compiled; until then Ctrl-C ends it without a score."""
+    Simulation(league.world(), seed=0).step()
+
+
+def test_ctrl_c_ends_the_match_says_how_it_stood_and_leaves_no_process(compiled, tmp_path):
     process = formiga("match", "chaser", "chaser", "--half", 100000, "--json", tmp_path / "m.json")
     end = time.monotonic() + 4 * SLOW
     while len(started := children(process.pid)) < 2 and time.monotonic() < end:
@@ -475,9 +522,15 @@ def test_ctrl_c_ends_the_match_says_how_it_stood_and_leaves_no_process(tmp_path)
     assert started and all_gone(started)
 
 
-def test_a_match_in_the_browser_is_served_and_ends_with_its_score():
-    process = formiga("match", "chaser", "chaser", "--view", "--no-browser", "--half", 1000)
+def test_a_match_in_the_browser_is_served_and_ends_with_its_score(compiled):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        process = formiga("match", "chaser", "chaser", "--view", "--no-browser", "--half", 1000, "--port", port)
+        said = process.stdout.readline()
     try:
+        assert re.fullmatch(rf"port {port} is in use; this is port \d+\.\n", said), said
         line = process.stdout.readline()
         found = re.fullmatch(r"the match is at (http://127\.0\.0\.1:\d+)   \(Ctrl-C ends it\)\n", line)
         assert found, line + process.stderr.read()
@@ -499,12 +552,49 @@ def test_a_match_in_the_browser_is_served_and_ends_with_its_score():
     (("chaser", "colony", "--half", "-1"), "cannot be played"), (("chaser", "network", "--commands", "here"), "no address"),
     (("chaser", "colony", "--out", "match.mp4"), "a recording is a file such as match.parquet")])
 def test_what_cannot_be_is_refused_with_one_message(arguments, words):
-    from click.testing import CliRunner
-
-    from formiga.cli import cli
-
-    result = CliRunner().invoke(cli, ["match", *arguments], prog_name="formiga")
+    result = command(*arguments)
     assert result.exit_code == 2 and words in result.stderr and "Traceback" not in result.output
+
+
+def command(*arguments):
+    """`formiga match`, in this process."""
+    return CliRunner().invoke(cli, ["match", *map(str, arguments)], prog_name="formiga")
+
+
+@pytest.mark.parametrize("more", [(), ("--no-lockstep", "--speed", 8), ("--view", "--no-browser")])
+def test_a_program_that_cannot_start_is_said_and_nothing_is_played(tmp_path, more):
+    broken = tmp_path / "broken.py"
+    broken.write_text("print('hello')\nimport a_module_that_there_is_not\n")
+    result = command(broken, "chaser", "--half", 1, "--json", tmp_path / "m.json", *more)
+    assert result.exit_code == 2 and result.stderr == (
+        "formiga: Team broken (blue) could not start: its program ended (exit code 1: ModuleNotFoundError: "
+        "No module named 'a_module_that_there_is_not').\n")
+    assert "possession" not in result.stdout and not (tmp_path / "m.json").exists()
+
+
+def test_a_match_that_a_team_could_not_finish_ends_with_its_score_and_an_exit_code(tmp_path):
+    dies = program(tmp_path, "dies", "if see.frame == 30:\n    raise ValueError('no legs left')\n" + ATTACK)
+    hangs = program(tmp_path, "hangs", "time.sleep(1000.0 if see.frame == 40 else 0.0)\n" + ATTACK)
+    result = command(dies, hangs, "--half", 0.5, "--halves", 1, "--json", tmp_path / "m.json")
+    assert result.exit_code == 1 and "possession" in result.stdout
+    why = ["its program ended (exit code 1: ValueError: no legs left)", "it does not answer any more"]
+    assert result.stderr == (f"formiga: dies (blue) did not play to the end: {why[0]}\n"
+                             f"formiga: hangs (yellow) did not play to the end: {why[1]}\n")
+    stored = json.loads((tmp_path / "m.json").read_text())
+    assert stored["over"] and stored["failures"] == dict(zip(("blue", "yellow"), why, strict=True))
+
+
+def test_network_teams_have_the_names_that_they_were_given_and_one_that_never_came_is_said(tmp_path):
+    vision, commands = free_ports(2)
+    result = command("network:ants of Lisbon", "network", "--half", 0.1, "--halves", 1, "--wait", 0.1, "--rules", "mirosot",
+                     "--speed", "inf", "--vision", f"127.0.0.1:{vision}", "--commands", f"127.0.0.1:{commands}", "--referee",
+                     "none", "--placement", "none", "--json", tmp_path / "m.json")
+    assert result.exit_code == 1 and "ants of Lisbon" in result.stdout
+    assert (f"formiga: ants of Lisbon (blue) did not play to the end: no commands for it came to 127.0.0.1:{commands}\n"
+            in result.stderr)
+    stored = json.loads((tmp_path / "m.json").read_text())
+    assert (stored["blue"], stored["yellow"]) == ("ants of Lisbon", "network") and set(stored["failures"]) == {"blue", "yellow"}
+    assert {"ants of Lisbon", "network"} <= {trouble["who"] for trouble in stored["troubles"]}
 
 
 def test_speed_is_as_fast_as_it_goes_unless_told():

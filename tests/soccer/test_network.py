@@ -22,7 +22,7 @@ from formiga.soccer.wire import sockets
 from formiga.soccer.wire.fira_pb2 import Packet
 from formiga.soccer.wire.vssref_pb2 import VSSRef_Command, VSSRef_Placement
 from formiga.world.field import Field
-from tests.soccer.wires import HERE, ON, PATIENCE, RADIUS, TOP, Ear, Mouth, game, hub_of, needs_multicast, sight, soon
+from tests.soccer.wires import BALL, HERE, ON, PATIENCE, RADIUS, TOP, Ear, Mouth, game, hub_of, needs_multicast, sight, soon
 
 ROOT = Path(__file__).parents[2]
 NOT_YET = 4_294_967_295     # in all packets of an answer but the last
@@ -431,7 +431,7 @@ def test_an_address_is_a_host_and_a_port(text):
 
 
 def test_the_hub_is_closed_when_all_its_bridges_are():
-    hub = Network(3, Field(), RADIUS, TOP, vision=(), commands=(HERE, 0), referee=None, placement=None)
+    hub = Network(3, Field(), RADIUS, TOP, BALL, vision=(), commands=(HERE, 0), referee=None, placement=None)
     blue, yellow = hub.bridge(BLUE, "Bots"), hub.bridge(YELLOW)
     assert (blue.name, yellow.name) == ("Bots", "network yellow")
     with pytest.raises(FormigaError, match="the blue team plays over the network already"):

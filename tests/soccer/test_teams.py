@@ -430,6 +430,7 @@ def test_teams_are_found_by_name_and_by_path(tmp_path):
     assert shipped() == ["chaser", "colony"]
     assert find_team("colony") == ("colony", (sys.executable, "-m", "formiga.soccer.programs.colony"), False)
     assert find_team("network") == ("network", (), True)
+    assert find_team("network:ants of Lisbon") == ("ants of Lisbon", (), True)
     (tmp_path / "my ants.py").write_text("")
     assert find_team(str(tmp_path / "my ants.py")) == ("my ants", (sys.executable, str(tmp_path / "my ants.py")), False)
     assert find_team(f"'{tmp_path / 'my ants.py'}' --brave").command[-1] == "--brave"
@@ -439,8 +440,12 @@ def test_teams_are_found_by_name_and_by_path(tmp_path):
 
 
 @pytest.mark.parametrize("text, complaint", [
-    ("colny", r"Team 'colny' is unknown. Did you mean 'colony'\? A team is chaser, colony, network, or the path of a program."),
+    ("colny", r"Team 'colny' is unknown. Did you mean 'colony'\? A team is chaser, colony, network, network:NAME, or the "
+              "path of a program."),
     ("", "is unknown"),
+    ("network: ", "Team 'network: ' has no name"),
+    ("network:" + 41 * "a", "1 to 40 printable characters"),
+    ("network:a\nb", "1 to 40 printable characters"),
     ("'open", "cannot be read: No closing quotation"),
     ("{here}", "is a folder"),
     ("{here}/plain", r"may not be executed. Make it executable \(chmod \+x\)"),

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from formiga.cli import cli
+from formiga.record.recording import read_recording
 from formiga.soccer.tournament import Settings, Tournament, TournamentError, read_result, read_settings, table
 from tests.soccer.processes import SLOW, all_gone, children
 
@@ -21,18 +26,18 @@ ROOT = Path(__file__).parents[2]
 GAME = {"players": 2, "half_seconds": 0.5, "halves": 1, "patience": SLOW}
 
 
-@pytest.fixture(autouse=True)
-def findable(monkeypatch):
+@pytest.fixture(scope="module", autouse=True)
+def findable():
     """Programs of a test find this formiga."""
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ROOT))
+        yield
 
 
-@pytest.fixture
-def team(tmp_path):
-    """team("ants", 0.5): a program whose robots drive at the ball that fast."""
-    def make(name, speed=0.5, before=""):
-        file = tmp_path / f"{name}.py"
-        file.write_text(f"""import os, time
+def written(folder, name, speed=0.5, before=""):
+    """A program whose robots drive at the ball that fast."""
+    file = folder / f"{name}.py"
+    file.write_text(f"""import os, time
 from formiga.soccer.team import Team
 with Team.from_arguments() as team:
     for see in team:
@@ -40,9 +45,42 @@ with Team.from_arguments() as team:
         for i, me in enumerate(see.own):
             team.drive(i, {speed}, 4.0 * me.bearing(see.ball.x, see.ball.y))
 """)
-        return str(file)
+    return str(file)
 
-    return make
+
+@pytest.fixture
+def team(tmp_path):
+    """team("ants", 0.5): the program of that name."""
+    return partial(written, tmp_path)
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory):
+    """Settings of a tournament of three, whose matches are long enough to differ."""
+    folder = tmp_path_factory.mktemp("three")
+    teams = (written(folder, "slow", 0.2), written(folder, "quick", 0.9), written(folder, "mid", 0.5))
+    return Settings(teams, 1, False, 3, {**GAME, "half_seconds": 2.0}, replays=True)
+
+
+@pytest.fixture(scope="module")
+def cup(three, tmp_path_factory):
+    """That tournament, two matches at a time; and what was heard of it."""
+    contest, heard = Tournament(tmp_path_factory.mktemp("cup") / "cup", three), []
+    assert contest.play(2, progress=lambda fixture, result: heard.append((fixture.number, result["score"])))
+    return contest, heard
+
+
+@pytest.fixture(scope="module")
+def resumed(three, tmp_path_factory):
+    """The same, one match at a time: stopped after the first, and what its files were then; and gone on with."""
+    folder = tmp_path_factory.mktemp("resumed") / "cup"
+    first, heard = Tournament(folder, three), []
+    assert not first.play(1, stop=lambda: bool(first.results))
+    played = {file.name: file.read_bytes() for file in (folder / "matches").iterdir()}
+    again = Tournament(folder, three)
+    left = len(first.left), len(again.left)
+    assert again.play(1, progress=lambda fixture, _: heard.append(fixture.number))
+    return again, played, left, heard
 
 
 # -- who plays whom -----------------------------------------------------------------------------------------------------
@@ -77,6 +115,7 @@ def test_a_network_team_is_always_blue():
 
 def test_teams_of_the_same_name_have_numbers():
     assert Settings(("chaser", "colony", "chaser", "chaser")).labels == ("chaser", "colony", "chaser 2", "chaser 3")
+    assert Settings(("network:ants", "network", "network:ants")).labels == ("ants", "network", "ants 2")
 
 
 # -- the table ------------------------------------------------------------------------------------------------------------
@@ -97,68 +136,64 @@ def test_a_tournament_without_matches_has_a_table_of_zeros():
 
 
 # -- playing --------------------------------------------------------------------------------------------------------------
-def test_a_tournament_is_played_stored_and_read_again(tmp_path, team):
-    teams = (team("slow", 0.2), team("quick", 0.9), team("mid", 0.5))
-    settings = Settings(teams, 1, False, 3, GAME)
-    contest = Tournament(tmp_path / "cup", settings)
-    heard = []
-    assert contest.play(2, progress=lambda fixture, result: heard.append((fixture.number, result["score"])))
+def test_a_tournament_is_played_stored_and_read_again(cup, three):
+    contest, heard = cup
     assert sorted(number for number, _ in heard) == [0, 1, 2] and not contest.left and not contest.failed
-    again = Tournament(tmp_path / "cup", settings)
+    again = Tournament(contest.folder, three)
     assert again.results == contest.results and again.table == contest.table
     assert again.play(2, progress=lambda *_: pytest.fail("there was nothing left to play"))
-    assert read_settings(tmp_path / "cup") == settings
-    stored = json.loads((tmp_path / "cup" / "table.json").read_text())
+    assert read_settings(contest.folder) == three
+    stored = json.loads((contest.folder / "table.json").read_text())
     assert stored["left"] == 0 and [row["team"] for row in stored["table"]] == [row.team for row in contest.table]
     for fixture in contest.fixtures:
         result = contest.results[fixture.number]
         assert result["seed"] == fixture.seed and result["troubles"] == []
 
 
-def test_the_order_and_the_number_of_processes_change_no_result(tmp_path, team):
-    teams = (team("slow", 0.2), team("quick", 0.9), team("mid", 0.5))
-    ends = []
-    for jobs in (1, 3):
-        contest = Tournament(tmp_path / f"cup{jobs}", Settings(teams, 1, False, 3, {**GAME, "half_seconds": 2.0}))
-        contest.play(jobs)
-        ends.append({number: (result["score"], result["calls"], result["statistics"])
-                     for number, result in contest.results.items()})
+def test_the_order_and_the_number_of_processes_change_no_result(cup, resumed):
+    ends = [{number: (result["score"], result["calls"], result["statistics"]) for number, result in contest.results.items()}
+            for contest in (cup[0], resumed[0])]
     assert ends[0] == ends[1] and len(ends[0]) == 3
 
 
-def test_after_an_interruption_only_the_rest_is_played(tmp_path, team):
-    settings = Settings((team("one"), team("two"), team("three")), 1, False, 0, GAME)
-    contest = Tournament(tmp_path / "cup", settings)
-    assert not contest.play(1, stop=lambda: bool(contest.results))  # stopped after the first
-    assert len(contest.results) == 1 and len(contest.left) == 2
-    played = {file: (tmp_path / "cup" / "matches" / file).read_bytes() for file in os.listdir(tmp_path / "cup" / "matches")}
-    again = Tournament(tmp_path / "cup", settings)
-    assert len(again.left) == 2
-    heard = []
-    assert again.play(1, progress=lambda fixture, _: heard.append(fixture.number))
-    assert len(heard) == 2 and not again.left
-    assert all((tmp_path / "cup" / "matches" / file).read_bytes() == text for file, text in played.items())
+def test_after_an_interruption_only_the_rest_is_played(resumed):
+    contest, played, left, heard = resumed
+    assert len(played) == 1 and left == (2, 2)
+    assert len(heard) == 2 and not contest.left
+    assert all((contest.folder / "matches" / file).read_bytes() == text for file, text in played.items())
 
 
-def test_a_damaged_or_foreign_result_is_played_again(tmp_path, team):
-    settings = Settings((team("one"), team("two")), 2, False, 0, GAME)
-    contest = Tournament(tmp_path / "cup", settings)
-    contest.play(2)
-    files = [tmp_path / "cup" / "matches" / f"{each.name}.json" for each in contest.fixtures]
-    whole = json.loads(files[0].read_text())
+def test_a_damaged_or_foreign_result_is_played_again(cup, three, tmp_path):
+    contest = Tournament(shutil.copytree(cup[0].folder, tmp_path / "cup"), three)
+    file = contest.folder / "matches" / f"{contest.fixtures[0].name}.json"
+    whole = json.loads(file.read_text())
     for text in ('{"score": [1', "[]", json.dumps({**whole, "seed": 1}), json.dumps({**whole, "score": [1, -1]}),
-                 json.dumps({**whole, "over": False}), json.dumps({**whole, "blue": "somebody"})):
-        files[0].write_text(text)
+                 json.dumps({**whole, "over": False}), json.dumps({**whole, "blue": "somebody"}),
+                 *(json.dumps({**whole, "failures": wrong}) for wrong in (None, [], {"red": "x"}, {"blue": 7}))):
+        file.write_text(text)
         assert read_result(contest.folder, contest.labels, contest.fixtures[0]) is None
-        assert [each.number for each in Tournament(tmp_path / "cup", settings).left] == [0]
+        assert [each.number for each in Tournament(contest.folder, three).left] == [0]
 
 
 def test_a_team_whose_program_dies_has_still_played(tmp_path, team):
-    contest = Tournament(tmp_path / "cup", Settings((team("dies", before="os.abort()"), team("lives")), 1, False, 0, GAME))
-    assert contest.play(1)
+    dies, lives, cup = team("dies", before="os.abort()"), team("lives"), tmp_path / "cup"
+    said = command(dies, lives, "--half", 0.5, "--halves", 1, "--players", 2, "--out", cup)
+    contest = Tournament(cup, read_settings(cup))
     result, = contest.results.values()
     assert any(trouble["who"] == "dies" for trouble in result["troubles"])
     assert all(row.played == 1 for row in contest.table)
+    colour = "blue" if result["blue"] == "dies" else "yellow"
+    assert said.exit_code == 1 and (f"formiga: match 0000: dies ({colour}) did not play to the end: its program ended "
+                                    "(signal 6, aborted)") in said.stderr
+
+
+def test_a_program_that_cannot_start_comes_to_no_result_and_the_exit_code_tells(tmp_path, team):
+    broken = tmp_path / "broken.py"
+    broken.write_text("import a_module_that_there_is_not\n")
+    said = command(broken, team("lives"), "--half", 0.5, "--halves", 1, "--players", 2, "--out", tmp_path / "cup")
+    assert said.exit_code == 2 and "0 of 1 matches played" in said.stdout
+    assert said.stderr.endswith("could not start: its program ended (exit code 1: ModuleNotFoundError: No module named "
+                                "'a_module_that_there_is_not').\n") and "formiga: match 0000 came to no result: " in said.stderr
 
 
 def test_a_match_that_cannot_be_played_is_said_and_the_others_are_played(tmp_path, team):
@@ -171,12 +206,18 @@ def test_a_match_that_cannot_be_played_is_said_and_the_others_are_played(tmp_pat
     assert all("lost" in why for why in contest.failed.values())
 
 
-def test_replays_are_recorded_if_asked_for(tmp_path, team):
-    from formiga.record.recording import read_recording
+def test_a_process_that_is_killed_costs_its_match_and_no_other(tmp_path, team):
+    """A team that kills what started it."""
+    kills = team("kills", before="os.kill(os.getppid(), 9)")
+    contest = Tournament(tmp_path / "cup", Settings((kills, team("one"), team("two")), 1, False, 0, GAME))
+    assert contest.play(1)
+    assert len(contest.results) == 1 and len(contest.failed) == 2
+    assert set(contest.failed.values()) == {"its process ended (signal 9)"}
 
-    contest = Tournament(tmp_path / "cup", Settings((team("one"), team("two")), 1, False, 0, GAME, replays=True))
-    contest.play(1)
-    recording = read_recording(tmp_path / "cup" / "replays" / "0000.parquet")
+
+def test_replays_are_recorded_if_asked_for(cup):
+    contest, _ = cup
+    recording = read_recording(contest.folder / "replays" / "0000.parquet")
     assert recording.ending == "complete" and recording.world.pitch is not None
     assert recording.seed == contest.fixtures[0].seed
 
@@ -204,6 +245,11 @@ def test_one_team_is_no_tournament():
 
 
 # -- the command ------------------------------------------------------------------------------------------------------------
+def command(*arguments):
+    """`formiga tournament`, in this process."""
+    return CliRunner().invoke(cli, ["tournament", *map(str, arguments)], prog_name="formiga")
+
+
 def formiga(*arguments):
     return subprocess.Popen([sys.executable, "-m", "formiga", "tournament", *map(str, arguments)], cwd=ROOT, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)

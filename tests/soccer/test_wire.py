@@ -6,16 +6,19 @@ import re
 import struct
 from math import nan, pi
 from pathlib import Path
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
+from google.protobuf.json_format import MessageToDict
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from formiga.soccer.talk import BLUE, YELLOW, Call, Foul
 from formiga.soccer.wire import common_pb2, fira_pb2, messages, vssref_pb2
 from formiga.world.field import Field
-from tests.soccer.wires import RADIUS, TOP, game, sight
+from tests.soccer.wires import BALL, RADIUS, TOP, game, sight
 
 LIMITS = messages.Limits(3, RADIUS, TOP, 0.9, 0.65)
 WIRE = Path(messages.__file__).parent
@@ -156,11 +159,11 @@ def test_a_placement_is_in_degrees_too():
 def test_a_call_is_written_as_vssreferee_writes_it():
     call = Call(Foul.FREE_BALL, 2, 3, 1, 12.5)
     assert messages.call(call) == b"\x08\x03" b"\x10\x02" b"\x18\x03" b"\x21" + double(12.5) + b"\x28\x01"
-    assert messages.call(Call(Foul.FREE_KICK, BLUE, 0, 1, 0.0)) == b"\x28\x01"
+    assert messages.call(Call(Foul.FREE_KICK, BLUE, 0, 1, 0.0)) == b"\x21" + double(messages.ALMOST) + b"\x28\x01"
 
 
 def test_a_picture_is_written_as_firasim_writes_it():
-    """Two robots, one switched off; the ball at the centre has no fields, robot 0 no number."""
+    """Two robots, one switched off; robot 0 has no number. The ball at the centre has all its fields, and z is its radius."""
     seen = sight(1, players=1, ball=np.zeros(4), present=np.array([[True], [False]]))
     seen.robots[0, 0] = -0.25, 0.5, pi / 2, 1.0, 2.0, -3.0
     robot = b"".join(bytes([tag]) + double(value) for tag, value in zip(
@@ -169,13 +172,29 @@ def test_a_picture_is_written_as_firasim_writes_it():
                   penalty_spot=0.375)
     field = b"".join(bytes([tag]) + double(value) for tag, value in zip(
         range(0x09, 0x49, 8), (1.3, 1.5, 0.4, 0.1, 0.2, 0.7, 0.15, 0.375), strict=True))
-    assert messages.picture(seen, game((2, 1)), messages.field(there)) == (
-        b"\x08\x10" + message_bytes(2, message_bytes(1, b"") + message_bytes(3, robot)) + message_bytes(3, field)
+    still = double(messages.ALMOST)
+    ball = b"\x09" + still + b"\x11" + still + b"\x19" + double(BALL) + b"\x21" + still + b"\x29" + still
+    assert messages.picture(seen, game((2, 1)), messages.field(there), BALL) == (
+        b"\x08\x10" + message_bytes(2, message_bytes(1, ball) + message_bytes(3, robot)) + message_bytes(3, field)
         + b"\x20\x02" b"\x28\x01" b"\xa0\x06\x02")
 
 
+def test_programs_that_index_every_field_find_it_when_all_is_zero():
+    """proto3 leaves a number that is 0 out, and many programs turn a message into a dictionary and index it."""
+    seen = sight(0, ball=np.zeros(4), robots=np.zeros((2, 3, 6)))
+    picture = MessageToDict(fira_pb2.Environment.FromString(messages.picture(seen, game(), messages.field(Field()), BALL)))
+    assert picture["frame"]["ball"] == {"x": ANY, "y": ANY, "z": BALL, "vx": ANY, "vy": ANY}
+    for robots in (picture["frame"]["robotsBlue"], picture["frame"]["robotsYellow"]):
+        for robot in robots:
+            values = [robot[name] for name in ("x", "y", "orientation", "vx", "vy", "vorientation")]
+            assert_allclose(values, 0.0, atol=1e-9)
+    assert len(picture["field"]) == 8
+    call = MessageToDict(vssref_pb2.VSSRef_Command.FromString(messages.call(Call(Foul.KICKOFF, YELLOW, 0, 1, 0.0))))
+    assert call["timestamp"] == pytest.approx(0.0, abs=1e-9)
+
+
 def test_step_counts_simulated_milliseconds():
-    steps = [fira_pb2.Environment.FromString(messages.picture(sight(frame), game(), messages.field(Field()))).step
+    steps = [fira_pb2.Environment.FromString(messages.picture(sight(frame), game(), messages.field(Field()), BALL)).step
              for frame in range(300)]
     assert steps == [16 * frame for frame in range(300)]
 
@@ -183,7 +202,7 @@ def test_step_counts_simulated_milliseconds():
 def test_who_is_switched_off_or_not_seen_vanishes():
     seen = sight(present=np.array([[True, False, True], [False, False, False]]), ball=np.full(4, nan))
     seen.robots[0, 2, 0] = nan
-    frame = fira_pb2.Environment.FromString(messages.picture(seen, game(), messages.field(Field()))).frame
+    frame = fira_pb2.Environment.FromString(messages.picture(seen, game(), messages.field(Field()), BALL)).frame
     assert [robot.robot_id for robot in frame.robots_blue] == [0]
     assert not frame.robots_yellow and not frame.HasField("ball")
 
@@ -192,7 +211,7 @@ def test_who_is_switched_off_or_not_seen_vanishes():
 def test_headings_are_sent_between_minus_pi_and_pi(heading):
     seen = sight()
     seen.robots[..., 2] = heading
-    frame = fira_pb2.Environment.FromString(messages.picture(seen, game(), messages.field(Field()))).frame
+    frame = fira_pb2.Environment.FromString(messages.picture(seen, game(), messages.field(Field()), BALL)).frame
     for robot in (*frame.robots_blue, *frame.robots_yellow):
         assert -pi < robot.orientation <= pi
         assert np.exp(1j * robot.orientation) == pytest.approx(np.exp(1j * heading), abs=1e-6)
@@ -206,5 +225,5 @@ def test_no_picture_is_longer_than_what_programs_read(players, rng):
     assert bound <= 1024
     for _ in range(50):
         seen = sight(int(rng.integers(2**31)), players, ball=rng.normal(size=4), robots=rng.normal(size=(2, players, 6)))
-        size = len(messages.picture(seen, game((200, 3)), messages.field(Field())))
+        size = len(messages.picture(seen, game((200, 3)), messages.field(Field()), BALL))
         assert bound - 20 < size <= bound

@@ -19,6 +19,7 @@ from formiga.world.field import Field
 
 HERE = "127.0.0.1"
 RADIUS, TOP = 0.02, 2.0     # m of a wheel, m/s at its rim
+BALL = 0.0215               # m, radius of the ball
 PATIENCE = 20.0             # s that anything may take on a busy machine
 ON = Call(Foul.GAME_ON, 2, 0, 1, 0.0)
 
@@ -44,7 +45,7 @@ def sight(frame: int = 0, players: int = 3, dt: float = 0.016, **changed: Any) -
 def hub_of(players: int = 3, **given: Any) -> Iterator[Network]:
     """A hub whose ports the system chooses; nothing goes out unless a test says where to."""
     given = {"vision": (), "commands": (HERE, 0), "referee": None, "placement": None} | given
-    with Network(players, Field(), RADIUS, TOP, **given) as hub:
+    with Network(players, Field(), RADIUS, TOP, BALL, **given) as hub:
         yield hub
 
 

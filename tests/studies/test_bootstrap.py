@@ -1,24 +1,17 @@
 """The bootstrap study: its quick form as a whole, its independence of who computes, and its verdicts on made-up runs."""
 
-import json
 import struct
 from dataclasses import astuple
 
 import numpy as np
 import pytest
 
-from formiga import studies
 from formiga.evolve.crew import crew
 from formiga.rollout import genes
 from formiga.studies.bootstrap import study
 from formiga.studies.bootstrap.study import FULL, POLICIES, QUICK, Budget, Outcome, comparison, decide, evolve, generation_0
 
-
-@pytest.fixture(scope="module")
-def result(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("study")
-    code = studies.run("bootstrap", json_path=str(folder / "result.json"), out_dir=str(folder / "out"))
-    return folder, code, json.loads((folder / "result.json").read_text())
+STUDY = "bootstrap"
 
 
 def test_the_quick_form_is_quick_and_decides_only_what_is_certain(result):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import shapely
 
-from formiga import studies
 from formiga.loop import Simulation
 from formiga.soccer import league
 from formiga.soccer.process import find_team
@@ -16,12 +15,7 @@ from formiga.studies.soccer import fig7, game, physics
 from formiga.studies.soccer.overlap import depths, from_square, inside, polygons_depth, square
 from tests.reference import impacts as plain
 
-
-@pytest.fixture(scope="module")
-def result(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("study")
-    code = studies.run("soccer", json_path=str(folder / "result.json"), out_dir=str(folder / "out"))
-    return folder, code, json.loads((folder / "result.json").read_text())
+STUDY = "soccer"
 
 
 def test_the_study_meets_all_its_numbers(result):

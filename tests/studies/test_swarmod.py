@@ -3,16 +3,7 @@
 import json
 import struct
 
-import pytest
-
-from formiga import studies
-
-
-@pytest.fixture(scope="module")
-def result(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("study")
-    code = studies.run("swarmod", json_path=str(folder / "result.json"), out_dir=str(folder / "out"))
-    return folder, code, json.loads((folder / "result.json").read_text())
+STUDY = "swarmod"
 
 
 def test_the_study_meets_all_its_numbers(result):

@@ -41,6 +41,14 @@ def test_the_whole_world_is_in_sight_and_fills_the_window(look, world):
     assert np.ptp(seen, axis=0).max() > 1.2  # of 2
 
 
+@pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
+def test_the_floor_is_in_the_middle_of_the_overview(world):
+    """So neither the bar below nor a scoreboard above it lies over an edge."""
+    arena = world.arena or Arena(2.0, 2.0)
+    edges = [on_screen(overview(world), (arena.x, arena.y + j * arena.depth / 2, 0.0))[1] for j in (-1, 1)]
+    assert edges[0] == pytest.approx(-edges[1]) and edges[1] < 0.8
+
+
 def test_a_map_has_x_to_the_right_and_y_up():
     pose = top(WORLDS["square"])
     assert on_screen(pose, (0.5, 0.0, 0.0))[0] > 0.1

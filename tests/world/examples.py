@@ -31,6 +31,10 @@ class Eye:
 
     PROFILES: ClassVar[dict[str, dict[str, Any]]] = {"tr": {}, "draft": {"noise": 0.05}, "odd": {"reach": 0.5}}
 
+    def read(self, scene: Any) -> Any:
+        """Never called: worlds of these tests are read and written only."""
+        raise NotImplementedError
+
 
 @element("example_mind", role="controller")
 @dataclass(frozen=True)
@@ -43,6 +47,10 @@ class Mind:
     def __post_init__(self) -> None:
         if self.note == "boom":
             raise ValueError("no booms")
+
+    def decide(self, view: Any) -> Any:
+        """Never called."""
+        raise NotImplementedError
 
 
 @element("example_horn", role="actuator")

@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from formiga.control.neural import genotype as genotypes
-from formiga.control.neural.think import think_all
+from formiga.control.neural.think import begin_world, scale_world, think_all, think_world
 from formiga.control.view import View
 from formiga.errors import WorldError
+from formiga.kernels.program import Stage
 from formiga.state import Floats
-from formiga.world.elements import file, number, of, text, where
+from formiga.world.elements import complaint, file, number, of, text, where
 from formiga.world.model import Group
 
 OUTPUTS = 2  # the left and the right wheel
@@ -59,7 +60,10 @@ class Network:
         """The genes (1, size) in its file, or None."""
         if self.genotype is None:
             return None
-        found = genotypes.read(self.genotype)
+        try:
+            found = genotypes.read(self.genotype)
+        except WorldError as wrong:
+            raise complaint(self, wrong) from wrong
         if found.controller != of(self).tag:
             raise WorldError(f"{where(self)}{self.genotype}: a genotype of a <{found.controller[:40]}>, not of a "
                              f"<{of(self).tag}>.")
@@ -75,6 +79,19 @@ class Network:
         think_all(self.KIND, np.array(shape), self.express(genes, x.shape[-1], view.dt), view.dt, view.group.robot.top_speed, x,
                   neurons, np.empty((2, max(shape))), wheels)
         return wheels
+
+    def stages(self, view: View, wheels: Floats) -> list[Stage]:
+        """The same as kernels that fill wheels (W, n, 2)."""
+        full = self.scales(view.group)  # says what is missing
+        stages, x = scale_stages([view.reading(name) for name in self.sensors], full)
+        inputs = x.shape[-1]
+        weights = self.express(self.genes(view.group, inputs, view.genotype), inputs, view.dt)
+        neurons = view.memory("neurons", np.zeros((*view.shape, self.memory(inputs))))
+        shape = self.shape(inputs)
+        stages.append(Stage(begin_world, (view.noise.source()[1], neurons)))
+        stages.append(Stage(think_world, (self.KIND, np.array(shape), weights, view.dt, view.group.robot.top_speed, x, neurons,
+                                          np.empty((2, max(shape))), wheels)))
+        return stages
 
     def look(self, view: View) -> Floats:
         """The inputs (W, n, I)."""
@@ -117,4 +134,12 @@ def scaled(readings: list[Any], full: list[float]) -> Floats:
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
 
 
-__all__ = ["Network", "OUTPUTS", "scaled"]
+def scale_stages(readings: list[Floats], full: list[float], x: Floats | None = None) -> tuple[list[Stage], Floats]:
+    """What `scaled` does as stages of a compiled program, and the inputs x (W, n, I) that they fill."""
+    ends = np.cumsum([0, *(reading.shape[2] for reading in readings)]).tolist()
+    if x is None:
+        x = np.zeros((*readings[0].shape[:2], ends[-1]))
+    return [Stage(scale_world, (reading, one, at, x)) for reading, one, at in zip(readings, full, ends, strict=False)], x
+
+
+__all__ = ["Network", "OUTPUTS", "scale_stages", "scaled"]

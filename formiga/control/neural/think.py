@@ -16,12 +16,30 @@ def think_all(kind, shape, weights, dt, top, x, neurons, room, wheels):
     room (2, widest layer): working memory.
     """
     for w in range(x.shape[0]):
-        think_world(w, w % weights.shape[0], kind, shape, weights, dt, top, x, neurons, room, wheels)
+        think_world(w, kind, shape, weights, dt, top, x, neurons, room, wheels)
+
+
+@kernel()
+def scale_world(w, reading, full, at, x):
+    """Readings (W, n, B) of one sensor -> its inputs x[..., at : at + B], in full readings, cut to 0..1."""
+    for i in range(reading.shape[1]):
+        for k in range(reading.shape[2]):
+            x[w, i, at + k] = min(1.0, max(0.0, reading[w, i, k] / full))
+
+
+@kernel()
+def begin_world(w, step, neurons):
+    """At the start of a run, a network remembers nothing."""
+    if step[w] == 0:
+        for i in range(neurons.shape[1]):
+            for h in range(neurons.shape[2]):
+                neurons[w, i, h] = 0.0
 
 
 @kernel(inline="always")
-def think_world(w, row, kind, shape, weights, dt, top, x, neurons, room, wheels):
-    """The same for world w, whose weights are in that row."""
+def think_world(w, kind, shape, weights, dt, top, x, neurons, room, wheels):
+    """The same for world w; weights (W, size), or (1, size) for all worlds alike."""
+    row = w % weights.shape[0]
     for i in range(x.shape[1]):
         if kind == LAYERED:
             layered(w, i, row, shape, weights, top, x, room, wheels)

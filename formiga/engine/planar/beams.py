@@ -10,6 +10,7 @@ from math import cos, sin, sqrt
 
 import numpy as np
 
+from formiga.engine.fixed import near_cell, within
 from formiga.engine.planar.cells import around, fill_world
 from formiga.geometry import lattice_index, nearest_on_segment
 from formiga.kernels import kernel
@@ -21,10 +22,10 @@ def cast_world(w, position, heading, first, last, radius, widest, shapes, near, 
     """Distances (n, B) of robots first..last of world w along their beams; infinity where nothing is within reach.
 
     (ox, oy), (ux, uy): where each beam starts and points, in the robot's frame; far: no point of a beam is further from
-    the robot's centre; widest: the largest radius of any robot; nearest: room for B numbers. A beam that starts inside
-    something is at distance 0.
+    the robot's centre; widest: the largest radius of any robot; nearest: room for as many numbers. There may be more beams
+    than out (W, n, B) has room for: those are not kept. A beam that starts inside something is at distance 0.
     """
-    B = ux.shape[0]
+    B = out.shape[2]
     table_start, table_items, table_inverse = near.start, near.items, 1.0 / near.size
     cell_start, order, sx, sy = cells.start, cells.order, cells.x, cells.y
     for i in range(first, last):
@@ -48,6 +49,19 @@ def cast_world(w, position, heading, first, last, radius, widest, shapes, near, 
             else:
                 ex, ey = c * (bx - ax) + s * (by - ay), c * (by - ay) - s * (bx - ax)
                 meet_segment(gx, gy, ex, ey, ox, oy, ux, uy, reach, nearest)
+
+        solids = near.solids
+        if solids.table.shape[0] > 0:
+            cell = near_cell(x, y, solids)
+            for n in range(solids.start[cell], solids.start[cell + 1]):
+                k = solids.items[n]
+                if (x + far < solids.table[k, 0] or y + far < solids.table[k, 1] or x - far > solids.table[k, 2]
+                        or y - far > solids.table[k, 3]):
+                    continue
+                if not turned:
+                    c, s, turned = cos(heading[w, i]), sin(heading[w, i]), True
+                    nearest[:] = np.inf
+                start_within(x, y, c, s, ox, oy, k, solids, nearest)
 
         range_ = far + widest
         c0, c1, r0, r1 = around(x, y, range_, cells)
@@ -90,6 +104,14 @@ def meet_disc(dx, dy, r, ox, oy, ux, uy, reach, nearest):
 
 
 @kernel()
+def start_within(x, y, c, s, ox, oy, k, solids, nearest):
+    """Beams that start inside solid k end there."""
+    for b in range(ox.shape[0]):
+        if within(x + c * ox[b] - s * oy[b], y + s * ox[b] + c * oy[b], k, solids):
+            nearest[b] = 0.0
+
+
+@kernel()
 def meet_segment(ax, ay, ex, ey, ox, oy, ux, uy, reach, nearest):
     """Shorten the beams that meet the segment from a to a + e in the robot's frame; see `geometry.crossing`."""
     for b in range(ux.shape[0]):
@@ -98,6 +120,14 @@ def meet_segment(ax, ay, ex, ey, ox, oy, ux, uy, reach, nearest):
         t, along = (gx * ey - gy * ex) / den, (gx * uy[b] - gy * ux[b]) / den
         meets = (t >= 0.0) & (t <= reach) & (t < nearest[b]) & (along >= 0.0) & (along <= 1.0) & (den != 0.0)
         nearest[b] = t if meets else nearest[b]
+
+
+@kernel()
+def look_world(w, position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, far, reach, nearest,
+               out):
+    """`cast_world` with the cell list brought up to date first."""
+    fill_world(w, position, cells)
+    cast_world(w, position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, far, reach, nearest, out)
 
 
 @kernel()

@@ -25,11 +25,11 @@ def cast_turned(model: Any, state: State, beams: Beams, turn: Floats, reach: flo
     out, room = np.empty(turn.shape), np.empty((3, turn.shape[2]))
     far = beams.furthest + reach
     if model.impulse:
-        cast_own_bodies(state.position, state.heading, state.motion, state.loose, robots.start, robots.stop, model.near(far),
+        cast_own_bodies(state.position, state.heading, state.motion, state.loose, robots.start, robots.stop, model.sight(far),
                         *beams.columns, turn, far, reach, model.impulse.bodies, state.scratch.bodies, room, out)
         return out
     cast_own(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
-             model.near(far), state.scratch.cells, *beams.columns, turn, far, reach, room, out)
+             model.sight(far), state.scratch.cells, *beams.columns, turn, far, reach, room, out)
     return out
 
 

@@ -1,7 +1,8 @@
 """The planar engine: robots on two wheels, walls, obstacles; thousands of worlds at once.
 
-`build`, `init`, `step`, `cast` and `light` are the whole promise. `step` is the table of contents of the physics: discs
-without masses, as S1 has them, or with contact model `impulse` bodies that hit and push each other, as S2 has them.
+`build`, `places`, `init`, `begin`, `step`, `cast` and `light` are the whole promise. `step` is the table of contents of the
+physics: discs without masses, as S1 has them, or with contact model `impulse` bodies that hit and push each other, as S2
+has them.
 """
 
 from __future__ import annotations
@@ -13,30 +14,33 @@ from typing import Any
 import numpy as np
 from numba import typeof
 
-from formiga import kernels
 from formiga.engine.beams import Beams
-from formiga.engine.fixed import Fixed, Near, Region, near_table
+from formiga.engine.beside import Beside
+from formiga.engine.fixed import Fixed, Near, Region, Sight, near_table, sight_table
 from formiga.engine.flatten import extent, flatten, lamps
 from formiga.engine.parts import Part
 from formiga.engine.place import place, refuse_loose_in_walls, switched_on
 from formiga.engine.planar import cells as cell_lists
-from formiga.engine.planar.beams import cast_all
-from formiga.engine.planar.contact import MINIMAL, NONE, PUBLISHED, STOP, Room, contact_all, room
-from formiga.engine.planar.drive import drive_all
+from formiga.engine.planar.beams import cast_all, look_world
+from formiga.engine.planar.contact import MINIMAL, NONE, PUBLISHED, STOP, Room, contact_all, contact_world, room
+from formiga.engine.planar.drive import drive_all, drive_world
 from formiga.engine.planar.impulse import advance, bodies
 from formiga.engine.planar.impulse.beams import cast_bodies
-from formiga.engine.planar.light import light_all
+from formiga.engine.planar.light import light_all, light_world
 from formiga.engine.planar.looking import cast_turned, look, sample, shadow
-from formiga.engine.planar.sweep import sweep_all
+from formiga.engine.planar.sweep import sweep_all, sweep_world
 from formiga.errors import WorldError
+from formiga.kernels import cache
+from formiga.kernels.program import Stage
 from formiga.noise import world_key
-from formiga.state import Floats, State, nothing_in_space
+from formiga.state import ARRAYS, Floats, State, nothing_in_space
 from formiga.world.elements import of, where
 from formiga.world.loose import JOINTS, LOOSE
 from formiga.world.model import World
 
-WARM = "formiga.engine.planar.warm"
 TOUCHES = 64       # contacts of a world's last step that are kept, at least
+LONGEST_PERIOD = 60.0  # s with <contact model="impulse"/>, in which bodies move by some ms at once
+LONG = 200_000     # bodies x substeps of a step that may take longer than a person waits for Ctrl-C
 
 
 @dataclass
@@ -69,6 +73,7 @@ class Model:
     glow: Floats                   # (N,) m^2, the light that each robot gives; 0: none
     impulse: Impulse | None = None # bodies with masses, if the contact model is `impulse`
     tables: dict[float, Near] = field(default_factory=dict)
+    sights: dict[float, Sight] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()   # bodies that move in space: none
     spatial: bool = False
 
@@ -82,6 +87,12 @@ class Model:
         if radius not in self.tables:
             self.tables[radius] = near_table(self.fixed, radius)
         return self.tables[radius]
+
+    def sight(self, radius: float) -> Sight:
+        """The same for beams, none of which reaches further from its robot's centre."""
+        if radius not in self.sights:
+            self.sights[radius] = sight_table(self.fixed, radius)
+        return self.sights[radius]
 
 
 @dataclass(frozen=True)
@@ -102,11 +113,13 @@ class Scratch:
     swept: Any                 # (W, N) stopped on its way in the last step
     rounds: Any                # (W,) rounds of re-positioning in the last step; contact.ROUNDS: not all resolved
     room: Room                 # for one world's contacts
+    grid: bodies.Grid | None = None
     bodies: bodies.Room | None = None
     log: advance.Log | None = None
     orders: Any = None         # (W, N, 2) what `push` drives the wheels with
     push: Any = None           # the step of `impulse`, tied to these arrays
     pushed: Any = ()
+    beside: Beside = field(default_factory=Beside)
 
     @property
     def touches(self) -> Any:
@@ -127,8 +140,9 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1, 
     """
     if not from_space:
         refuse_space(world)
+        _refuse_long(world)
     if world.contact.model != "impulse":
-        kernels.compile_beside(WARM)
+        cache.expect("formiga.engine.planar.warm")
     for group in world.groups:
         for needed in ("radius", "clearance", "wheel_base", "wheel_radius", "top_speed", "motor_noise", "position_noise",
                        "heading_noise"):
@@ -172,11 +186,17 @@ def _impulse(world: World, fixed: Fixed, longest: float) -> Impulse | None:
                 raise WorldError(f"{where(group)}'{group.name}' has corners; with <contact model=\"{contact.model}\"/> "
                                  "robots are discs. Choose model=\"impulse\".")
         return None
+    table = bodies.bodies(world)  # refuses outlines that enclose nothing
     refuse_loose_in_walls(world, fixed)
-    table = bodies.bodies(world)
-    margin = max(1.25 * longest, float(table.inner.max(initial=0.0)), 4.0 * contact.threshold)
+    margin = max(1.25 * longest, float(table.fact[:, bodies.INNER].max(initial=0.0)), 4.0 * contact.threshold)
     rules = advance.Rules(world.dt, bodies.substep_of(world), contact.threshold, contact.rest_speed, contact.rounds, margin)
     return Impulse(table, rules, bodies.loose_start(world))
+
+
+def _refuse_long(world: World) -> None:
+    if world.contact.model == "impulse" and world.dt > LONGEST_PERIOD:
+        raise WorldError(f"{where(world)}<world> dt: with <contact model=\"impulse\"/> a control period lasts at most "
+                         f"{LONGEST_PERIOD:g} s, not {world.dt:g} s.")
 
 
 def refuse_space(world: World) -> None:
@@ -201,12 +221,10 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
     whether there is room: who stands in something is moved out of it as after any step.
     """
     W, N = model.worlds, model.world.robots
-    keys = np.array([world_key(seed, model.first_world + w) for w in range(W // model.copies)], np.uint64)
-    position, heading = place(model.world, model.fixed, keys) if start is None else _given(start, W, N)
+    keys = keys_of(model, seed)
+    position, heading = everywhere(model, *places(model, keys)) if start is None else _given(start, W, N)
     if model.copies > 1:
         keys = np.concatenate([keys] * model.copies)
-    if model.copies > 1 and start is None:
-        position, heading = (np.concatenate([array] * model.copies) for array in (position, heading))
     scratch = Scratch(cell_lists.make(W, N, model.region, 2.0 * model.widest_safety), position.copy(),
                       np.zeros((W, N), np.bool_), np.zeros(W, np.int64), room(N))
     loose, joints = np.zeros((W, 0, 8)), np.zeros((W, 0, 8))
@@ -214,7 +232,7 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
         table, rows = model.impulse.bodies, TOUCHES + 8 * len(model.impulse.bodies.kind)
         loose = np.tile(model.impulse.loose, (W, 1, 1))
         joints = np.stack([bodies.joints_start(model.world, position[w], heading[w], loose[w]) for w in range(W)])
-        scratch.bodies = bodies.make_room(table, model.fixed, model.region, rows)
+        scratch.bodies, scratch.grid = bodies.make_room(table, model.fixed, rows), bodies.make_grid(table, model.region)
         scratch.log = advance.Log(np.zeros((W, rows, 7)), np.zeros(W, np.int64))
     lights = max((getattr(group.robot, "leds", 0) for group in model.world.groups), default=0)
     return State(position=position, heading=heading, wheels=np.zeros((W, N, 2)), wheel_angle=np.zeros((W, N, 2)),
@@ -222,6 +240,35 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
                  crashes=np.zeros((W, N), np.int64), alive=np.tile(switched_on(model.world), (W, 1)),
                  done=np.zeros(W, np.bool_), step=np.zeros(W, np.int64), motion=np.zeros((W, N, 3)), loose=loose, joints=joints,
                  **nothing_in_space(W), unresolved=np.zeros(W, np.int64), key=keys, scratch=scratch)
+
+
+def keys_of(model: Any, seed: int) -> Any:
+    """What the starts and the noise of the worlds of a seed are hashed from, copies not counted. For both engines' models."""
+    return np.array([world_key(seed, model.first_world + w) for w in range(model.worlds // model.copies)], np.uint64)
+
+
+def everywhere(model: Any, *starts: Any) -> tuple[Any, ...]:
+    """Arrays over worlds, repeated for each copy of them."""
+    return starts if model.copies == 1 else tuple(np.concatenate([array] * model.copies) for array in starts)
+
+
+def places(model: Model, keys: Any) -> tuple[Floats, Floats]:
+    """Where the placement rules put the robots of worlds with these keys: positions (K, N, 2) and headings (K, N)."""
+    return place(model.world, model.fixed, keys)
+
+
+def begin(model: Model, state: State, chosen: Any, position: Floats, heading: Floats, key: Any) -> None:
+    """Start the chosen (W,) worlds again, in place: robots at position (W, N, 2) and heading (W, N), noise from key (W,)."""
+    for name in ARRAYS:
+        getattr(state, name)[chosen] = 0
+    state.alive[chosen] = switched_on(model.world)
+    state.position[chosen], state.heading[chosen], state.key[chosen] = position[chosen], heading[chosen], key[chosen]
+    if model.impulse:
+        state.loose[chosen] = model.impulse.loose
+        joined = any(isinstance(thing, JOINTS) for thing in model.world.things)  # none of those that the spatial engine holds
+        for w in np.flatnonzero(chosen) if joined else ():
+            state.joints[w] = bodies.joints_start(model.world, state.position[w], state.heading[w], state.loose[w])
+    state.forget(chosen)
 
 
 def _given(start: tuple[Any, Any], worlds: int, robots: int) -> tuple[Floats, Floats]:
@@ -251,8 +298,13 @@ def _hit_and_push(model: Model, impulse: Impulse, state: State, wheels: Floats) 
               state.unresolved, state.position, state.heading, state.motion, state.loose, state.joints)
     if scratch.push is None or any(one is not other for one, other in zip(scratch.pushed, arrays)):
         _bind(model, impulse, scratch, arrays)
+    scratch.beside.wait(state)
     scratch.orders[...] = wheels
-    scratch.push()
+    rules, work = impulse.rules, model.worlds * len(impulse.bodies.kind)
+    if work * rules.dt > LONG * rules.substep:
+        scratch.beside.run(scratch.push, state)
+    else:
+        scratch.push()
 
 
 def _bind(model: Model, impulse: Impulse, scratch: Scratch, arrays: tuple[Any, ...]) -> None:
@@ -261,7 +313,7 @@ def _bind(model: Model, impulse: Impulse, scratch: Scratch, arrays: tuple[Any, .
     scratch.orders = np.empty_like(arrays[0])
     given = (impulse.rules, contact.crash_limit, contact.at_limit == "end", scratch.orders, model.wheel_radius, *arrays,
              model.fixed.shapes, model.near(impulse.bodies.widest + impulse.rules.margin), impulse.bodies, scratch.bodies,
-             scratch.log)
+             scratch.grid, scratch.log)
     scratch.push = partial(advance.advance_all.compile(tuple(typeof(each) for each in given)), *given)
     scratch.pushed = arrays
 
@@ -285,7 +337,6 @@ def _sweep(model: Model, state: State) -> None:
 
 def answer_contacts(model: Model, state: State) -> None:
     """Detect and resolve contacts, count crashes, tick the clocks."""
-    kernels.wait_for(WARM)
     contact = model.world.contact
     contact_all(model.contact, contact.crash_limit, contact.at_limit == "end", state.position, state.scratch.swept,
                 model.radius, model.safety, model.widest_safety, model.longest, model.fixed.shapes, model.near_contact,
@@ -298,11 +349,11 @@ def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) 
     out = np.empty((model.worlds, robots.stop - robots.start, len(beams.origin)))
     far = beams.furthest + reach
     if model.impulse:
-        cast_bodies(state.position, state.heading, state.motion, state.loose, robots.start, robots.stop, model.near(far),
+        cast_bodies(state.position, state.heading, state.motion, state.loose, robots.start, robots.stop, model.sight(far),
                     *beams.columns, far, reach, model.impulse.bodies, state.scratch.bodies, out)
         return out
     cast_all(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
-             model.near(far), state.scratch.cells, *beams.columns, far, reach, np.empty(len(beams.origin)), out)
+             model.sight(far), state.scratch.cells, *beams.columns, far, reach, np.empty(len(beams.origin)), out)
     return out
 
 
@@ -323,4 +374,52 @@ def light(model: Model, state: State, diodes: Any, robots: slice) -> Floats:
     return out
 
 
-__all__ = ["Model", "build", "cast", "cast_turned", "init", "light", "look", "sample", "shadow", "step"]
+# -- the same as stages of a compiled program: see formiga/compiled.py ----------------------------------------------------
+def step_stages(model: Model, state: State) -> list[Stage] | None:
+    """What `step` does after the motors, world by world; None with contact model `impulse`, which has a call of its own."""
+    if model.impulse:
+        return None
+    scratch, contact, cells, work = state.scratch, model.world.contact, _own_cells(state), room(model.world.robots)
+    stages = [Stage(drive_world, (
+        state.wheels, model.dt, model.contact == STOP, model.wheel_base, model.wheel_radius, model.position_noise,
+        model.heading_noise, model.noisy, state.position, state.heading, scratch.before, state.wheel_angle, state.alive,
+        state.crashed, state.step, state.key))]
+    if model.sweeps:
+        stages.append(Stage(sweep_world, (
+            state.position, scratch.before, model.radius, model.safety, model.longest, model.contact != STOP,
+            model.fixed.shapes, model.near_contact, cells, scratch.swept, work.share)))
+    stages.append(Stage(contact_world, (
+        model.contact, contact.crash_limit, contact.at_limit == "end", state.position, scratch.swept, model.radius,
+        model.safety, model.widest_safety, model.longest, model.fixed.shapes, model.near_contact, cells, state.alive,
+        state.crashed, state.crashes, state.done, state.step, scratch.rounds, state.unresolved, work)))
+    return stages
+
+
+def cast_stages(model: Model, state: State, beams: Beams, reach: float, robots: slice, out: Floats) -> list[Stage] | None:
+    """What `cast` does, into out (W, n, B)."""
+    if model.impulse:
+        return None
+    far = beams.furthest + reach
+    return [Stage(look_world, (
+        state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
+        model.sight(far), _own_cells(state), *beams.padded, far, reach, np.empty(len(beams.padded[0])), out))]
+
+
+def light_stages(model: Model, state: State, diodes: Any, robots: slice, out: Floats) -> list[Stage] | None:
+    """What `light` does, into out (W, n, S)."""
+    if model.impulse:
+        return None
+    cells = _own_cells(state)
+    return [Stage(cell_lists.fill_world, (state.position, cells)), Stage(light_world, (
+        state.position, state.heading, robots.start, robots.stop, model.radius, model.height, model.widest, model.tallest,
+        model.fixed.shapes, model.fixed.heights, cells, model.lamps, model.glow, diodes, state.key, state.step, out))]
+
+
+def _own_cells(state: State) -> cell_lists.Cells:
+    """The cell lists with working memory that no other thread has."""
+    cells: cell_lists.Cells = state.scratch.cells
+    return cells._replace(cell=np.empty_like(cells.cell))
+
+
+__all__ = ["Model", "begin", "build", "cast", "cast_stages", "cast_turned", "init", "light", "light_stages", "look", "places",
+           "sample", "shadow", "step", "step_stages"]

@@ -1,4 +1,4 @@
-"""Compiles the contact kernels by using them once: `kernels.compile_beside` runs this file in a process of its own."""
+"""Compiles the contact kernels by using them once: `kernels.cache` runs this file in a process of its own."""
 
 from formiga.engine.planar import pipeline
 from formiga.world.model import Arena, Group, World

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from formiga.engine.spatial.gripping import OPEN, name_of
 from formiga.engine.spatial.model import EVERYTHING, Model
 from formiga.engine.spatial.start import join, put, rests_at
-from formiga.engine.spatial.turns import upright
+from formiga.engine.spatial.turns import upright, yaw
 from formiga.state import State
 from formiga.world.loose import JOINTS
 from formiga.world.solids import Joint, Solid
@@ -45,6 +45,7 @@ def carry_on(old: Model, before: State, new: Model, state: State, kept: NDArray[
         if pairs is not None and number in motors:
             same[number] = int(kept[number])
             _copy(old.mj, source, new.mj, target, pairs)
+            _copy_place(old, source, int(kept[number]), new, target, number)
             _copy_motors(old.mj, source, f"r{kept[number]}/", new.mj, target, f"r{number}/")
             target.userdata[_strains(new, number)] = source.userdata[_strains(old, kept[number])]
     things = _things(old, new)                                  # things that go on: number in world.things now -> before
@@ -97,6 +98,14 @@ def _copy(old: Any, source: Any, new: Any, target: Any, pairs: list[tuple[int, i
         a, b = old.jnt_dofadr[was], new.jnt_dofadr[now]
         for name in ("qvel", "qacc_warmstart", "qfrc_applied"):
             getattr(target, name)[b : b + speeds] = getattr(source, name)[a : a + speeds]
+
+
+def _copy_place(old: Model, source: Any, was: int, new: Model, target: Any, now: int) -> None:
+    """Where a machine is fixed; of a robot that moves, its joints say it."""
+    before, after = (model.mj.body_mocapid[model.mj.body(model.machines[number].chassis).id]
+                     for model, number in ((old, was), (new, now)))
+    if before >= 0 and after >= 0:
+        target.mocap_pos[after], target.mocap_quat[after] = source.mocap_pos[before], source.mocap_quat[before]
 
 
 def _copy_motors(old: Any, source: Any, theirs: str, new: Any, target: Any, ours: str) -> None:
@@ -203,8 +212,7 @@ def put_down(model: Model, state: State) -> None:
 
 
 def _elsewhere(position: Any, heading: Any, bodies: Any) -> Any:
-    qw, qx, qy, qz = bodies[:, 3:].T
-    turn = heading - np.arctan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
+    turn = heading - yaw(bodies[:, 3:])
     turn = (turn + np.pi) % (2.0 * np.pi) - np.pi
     return (np.abs(position - bodies[:, :2]) > SLIGHT).any(axis=1) | (np.abs(turn) > SLIGHT)
 

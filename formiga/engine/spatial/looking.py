@@ -20,6 +20,7 @@ from formiga.errors import WorldError
 from formiga.state import Floats, State
 
 SENSOR_HEIGHT = 0.6                            # of rays around a robot, in its heights: only on rough ground does it matter
+UP = np.array([0.0, 0.0, 1.0])
 SEEN = np.array([1, 1, 0, 1, 1, 1], np.uint8)  # groups of geoms that rays meet
 
 
@@ -110,6 +111,8 @@ def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: 
                 mujoco.mj_multiRay(mj, data, middle, ways.ravel(), SEEN, True, int(model.hold[i]), many, far, None, len(far),
                                    reach + float(mount.max()))
                 distance = np.where(far >= 0.0, np.maximum(far - mount, 0.0), np.inf)
+                if _within(mj, data, middle, int(model.hold[i])):
+                    distance[:] = 0.0
             else:
                 starts = middle + origin @ turn.T
                 distance = np.array([_beyond_itself(mj, data, start, way, int(model.hold[i]), reach)
@@ -119,17 +122,25 @@ def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: 
 
 
 def _beyond_itself(mj: Any, data: Any, start: Floats, way: Floats, own: int, reach: float) -> float:
-    """How far it is along a ray to something that is not a part of the robot itself; infinity if nothing is within reach."""
-    gone, hit = 0.0, np.empty(1, np.int32)
+    """How far it is along a ray to something that is not a part of the robot itself; 0 from inside something, infinity if
+    nothing is within reach."""
+    gone, hit, normal = 0.0, np.empty(1, np.int32), np.empty(3)
     while gone <= reach:
-        distance = mujoco.mj_ray(mj, data, start + gone * way, way, SEEN, True, own, hit)
+        distance = mujoco.mj_ray(mj, data, start + gone * way, way, SEEN, True, own, hit, normal)
         if distance < 0.0:
             break
         gone += distance
         if mj.body_rootid[mj.geom_bodyid[hit[0]]] != mj.body_rootid[own]:
-            return gone
+            return 0.0 if normal @ way > 0.0 else gone  # a surface that is met from behind: the ray began in it
         gone += 1e-4
     return float(np.inf)
+
+
+def _within(mj: Any, data: Any, point: Floats, own: int) -> bool:
+    """Whether a point of a robot lies inside something else: straight above it, a surface is met from behind."""
+    hit, normal = np.empty(1, np.int32), np.empty(3)
+    met = mujoco.mj_ray(mj, data, point, UP, SEEN, True, own, hit, normal) >= 0.0
+    return bool(met and normal[2] > 0.0 and mj.body_rootid[mj.geom_bodyid[hit[0]]] != mj.body_rootid[own])
 
 
 def light(model: Model, state: State, diodes: Any, robots: slice) -> Floats:

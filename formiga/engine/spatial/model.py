@@ -10,7 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from formiga.engine.fixed import Fixed
+from formiga.engine.fixed import Fixed, Region
 from formiga.engine.flatten import extent, flatten
 from formiga.engine.ground import is_flat, with_obstacles
 from formiga.engine.parts import Part
@@ -26,6 +26,10 @@ from formiga.world.model import Contact, World
 from formiga.world.solids import Joint, Solid, Trigger
 
 SLIDING, ROLLING, BOUNCING = 0.02, 0.01, 0.0025  # s, steps that were accurate enough: docs/space.md
+MOST_BODIES = 2500                       # robots count once, machines with all their bodies: MuJoCo compiles in quadratic time
+MOST_BYTES = 2**30                       # of all machines, as compiled
+MOST_GEOMS, MOST_HEIGHTS = 100_000, 2**20  # of all machines; heights are the points of their height fields
+SHORTEST, MOST_SUBSTEPS = 1e-5, 10_000   # s, of a control period; steps of motion in one
 LOW = 0.08                               # m; what is lower might pass under the spheres that stand for robots
 STIFF = (0.999, 0.999, 0.001, 0.5, 2.0)  # of grips: else a chain of robots over a gap bends by some degrees at each
 SOFT = (0.9, 0.95, 0.001, 0.5, 2.0)      # MuJoCo's own; conjugate gradients lose formations of 12 with stiffer grips
@@ -80,9 +84,25 @@ class Model:
     triggers: list[tuple[int, Trigger]]
     spatial: bool = True
 
+    @property
+    def fixed(self) -> Fixed:
+        """The walls and obstacles, seen from above."""
+        return self.flat.fixed
+
+    @property
+    def region(self) -> Region:
+        """The arena, or the box around everything that stands still."""
+        return self.flat.region
+
+    @property
+    def lamps(self) -> Floats:
+        """(L, 4) x y z intensity of those that are on."""
+        return self.flat.lamps
+
 
 def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
-    """Compile a world. `worlds` copies share the model; each has a row of the state."""
+    """Compile a world. `worlds` of them share the model, each `copies` times over; each has a row of the state."""
+    _refuse_large(world)
     level = is_flat(world)
     lying = any(isinstance(thing, (*LOOSE, Solid)) for thing in world.things)
     free = level and not any(getattr(thing, "grippable", isinstance(thing, LOOSE)) and not getattr(thing, "fixed", False)
@@ -95,7 +115,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     slides = all(not hasattr(group.robot, "file") and robots.slides(group.robot, level, free) for group in world.groups)
     bounces = any(getattr(thing, "restitution", 0.0) > 0.0 for thing in world.things)
     step = physics.step or (BOUNCING if bounces else SLIDING if slides and not lying else ROLLING)
-    substeps = max(1, ceil(world.dt / step - 1e-9))
+    substeps = _substeps(world, step)
     spec = mujoco.MjSpec()
     option = spec.option
     option.timestep, option.gravity = world.dt / substeps, (0.0, 0.0, -physics.gravity)
@@ -132,12 +152,49 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
         mj.geom_contype[:] = np.where(mj.geom_contype & robots.BODY, mj.geom_contype & ~robots.BODY, mj.geom_contype)
         mj.geom_conaffinity[:] = mj.geom_conaffinity & ~robots.BODY
     plain = level and not solids and not any(hasattr(machine.robot, "file") for machine in machines)
-    return Model(world=world, worlds=worlds, copies=copies, first_world=first_world, dt=world.dt, flat=flat, level=plain, mj=mj,
-                 placing=placing, substeps=substeps, gravity=physics.gravity, machines=machines, sliding=_sliding(machines, mj),
+    return Model(world=world, worlds=worlds * copies, copies=copies, first_world=first_world, dt=world.dt, flat=flat,
+                 level=plain, mj=mj, placing=placing, substeps=substeps, gravity=physics.gravity, machines=machines,
+                 sliding=_sliding(machines, mj),
                  triggers=[(index, thing) for index, thing in enumerate(world.things) if isinstance(thing, Trigger)],
                  joints=[(joint, np.array([mj.equality(name).id for name in held], np.int64)) for joint, held in joints],
                  joined=[tuple(numbers.get(side, -1) for side in (joint.one, joint.other)) for joint, _ in joints],
                  **_numbers(world, mj, machines, loose, solids))
+
+
+def _refuse_large(world: World) -> None:
+    """Complain before MuJoCo compiles for minutes in a call that nothing interrupts."""
+    bodies, memory = sum(isinstance(thing, (*LOOSE, Solid)) for thing in world.things), 0
+    geoms = heights = 0
+    for group in world.groups:
+        machine = group.robot.size if hasattr(group.robot, "file") and group.count <= MOST_BODIES else None
+        bodies += group.count * (machine.bodies - 1 if machine else 1)
+        if machine:
+            memory += group.count * machine.bytes
+            geoms += group.count * machine.geoms
+            heights += group.count * machine.heights
+        if bodies > MOST_BODIES:
+            raise WorldError(f"{where(group)}{bodies} bodies are too many for three dimensions; at most {MOST_BODIES} can "
+                             "move. Lower 'count'.")
+        if memory > MOST_BYTES:
+            raise WorldError(f"{where(group)}these machines need {memory >> 20} MB; at most {MOST_BYTES >> 20} MB are allowed. "
+                             "Lower 'count', or use smaller meshes, textures and histories of motors.")
+        for number, most, what in ((geoms, MOST_GEOMS, "geoms"), (heights, MOST_HEIGHTS, "points of height fields")):
+            if number > most:
+                raise WorldError(f"{where(group)}these machines have {number} {what}; at most {most} are allowed. "
+                                 "Lower 'count'.")
+    if bodies > MOST_BODIES:
+        raise WorldError(f"{where(world)}{bodies} bodies are too many for three dimensions; at most {MOST_BODIES} can move.")
+
+
+def _substeps(world: World, step: float) -> int:
+    """Steps of motion, each of at most `step` s, in a control period; a complaint if it is too short or too long for them."""
+    if world.dt < SHORTEST:
+        raise WorldError(f"{where(world)}<world> dt: in space a control period lasts at least {SHORTEST:g} s, not "
+                         f"{world.dt:g} s.")
+    if world.dt / step > MOST_SUBSTEPS * (1.0 + 1e-9):
+        raise WorldError(f"{where(world)}<world> dt: a control period of {world.dt:g} s has more than {MOST_SUBSTEPS} steps of "
+                         f"motion of {step:g} s; in space it lasts at most {MOST_SUBSTEPS * step:g} s here.")
+    return max(1, ceil(world.dt / step - 1e-9))
 
 
 def _from_above(world: World) -> World:

@@ -1,8 +1,8 @@
 """The spatial engine: bodies with masses in three dimensions, by MuJoCo; the same promise as the planar engine's.
 
-`build`, `init`, `step`, `cast`, `light` and `rays` are that promise. One model and one set of working data serve all worlds of
-a batch, one after another: all that a world goes on from is in the state, so its motion does not depend on its neighbours,
-and whoever changes the state by hand changes the motion. Threads share out whole worlds, as in the plane.
+`build`, `places`, `init`, `begin`, `step`, `cast`, `light` and `rays` are that promise. One model and one set of working data
+serve all worlds of a batch, one after another: all that a world goes on from is in the state, so its motion does not depend on
+its neighbours, and a state that is changed by hand changes the motion. Threads share out whole worlds, as in the plane.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from formiga.engine.spatial.carry import as_it_stands, carry_on, put_down
 from formiga.engine.spatial.gripping import LASTING, Event, aim, grip_all, name_of, note_pulls, pull_all, pulls_before
 from formiga.engine.spatial.looking import cast, cast_turned, forces, light, look, paint, rays, sample, shadow
 from formiga.engine.spatial.model import EVERYTHING, Model, build
+from formiga.engine.spatial.motion import AT_A_TIME, advance
 from formiga.engine.spatial.painter import Painter
 from formiga.engine.spatial.readout import poses
+from formiga.engine.spatial.start import places
 from formiga.engine.spatial.treels import pull_all as treels
 from formiga.state import Floats, State
 
@@ -44,7 +46,9 @@ class Scratch(planar.Scratch):
 
 def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> State:
     """Everything that changes, at the start: robots placed as in the plane, then set down on the ground."""
-    state = planar.init(model.flat, seed, start_with.placed(model, seed) if start is None else start)
+    if start is None:
+        start = planar.everywhere(model, *places(model, planar.keys_of(model, seed)))
+    state = planar.init(model.flat, seed, start)
     W, N, K = model.worlds, len(model.machines), model.motor.shape[1]
     flat, mj = state.scratch, model.mj
     data = mujoco.MjData(mj)
@@ -56,25 +60,39 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
     state.bodies = np.zeros((W, len(model.parts), 7))
     state.space = np.zeros((W, mujoco.mj_stateSize(mj, EVERYTHING)))
     state.joints = np.zeros((W, len(model.joints), JOINT_COLUMNS))
-    state.joints[:, :, 0] = 1.0
     for w in range(W):
-        mujoco.mj_resetData(mj, data)
-        for machine in model.machines:
-            (x, y), heading = state.position[w, machine.number], state.heading[w, machine.number]
-            start_with.put(model, data, machine, x, y, heading)
-        for thing in model.world.loose:
-            start_with.lay(model, data, thing)
-        mujoco.mj_forward(mj, data)
-        start_with.refuse_overlaps(model, data)
-        for number, (joint, equalities) in enumerate(model.joints):
-            start_with.join(model, data, joint, equalities, state.joints[w, number])
-            if joint.motor is not None:
-                data.ctrl[mj.actuator(f"joint/{joint.name}").id] = joint.motor
-        start_with.settle(model, data)
-        mujoco.mj_forward(mj, data)
-        mujoco.mj_getState(mj, data, state.space[w], EVERYTHING)
-        _read(model, state, w, data)
+        _set_down(model, state, w)
     return state
+
+
+def begin(model: Model, state: State, chosen: Any, position: Floats, heading: Floats, key: Any) -> None:
+    """Start the chosen (W,) worlds again, in place: robots at position (W, N, 2) and heading (W, N), noise from key (W,)."""
+    planar.begin(model.flat, state, chosen, position, heading, key)
+    for w in map(int, np.flatnonzero(chosen)):
+        state.scratch.inside[w], state.scratch.awake[w] = False, True
+        _set_down(model, state, w)
+
+
+def _set_down(model: Model, state: State, w: int) -> None:
+    """World w at its start: its robots where the state has them, on the ground; things laid out, joints closed."""
+    mj, data = model.mj, state.scratch.data
+    mujoco.mj_resetData(mj, data)
+    for machine in model.machines:
+        (x, y), heading = state.position[w, machine.number], state.heading[w, machine.number]
+        start_with.put(model, data, machine, x, y, heading)
+    for thing in model.world.loose:
+        start_with.lay(model, data, thing)
+    mujoco.mj_forward(mj, data)
+    start_with.refuse_overlaps(model, data)
+    state.joints[w, :, 0] = 1.0
+    for number, (joint, equalities) in enumerate(model.joints):
+        start_with.join(model, data, joint, equalities, state.joints[w, number])
+        if joint.motor is not None:
+            data.ctrl[mj.actuator(f"joint/{joint.name}").id] = joint.motor
+    start_with.settle(model, data)
+    mujoco.mj_forward(mj, data)
+    mujoco.mj_getState(mj, data, state.space[w], EVERYTHING)
+    _read(model, state, w, data)
 
 
 # -- the step -----------------------------------------------------------------------------------------------------------
@@ -100,7 +118,7 @@ def _advance(model: Model, state: State, w: int, wheels: Floats) -> None:
     driven = np.where(state.alive[w][:, None], wheels, 0.0)
     _drive(model, state, w, data, driven)
     pulls_before(model, state, w, scratch.pulls)
-    _substeps(model, data, driven, model.substeps, scratch.pulls)
+    _substeps(model, state, data, driven, model.substeps)
     if _exploded(model, state, w, data, driven):
         return
     state.step[w] += 1
@@ -121,15 +139,23 @@ def _asleep(model: Model, state: State, w: int, wheels: Floats) -> bool:
                 and np.abs(state.space[w, model.speeds]).max(initial=0.0) < RESTING)
 
 
-def _substeps(model: Model, data: Any, driven: Floats, count: int, pulls: Floats) -> None:
-    """Some steps of the motion. Before each the floor pulls at who slides; after each we look how hard who holds pulls."""
-    mj, slide = model.mj, len(model.sliding.number) > 0
+def _substeps(model: Model, state: State, data: Any, driven: Floats, count: int) -> None:
+    """Some steps of the motion. Before each the floor pulls at sliding robots; after each the pulls of grips are noted.
+
+    A step whose run is being ended in another thread is left with KeyboardInterrupt.
+    """
+    mj, slide, pulls = model.mj, len(model.sliding.number) > 0, state.scratch.pulls
     share = min(1.0, mj.opt.timestep / LASTING)
     if not slide and not data.eq_active.any():
-        mujoco.mj_step(mj, data, nstep=count)
+        while count > 0:
+            state.refuse_halted()
+            advance(mj, data, min(count, AT_A_TIME))
+            count -= AT_A_TIME
         return
     floor = (*model.sliding, data.qpos, data.qvel, driven, mj.opt.timestep, model.gravity, data.userdata, data.qfrc_applied)
-    for _ in range(count):
+    for number in range(count):
+        if number % AT_A_TIME == 0:
+            state.refuse_halted()
         if slide:
             treels(*floor)
         mujoco.mj_step(mj, data)
@@ -173,7 +199,7 @@ def _culprit(model: Model, state: State, w: int, data: Any, driven: Floats) -> i
     for _ in range(model.substeps):
         if fast.max(initial=0.0) > TOO_FAST:
             break
-        _substeps(model, data, driven, 1, state.scratch.pulls)
+        _substeps(model, state, data, driven, 1)
         fast = np.nan_to_num(np.abs(data.qvel), nan=np.inf)
     return int(mj.dof_bodyid[int(np.argmax(fast))])
 
@@ -239,5 +265,18 @@ def _zones(model: Model, state: State, w: int) -> None:
         state.scratch.inside[w, number] = now
 
 
-__all__ = ["Event", "Model", "as_it_stands", "build", "carry_on", "cast", "cast_turned", "forces", "init", "light", "look",
-           "paint", "put_down", "rays", "sample", "shadow", "step"]
+def step_stages(model: Model, state: State) -> None:
+    """MuJoCo is no kernel: a world in space is stepped by the readable loop."""
+
+
+def cast_stages(model: Model, state: State, beams: Any, reach: float, robots: slice, out: Any) -> None:
+    """None: see `step_stages`."""
+
+
+def light_stages(model: Model, state: State, diodes: Any, robots: slice, out: Any) -> None:
+    """None: see `step_stages`."""
+
+
+__all__ = ["Event", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "forces",
+           "init", "light", "light_stages", "look", "paint", "places", "put_down", "rays", "sample", "shadow", "step",
+           "step_stages"]

@@ -12,23 +12,23 @@ from formiga.engine.ground import highest
 from formiga.engine.place import place
 from formiga.engine.spatial.gripping import aimed, name_of
 from formiga.engine.spatial.model import Model
+from formiga.engine.spatial.motion import advance
 from formiga.engine.spatial.robots import GROUND, WHEEL
-from formiga.engine.spatial.turns import upright
+from formiga.engine.spatial.turns import upright, yaw
 from formiga.errors import WorldError
-from formiga.noise import world_key
 from formiga.state import Floats
+from formiga.world.elements import where
 from formiga.world.model import Ball, World
 
 DEEP = 0.01     # m
 SETTLING = 0.3  # s that robots on wheels have to come to rest before the start
+MOST_SETTLING = 300  # steps of motion in that time
 
 
-def placed(model: Model, seed: int) -> tuple[Any, Any]:
-    """Where the placement rules put robots (W, N, 2), and headings (W, N)."""
-    keys = np.array([world_key(seed, model.first_world + w) for w in range(model.worlds // model.copies)], np.uint64)
+def places(model: Model, keys: Any) -> tuple[Any, Any]:
+    """Where the placement rules put the robots of worlds with these keys: positions (K, N, 2) and headings (K, N)."""
     world, clear = model.placing
-    position, heading = place(world, model.flat.fixed, keys, clear)
-    return np.concatenate([position] * model.copies), np.concatenate([heading] * model.copies)
+    return place(world, model.flat.fixed, keys, clear)
 
 
 def refuse_overlaps(model: Model, data: Any) -> None:
@@ -37,16 +37,25 @@ def refuse_overlaps(model: Model, data: Any) -> None:
         return
     for (one, other), gap in zip(data.contact.geom, data.contact.dist, strict=True):
         if gap < -DEEP:
-            names = [_name(model, int(model.mj.geom_bodyid[geom]), bool(model.ground[geom])) for geom in (one, other)]
-            raise WorldError(f"{' and '.join(names)} overlap by {-gap:.2g} m at the start. Move one of them.")
+            found = [_named(model, int(model.mj.geom_bodyid[geom]), bool(model.ground[geom])) for geom in (one, other)]
+            place = where(next((element for _, element in reversed(found) if element is not None), model.world))
+            names = " and ".join(name for name, _ in found)
+            raise WorldError(f"{place}{names} overlap by {-gap:.2g} m at the start. Move one of them.")
 
 
-def _name(model: Model, body: int, ground: bool) -> str:
+def _named(model: Model, body: int, ground: bool) -> tuple[str, Any]:
+    """What a body is called, and the element of the world that it is of, if it is one."""
     if (row := model.row_of[body]) >= 0:
         part = model.parts[row]
-        return f"'{name_of(model, part.robot)}'" if part.robot >= 0 else f"'{model.world.things[part.thing].name}'"
-    fixed = [thing.name for held, thing in ((held, model.world.things[index]) for held, index in model.held) if held == body]
-    return f"'{fixed[0]}'" if fixed else "the ground" if ground else "a wall or an obstacle"
+        if part.robot >= 0:
+            group = next(group for group, robots in zip(model.world.groups, model.world.slices, strict=True)
+                         if robots.start <= part.robot < robots.stop)
+            return f"'{name_of(model, part.robot)}'", group
+        return f"'{model.world.things[part.thing].name}'", model.world.things[part.thing]
+    for held, index in model.held:
+        if held == body:
+            return f"'{model.world.things[index].name}'", model.world.things[index]
+    return "the ground" if ground else "a wall or an obstacle", None
 
 
 def settle(model: Model, data: Any) -> None:
@@ -59,7 +68,10 @@ def settle(model: Model, data: Any) -> None:
     theirs = np.isin(mj.geom_bodyid, model.rows[[part.robot >= 0 for part in model.parts]]) | model.ground
     mj.geom_contype[:] = np.where(theirs, touches[0] & (GROUND | WHEEL), 0)  # nobody meets anything but the ground
     mj.geom_conaffinity[:] = np.where(theirs, touches[1] & (GROUND | WHEEL), 0)
-    mujoco.mj_step(mj, data, nstep=max(1, round(SETTLING / mj.opt.timestep)))
+    step = mj.opt.timestep
+    mj.opt.timestep = max(step, SETTLING / MOST_SETTLING)
+    advance(mj, data, max(1, round(SETTLING / mj.opt.timestep)))
+    mj.opt.timestep = step
     mj.geom_contype[:], mj.geom_conaffinity[:] = touches
     rolls = np.array([part.robot >= 0 and not model.machines[part.robot].sliding for part in model.parts])
     moved = np.isin(mj.jnt_bodyid, model.rows[rolls])
@@ -81,6 +93,11 @@ def put(model: Model, data: Any, machine: Any, x: float, y: float, heading: floa
         data.qpos[at : at + 3] = x, y, heading
         return
     root = mj.body(machine.chassis)
+    if (fixed := mj.body_mocapid[root.id]) >= 0:  # its height, roll and pitch are those of its file
+        turn = upright(heading - yaw(root.quat))
+        mujoco.mju_mulQuat(data.mocap_quat[fixed], turn, root.quat)
+        data.mocap_pos[fixed] = x, y, highest(model.world, x, y, 0.8 * machine.robot.radius) + machine.lift + root.pos[2]
+        return
     first = mj.body_jntadr[root.id]
     if first >= 0 and mj.jnt_type[first] == mujoco.mjtJoint.mjJNT_FREE:
         at = mj.jnt_qposadr[first]

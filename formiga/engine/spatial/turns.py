@@ -13,6 +13,12 @@ def upright(heading: float) -> Any:
     return np.array([np.cos(0.5 * heading), 0.0, 0.0, np.sin(0.5 * heading)])
 
 
+def yaw(quaternion: Any) -> Any:
+    """The heading of a turn (..., 4): where it points the x axis, seen from above."""
+    w, x, y, z = np.moveaxis(np.asarray(quaternion), -1, 0)
+    return np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+
+
 def turned(roll: float, pitch: float, yaw: float) -> Any:
     """About x, then about y, then about z, all of the world, as w x y z."""
     turn = np.empty(4)

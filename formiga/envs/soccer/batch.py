@@ -20,13 +20,12 @@ from typing import Any
 import numpy as np
 from numba import typeof
 
-from formiga.envs.batch import draw_seed, numbers
+from formiga.envs.batch import draw_seed, episode_keys, numbers
 from formiga.envs.soccer import kernels
 from formiga.envs.soccer.kernels import LEARNS, Book, Game, Now
 from formiga.envs.soccer.task import BEHAVIOURS, Task, limit
 from formiga.errors import FormigaError, WorldError, whole
 from formiga.loop import Simulation
-from formiga.rollout.kernel import episode_keys
 from formiga.soccer import league
 from formiga.soccer.talk import BLUE, NAMES, YELLOW, Call, Foul
 from formiga.state import ARRAYS, State

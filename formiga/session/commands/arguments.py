@@ -5,17 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from formiga.console import Call
 from formiga.console.errors import brief
 from formiga.errors import FormigaError
 from formiga.session import names
 from formiga.session.edit import FAR
-from formiga.session.values import IN_SPACE, ROBOT
+from formiga.session.plots import quantities
+from formiga.session.values import IN_SPACE, LOOSE, ROBOT
 from formiga.world.elements import kinds_of
 from formiga.world.kinds import Kind
 from formiga.world.model import World
 from formiga.world.placement import At
+
+if TYPE_CHECKING:
+    from formiga.session.session import Session
 
 MOST_NAMES = 200        # robots of a group that are offered while somebody types
 _PLACE = kinds_of(At)
@@ -92,10 +97,20 @@ def completed_paths(world: World, typed: str) -> Iterator[str]:
             yield from (f"{robot}.{each}" for each in IN_SPACE)
 
 
+def completed_quantities(session: Session, typed: str) -> Iterator[str]:
+    """NAME.QUANTITY of all groups and of the robots of the group that is being typed, and of things that move."""
+    for index, group in enumerate(session.world.groups):
+        known = quantities(session, index)
+        for name in (group.name, *(each for each in _robots(session.world, typed) if each.startswith(f"{group.name}."))):
+            yield from (f"{name}.{each}" for each in known)
+    for thing in session.world.loose:
+        yield from (f"{thing.name}.{each}" for each in LOOSE)
+
+
 def _robots(world: World, typed: str) -> Iterator[str]:
     for group in world.groups:
         if typed.startswith(f"{group.name}."):
             yield from (f"{group.name}.{number}" for number in range(min(group.count, MOST_NAMES)))
 
 
-__all__ = ["angle", "completed_names", "completed_paths", "file", "found", "length", "pairs"]
+__all__ = ["angle", "completed_names", "completed_paths", "completed_quantities", "file", "found", "length", "pairs"]

@@ -1,4 +1,4 @@
-"""Commands that change the world: set, get, spawn, remove, move, controller, solver, undo."""
+"""Commands that change the world: set, get, spawn, remove, move, controller, param, solver, undo."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from formiga.console import Call, CommandSpec
 from formiga.console.errors import brief
 from formiga.errors import FormigaError, suggest
-from formiga.session import edit, names
+from formiga.session import edit, names, rereading
 from formiga.session.commands import arguments
 from formiga.session.values import get
 from formiga.world.elements import REQUIRED, of, registered
@@ -39,6 +39,7 @@ def commands(session: Session) -> list[CommandSpec]:
         CommandSpec("move", "move NAME X Y [HEADING]", MOVE, partial(move, session), complete=partial(_names, session)),
         CommandSpec("controller", "controller GROUP KIND [NAME=VALUE...]", "Gives a group another controller; none: none.",
                     partial(controller, session), complete=partial(_controllers, session)),
+        CommandSpec("param", "param [NAME [VALUE]]", PARAM, partial(param, session), complete=partial(_params, session)),
         CommandSpec("solver", "solver [auto|direct|iterative]", SOLVER, partial(solver, session),
                     complete=lambda args: SOLVERS),
         CommandSpec("undo", "undo", "Goes back to the moment before the last edit.", partial(undo, session)),
@@ -57,7 +58,10 @@ spawn swarm, spawn sbot 0.2 0 90deg, spawn cylinder 0.5 0.5 radius=0.1, spawn la
 
 SOLVER = """How forces are solved in space; without an argument tells it. The same as `set physics.solver`."""
 
-MOVE = """Puts a robot or a thing somewhere else: metres or 30cm, radians or 90deg."""
+PARAM = """Gives a <param> of the world another value; without VALUE tells it, without NAME all.
+The world is read again with it. The run goes on if the same robots are there and have room, and starts again otherwise."""
+
+MOVE = """Puts a robot or a thing somewhere else in the arena: metres or 30cm, radians or 90deg."""
 
 
 # -- attributes -------------------------------------------------------------------------------------------------------
@@ -126,6 +130,7 @@ def move(session: Session, call: Call) -> None:
         _push(session, number, x, y, ahead)
     elif target.kind == "thing":
         new = edit.moved(session.world, target.index, x, y)
+        session.ground.refuse_outside(target.name, x, y)
         if len(call.args) == 4:
             new = edit.with_attribute(new, target, "heading", call.args[3])
         _use(session, new, try_out=False)
@@ -138,6 +143,7 @@ def move(session: Session, call: Call) -> None:
 def _put(session: Session, robot: int, x: float, y: float, ahead: float) -> None:
     position, heading = session.poses()
     if (x, y) != tuple(position[robot]):  # in a crowd somebody may turn where he stands
+        session.ground.refuse_outside(names.robot_name(session.world, robot), x, y)
         radius = names.group_of(session.world, robot).robot.radius
         if way := session.ground.in_the_way(position, x, y, radius, robot):
             raise FormigaError(f"{names.robot_name(session.world, robot)} cannot stand at ({x:g}, {y:g}): {way} is in the way.")
@@ -147,6 +153,7 @@ def _put(session: Session, robot: int, x: float, y: float, ahead: float) -> None
 
 def _push(session: Session, number: int, x: float, y: float, ahead: float | None) -> None:
     (position, heading), ground, loose = session.poses(), session.ground, session.sim.state.loose[0]
+    ground.refuse_outside(session.world.loose[number].name, x, y)
     if way := ground.in_the_way(position, x, y, ground.size[number], thing=number):
         raise FormigaError(f"{session.world.loose[number].name} cannot lie at ({x:g}, {y:g}): {way} is in the way.")
     session.change(edit.pushed(session.world, position, heading, loose, number, x, y, ahead), try_out=False)
@@ -213,6 +220,7 @@ def _pose(session: Session, call: Call, plain: list[str], robot: Any) -> tuple[f
         x, y = session.ground.free_places(position, robot.radius, clearance, 1, _draws(session))[0].tolist()
         return x, y, 0.0
     x, y = arguments.length(call, plain[0], "X"), arguments.length(call, plain[1], "Y")
+    session.ground.refuse_outside("a robot", x, y)
     if way := session.ground.in_the_way(position, x, y, robot.radius):
         raise FormigaError(f"a robot cannot stand at ({x:g}, {y:g}): {way} is in the way.")
     return x, y, arguments.angle(call, plain[2]) if len(plain) == 3 else 0.0
@@ -260,6 +268,18 @@ def solver(session: Session, call: Call) -> None:
     _use(session, edit.with_setting(session.world, replace(physics, solver=chosen)))
 
 
+def param(session: Session, call: Call) -> None:
+    call.most(2)
+    known = session.document.params if session.document is not None else {}
+    if len(call.args) == 2:
+        call.say(rereading.set_param(session, *call.args))
+        return
+    if not call.args and not known:
+        call.say("this world has no params.")
+    for name in [call.word(0, "NAME", tuple(known))] if call.args else known:
+        call.say(f"{name} = {known[name]}")
+
+
 def undo(session: Session, call: Call) -> None:
     call.most(0)
     session.undo()
@@ -288,6 +308,10 @@ def _kinds(session: Session, args: list[str]) -> Iterable[str]:
         return [*(group.name for group in session.world.groups), *registered("robot"), *registered("thing")]
     kind = {**registered("robot"), **registered("thing")}.get(args[0])
     return [f"{name}=" for name in kind.kinds] if kind else ()
+
+
+def _params(session: Session, args: list[str]) -> Iterable[str]:
+    return session.document.params if session.document is not None and len(args) == 1 else ()
 
 
 def _controllers(session: Session, args: list[str]) -> Iterable[str]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from formiga import lab
 from formiga.console import Call, CommandSpec
-from formiga.loop import Simulation
-from formiga.session import edit, settings
+from formiga.session import saving, settings
 from formiga.session.commands import arguments
+from formiga.session.film import film_from_above
 from formiga.view.picture import KINDS, Picture
 
 if TYPE_CHECKING:
@@ -31,16 +31,12 @@ def commands(session: Session) -> list[CommandSpec]:
         call.say(f"{session.world.name}: {session.world.doc}" if session.world.doc else session.world.name)
 
     def save(call: Call) -> None:
-        call.exactly(1)
+        call.least(1)
+        call.most(2)
         path = call.path(0, "FILE")
         if path.suffix != ".xml":
             raise call.wrong(f"'{path}' does not end in .xml, as a world file does.")
-        sim = session.sim
-        solid = sim.engine.as_it_stands(sim.model, sim.state) if sim.model.spatial and session.replay is None else None
-        standing = edit.as_it_stands(session.world, *session.poses(), sim.state.alive[0], sim.state.loose[0], solid)
-        Simulation(standing)  # says now what could not be read again
-        lab.write_world(standing, path)
-        call.say(f"saved {path}")
+        call.say(saving.save(session, path, call.word(1, "HOW", ("force",), default="") == "force"))
 
     def record(call: Call) -> None:
         call.most(1)
@@ -70,7 +66,8 @@ def commands(session: Session) -> list[CommandSpec]:
     def export(call: Call) -> None:
         call.exactly(1)
         if session.eyes is None:
-            raise call.wrong("no page is open, so nothing can be exported. `record` works without one.")
+            call.say("nothing is being exported." if call.args == ["off"] else film_from_above(session, call.path(0, "FILE")))
+            return
         session.eyes.export(None if call.args == ["off"] else call.path(0, "FILE"), call.who)
 
     def keep(call: Call) -> None:
@@ -87,7 +84,8 @@ def commands(session: Session) -> list[CommandSpec]:
 
     return [
         CommandSpec("load", "load WORLD|RECORDING [NAME=VALUE...]", LOAD, load, files=True, complete=worlds),
-        CommandSpec("save", "save FILE.xml", SAVE, save, files=True),
+        CommandSpec("save", "save FILE.xml [force]", SAVE, save, files=True,
+                    complete=lambda args: ("force",) if len(args) == 2 else ()),
         CommandSpec("record", "record [FILE.parquet|off]", "Records from now on, until `record off`.", record, files=True,
                     complete=lambda args: ("off",)),
         CommandSpec("screenshot", "screenshot [FILE.png]", "What the window shows, as a file; without FILE as a download.",
@@ -98,14 +96,17 @@ def commands(session: Session) -> list[CommandSpec]:
     ]
 
 
-SAVE = """Writes the world as it stands now, robots where they are. In space they are put down upright and at rest, with open
-grippers; solids and joints are as they are."""
+SAVE = """Writes the world as it stands now, robots where they are.
+In space they are put down upright and at rest, with open grippers; solids and joints are as they are.
+Comments, params and arithmetic of the world's file are kept where nothing changed.
+A file that formiga did not write, or that was edited since, is replaced only with force."""
 
 LOAD = """Opens a shipped world, a world file or a recording.
 load corral robots=30 replaces a parameter of the world, load run.parquet world=3 plays that world of a batch."""
 
 EXPORT = """A recording, or what is seen now, as .html that opens by itself; a recording also as .mp4, .webm or .gif.
-It is made beside the run, and says how far it is; export off stops it."""
+It is made beside the run, and a bar shows how far it is; export off stops it. A film is painted by the window, or drawn from
+above if none is open."""
 
 
 def unused(name: str, suffix: str) -> Path:

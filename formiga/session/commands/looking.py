@@ -1,4 +1,4 @@
-"""Commands that change what one sees, and nothing else: list, info, events, select, overlay, camera, follow."""
+"""Commands that change what one sees, and nothing else: list, info, events, select, overlay, plot, camera, follow."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from formiga.console import Call, CommandSpec
 from formiga.loop import EVENTS
 from formiga.session import names
 from formiga.session.commands import arguments
+from formiga.session.plots import MOST, quantity
 from formiga.session.values import describe
 from formiga.view.overlays import OVERLAYS
 from formiga.world.elements import of, registered
@@ -59,6 +60,29 @@ def commands(session: Session) -> list[CommandSpec]:
             session.overlays.add(name)
         else:
             session.overlays.discard(name)
+
+    def plot(call: Call) -> None:
+        call.most(2)
+        if not call.args:
+            call.say(", ".join(session.plots) or "nothing is plotted.")
+            return
+        path = call.args[0]
+        if path == "none":
+            call.most(1)
+            session.plots.clear()
+        elif call.switch(1, "the switch", default=path not in session.plots):
+            quantity(session, path)
+            if path not in session.plots and len(session.plots) == MOST:
+                raise call.wrong(f"there are {MOST} plots already; plot none removes them.")
+            session.plots = [*(each for each in session.plots if each != path), path]
+        else:
+            session.plots = [each for each in session.plots if each != path]
+
+    def quantity_names(args: list[str]) -> Iterable[str]:
+        if len(args) > 1:
+            return ("on", "off")
+        here = arguments.completed_quantities(session, args[0])
+        return [*session.plots, *here, "none"]
 
     def camera(call: Call) -> None:
         call.most(2)
@@ -111,10 +135,16 @@ def commands(session: Session) -> list[CommandSpec]:
         CommandSpec("select", "select ROBOT|none", "Shows a robot in the inspector.", select, complete=robots),
         CommandSpec("overlay", "overlay NAME [on|off]", f"Shows or hides {', '.join(OVERLAYS)}; none hides all.", overlay,
                     complete=lambda args: (*OVERLAYS, "none") if len(args) == 1 else ("on", "off")),
+        CommandSpec("plot", "plot [NAME.QUANTITY [on|off]]", PLOT, plot, complete=quantity_names),
         CommandSpec("camera", "camera [NAME|save NAME]", CAMERA, camera, complete=cameras),
         CommandSpec("follow", "follow [ROBOT [behind|eyes]] | follow off", FOLLOW, follow, complete=robots),
     ]
 
+
+PLOT = """Plots a quantity over time in the page, under Inspect; without an argument tells which, none removes all.
+plot swarm.3.proximity: of a robot, a line for each number; plot swarm.proximity: the mean of its group.
+QUANTITY is x, y, heading, speed, left, right, crashes, crashed, alive, a sensor, or what a controller or a sensor of yours
+remembers under that name (view.memory); plot ball.vx: of a thing."""
 
 CAMERA = """Looks from there: overview, top, one of the world's, or one that you saved; eyes: as the selected robot does."""
 

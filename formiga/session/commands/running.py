@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from formiga.console import Call, CommandSpec
 from formiga.errors import FormigaError
 from formiga.loop import Simulation
-from formiga.session.mistakes import own_mistakes
+from formiga.world.own import own_mistakes
 
 if TYPE_CHECKING:
     from formiga.session.session import Session

@@ -18,6 +18,7 @@ LONGEST = 1024          # bytes of a picture: team programs read with a buffer o
 MOST_BYTES = 4096       # of a packet that we read; commands and places for two teams of 11 are half of that
 MOST_ITEMS = 64         # commands or places in a packet
 FASTEST_BALL = 5.0      # m/s that a trainer can give it
+ALMOST = 1e-12          # m, m/s, rad, rad/s: sent in place of 0, see `_sent`
 
 
 class Limits(NamedTuple):
@@ -70,21 +71,35 @@ def field(there: Any) -> common_pb2.Field:
                             penalty_point=there.penalty_spot)
 
 
-def picture(sight: Sight, game: Game, there: common_pb2.Field) -> bytes:
-    """What the camera saw, for everybody. What it did not see, or what is switched off, is not in it."""
+def picture(sight: Sight, game: Game, there: common_pb2.Field, ball_radius: float) -> bytes:
+    """What the camera saw. What it did not see, or what is switched off, is not in it.
+
+    The ball rests on the floor, so its z is its radius (m), as FIRASim has it.
+    """
     message = fira_pb2.Environment(step=round(1000 * sight.time) % 2**32, field=there, goals_blue=game.score[BLUE],
                                    goals_yellow=game.score[YELLOW], lockstep=number(sight.frame))
     x, y, vx, vy = map(float, sight.ball)
     message.frame.SetInParent()
     if isfinite(x + y + vx + vy):
-        message.frame.ball.MergeFrom(common_pb2.Ball(x=x, y=y, vx=vx, vy=vy))
+        message.frame.ball.MergeFrom(common_pb2.Ball(x=_sent(x), y=_sent(y), z=ball_radius, vx=_sent(vx), vy=_sent(vy)))
     lists = (message.frame.robots_blue, message.frame.robots_yellow)
     for seen, robots, present in zip(lists, sight.robots, sight.present, strict=True):
         for robot, (row, there_is) in enumerate(zip(robots, present, strict=True)):
             x, y, heading, vx, vy, spin = map(float, row)
             if there_is and isfinite(x + y + heading + vx + vy + spin):
-                seen.add(robot_id=robot, x=x, y=y, orientation=wrapped(heading), vx=vx, vy=vy, vorientation=spin)
+                seen.add(robot_id=robot, x=_sent(x), y=_sent(y), orientation=_sent(wrapped(heading)), vx=_sent(vx),
+                         vy=_sent(vy), vorientation=_sent(spin))
     return message.SerializeToString()
+
+
+def _sent(value: float) -> float:
+    """The value, or ALMOST for 0.
+
+    proto3 leaves a number that is 0 out of a message, and programs that turn messages into dictionaries index every field.
+    In FIRASim nothing is ever at exactly 0 for long, so they work there. A negative zero would be kept by recent versions of
+    protobuf only.
+    """
+    return value or ALMOST
 
 
 def number(frame: int) -> int:
@@ -99,13 +114,13 @@ def longest(players: int) -> int:
     game = Game((2**32 - 1,) * 2, 2, x, None, 0)       # type: ignore[arg-type]  # nothing here looks at the call
     there = common_pb2.Field(width=x, length=x, goal_width=x, goal_depth=x, center_radius=x, penalty_width=x, penalty_depth=x,
                              penalty_point=x)
-    return len(picture(Sight(2**32 - 4, 4e6, (x,) * 4, robots, [[True] * players] * 2), game, there))
+    return len(picture(Sight(2**32 - 4, 4e6, (x,) * 4, robots, [[True] * players] * 2), game, there, x))
 
 
 def call(what: Call) -> bytes:
     """What the referee called."""
     return vssref_pb2.VSSRef_Command(foul=int(what.foul), teamcolor=what.team, foulQuadrant=what.quadrant,
-                                     timestamp=what.time, gameHalf=what.half).SerializeToString()
+                                     timestamp=_sent(what.time), gameHalf=what.half).SerializeToString()
 
 
 # -- what they say ----------------------------------------------------------------------------------------------------

@@ -8,7 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from formiga.engine.planar.impulse.bodies import bodies, with_normals
+from formiga.engine.planar.impulse.bodies import (
+    COS,
+    INVERSE_INERTIA,
+    INVERSE_MASS,
+    MARKS,
+    MOVING,
+    SPIN,
+    SUBSTEPS,
+    VX,
+    X,
+    Y,
+    bodies,
+    with_normals,
+)
 from formiga.engine.planar.impulse.impact import collide
 from formiga.engine.planar.impulse.parts import Corners, meet
 from formiga.loop import Simulation
@@ -24,7 +37,7 @@ from formiga.world.model import Ball, Block, Contact, Wall, World
 from formiga.world.robots import MiroSot
 
 LAW, RECONSTRUCTED, MEASURED = "law", "reconstructed", "measured"
-FREE = np.ones(40, np.bool_)   # bodies that no tyres hold
+FREE = np.ones((40, MARKS), np.int64)   # bodies that no tyres hold: they slip
 
 
 # -- 1: impulses ------------------------------------------------------------------------------------------------------
@@ -36,17 +49,18 @@ def squares(count: int) -> Any:
 
 def kernel_case(eps: float, other: tuple[float, float], p: tuple[float, float], closing: float = 0.0) -> dict[str, float]:
     """One call of the impulse kernel: A at the origin at 1 m/s, B at `other` at -`closing`, contact at p, n = (-1, 0)."""
-    pose = np.array([(0.0, 0.0, 0.0, 1.0, 0.0), (*other, 0.0, 1.0, 0.0)])
-    speed = np.array([(1.0, 0.0, 0.0), (-closing, 0.0, 0.0)])
-    j = collide(0, 1, -1.0, 0.0, *p, eps, squares(2), pose, speed, FREE)
-    return {"j": j, "v_a": speed[0, 0], "v_b": speed[1, 0], "omega_a": speed[0, 2], "omega_b": speed[1, 2]}
+    moving = np.zeros((2, MOVING))
+    moving[1, [X, Y]], moving[:, COS], moving[:, VX] = other, 1.0, (1.0, -closing)
+    j = collide(0, 1, -1.0, 0.0, *p, eps, squares(2).fact, moving, FREE)
+    return {"j": j, "v_a": moving[0, VX], "v_b": moving[1, VX], "omega_a": moving[0, SPIN], "omega_b": moving[1, SPIN]}
 
 
 def kernel_wall(eps: float, p: tuple[float, float]) -> dict[str, float]:
     """The same against something fixed."""
-    pose, speed = np.array([(0.0, 0.0, 0.0, 1.0, 0.0)]), np.array([(1.0, 0.0, 0.0)])
-    j = collide(0, -1, -1.0, 0.0, *p, eps, squares(1), pose, speed, FREE)
-    return {"j": j, "v_a": speed[0, 0], "omega_a": speed[0, 2]}
+    moving = np.zeros((1, MOVING))
+    moving[0, COS] = moving[0, VX] = 1.0
+    j = collide(0, -1, -1.0, 0.0, *p, eps, squares(1).fact, moving, FREE)
+    return {"j": j, "v_a": moving[0, VX], "omega_a": moving[0, SPIN]}
 
 
 def step_case(eps: float, aside: float, closing: float = 0.0, gap: float = 0.003) -> dict[str, float]:
@@ -107,18 +121,19 @@ def random_impacts(count: int, seed: int = 1) -> dict[str, float]:
     done = 0
     while done < count:
         pair = rng.choice(40, 2, replace=False)
-        mass, moment = 1.0 / table.inverse_mass[pair], 1.0 / table.inverse_inertia[pair]
-        pose, speed = np.zeros((40, 5)), rng.normal(0.0, 1.0, (40, 3)) * (1.0, 1.0, 10.0)
-        pose[:, :2], p = rng.uniform(-0.05, 0.05, (40, 2)), rng.uniform(-0.05, 0.05, 2)
+        mass, moment = 1.0 / table.fact[pair, INVERSE_MASS], 1.0 / table.fact[pair, INVERSE_INERTIA]
+        moving = np.zeros((40, MOVING))
+        moving[:, VX:SPIN + 1] = rng.normal(0.0, 1.0, (40, 3)) * (1.0, 1.0, 10.0)
+        moving[:, X:Y + 1], p = rng.uniform(-0.05, 0.05, (40, 2)), rng.uniform(-0.05, 0.05, 2)
         angle, eps = rng.uniform(0.0, 2.0 * pi), rng.uniform()
-        n, place = np.array([cos(angle), sin(angle)]), pose[pair, :2]
+        n, place = np.array([cos(angle), sin(angle)]), moving[pair, X:Y + 1]
         arm = (p - place) @ (n[1], -n[0])                   # r x n
-        early = speed[pair]
+        early = moving[pair, VX:SPIN + 1]
         v = closing(early, n, arm)
         if v >= 0.0:
             continue
-        collide(*pair, *n, *p, eps, table, pose, speed, FREE)
-        late = speed[pair]
+        collide(*pair, *n, *p, eps, table.fact, moving, FREE)
+        late = moving[pair, VX:SPIN + 1]
         K = (1.0 / mass + arm**2 / moment).sum()
         before, then = sums(early, mass, moment, place), sums(late, mass, moment, place)
         found = {"momentum": np.abs(then[:2] - before[:2]).max(), "angular momentum": abs(then[2] - before[2]),
@@ -154,8 +169,7 @@ def random_squares(count: int, seed: int = 2) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(seed)
     one, other = (square(rng.uniform(-0.06, 0.06, (count, 2)), rng.uniform(0.0, 2.0 * pi, count), SIDE / 2) for _ in range(2))
     rows = np.array([row for corners in (*one, *other) for row in with_normals([tuple(corner) for corner in corners])])
-    x, y, nx, ny = np.ascontiguousarray(rows.T)
-    table = Corners(4 * np.arange(2 * count + 1), np.zeros(2 * count), x, y, nx, ny)
+    table = Corners(4 * np.arange(2 * count + 1), np.zeros(2 * count), rows)
     return one, other, np.array([meet(k, count + k, table).gap for k in range(count)])
 
 
@@ -316,7 +330,7 @@ def pushed(speed: float, seconds: float = 10.0) -> dict[str, float]:
     while len(energy) < seconds / 0.033:
         drive(simulation, speed, speed)
         if energy or len(touches(simulation)):
-            substeps.append(int(state.scratch.bodies.count[3]))
+            substeps.append(int(state.scratch.bodies.count[SUBSTEPS]))
             energy.append(float((state.motion[0] ** 2 @ (0.5 * MASS, 0.5 * MASS, MASS * SIDE**2 / 12.0)).sum()))
             places.append(state.position[0].copy())
     first = 10  # steps until the bounces are over

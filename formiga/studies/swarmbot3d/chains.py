@@ -15,6 +15,7 @@ from formiga.evolve.crew import Crew
 from formiga.loop import Simulation
 from formiga.state import Floats
 from formiga.studies.harness import Row, at_most, reported
+from formiga.studies.swarmbot3d.scene import counted
 from formiga.studies.swarmbot3d.swarm import at_least
 
 LAW = "law"
@@ -38,7 +39,7 @@ def pull(seed: int) -> tuple[Floats, Floats, int]:
 def pulling(workers: Crew, seeds: int) -> Iterator[Row]:
     """Two equal loads: four robots at one, one robot at the other."""
     runs = workers.map(pull, list(range(seeds)))
-    yield at_least(f"pulling, {seeds} seeds of 20 s: four in a chain move the load, at least (cm)", 25.0,
+    yield at_least(f"pulling, {counted(seeds)} of 20 s: four in a chain move the load, at least (cm)", 25.0,
                    100.0 * min(float(way[0]) for way, _, _ in runs))
     yield at_most("    one alone, at most (cm); contacts in MuJoCo creep a little", 3.0,
                   100.0 * max(float(way[1]) for way, _, _ in runs))
@@ -66,7 +67,8 @@ def trough(workers: Crew, seeds: int, full: bool) -> tuple[list[Row], Floats]:
     runs = workers.map(cross, [(seed, GAP) for seed in range(seeds)])
     over = min(int((track[-1][chain, 0] > GAP).sum()) for track, chain, _, _ in runs)
     deep = max(float(-track[:, chain, 2].min()) for track, chain, _, _ in runs)
-    rows = [Row(f"trough of 15 cm, {seeds} seeds: robots of the chain of four on the far side, at least", 4, over, origin=LAW),
+    rows = [Row(f"trough of 15 cm, {counted(seeds)}: robots of the chain of four on the far side, at least", 4, over,
+                origin=LAW),
             at_most("    deepest that one of them hung (mm)", 15.0, 1e3 * deep),
             Row("    grips that gave way", 0, sum(lost for *_, lost in runs), origin=LAW),
             reported("    largest force in a grip (N), of 14.72", max(force for _, _, force, _ in runs)),

@@ -25,7 +25,7 @@ def measure(full: bool) -> tuple[Seconds, Seconds]:
     """Seconds for 100 s: (table, robots, technique) -> mean over seeds, ours and the thesis's."""
     cells = [f"{table}/{robots}/{name}" for table, rows in CELLS.items() for robots, names in rows.items() for name in names]
     one = {library: "1" for library in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")}
-    asked = ["--seeds", "10"] if full else ["--seeds", "2", "--budget", "0.05"]
+    asked = ["--seeds", "10"] if full else ["--seeds", "1", "--budget", "0.05"]
     done = subprocess.run([sys.executable, "-m", "formiga.benchmarks.s3", *asked, *cells], env=os.environ | one, check=True,
                           stdout=subprocess.PIPE, text=True)
     rows: list[dict[str, Any]] = json.loads(done.stdout)

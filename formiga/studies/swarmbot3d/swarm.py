@@ -18,7 +18,7 @@ from formiga.loop import Simulation
 from formiga.session.session import Session
 from formiga.state import Floats
 from formiga.studies.harness import Row, at_most, reported
-from formiga.studies.swarmbot3d.scene import GRIP, TOP
+from formiga.studies.swarmbot3d.scene import GRIP, TOP, counted
 from formiga.world.ground import Terrain
 from formiga.world.model import Cylinder, World
 
@@ -62,7 +62,7 @@ def avoidance(workers: Crew, seeds: int) -> tuple[list[Row], dict[str, list[floa
     seeing, blind = found[:seeds], found[seeds:]
     share, without = (float(np.mean([contact for contact, _ in runs])) for runs in (seeing, blind))
     speed = float(np.mean([speed for _, speed in seeing]))
-    rows = [at_most(f"avoidance, {seeds} seeds of 60 s: share of time in contact", 0.05, share),
+    rows = [at_most(f"avoidance, {counted(seeds)} of 60 s: share of time in contact", 0.05, share),
             reported("    with the sensors cut", without),
             at_least("    how much lower it is with sensors", 0.8, 1.0 - share / without),
             at_least("    mean speed (of top speed)", 0.5, speed)]
@@ -117,7 +117,7 @@ def phototaxis(workers: Crew, seeds: int) -> tuple[list[Row], list[Gathering]]:
     def mean(name: str) -> float:
         return float(np.mean([getattr(run, name) for run in runs]))
 
-    rows = [at_least(f"phototaxis, {seeds} seeds, both lamps: share of robots within 0.6 m of one", 0.8, mean("near_any")),
+    rows = [at_least(f"phototaxis, {counted(seeds)}, both lamps: share of robots within 0.6 m of one", 0.8, mean("near_any")),
             at_least("    share at the lamp with fewer, mean of the seeds", 0.15, mean("fewest")),
             reported("    the same, in the seed in which it is least", float(min(run.fewest for run in runs))),
             at_most("    mean speed of the last 10 s (of top speed)", 0.15, mean("still")),
@@ -146,7 +146,7 @@ def assembly(workers: Crew, seeds: int) -> Iterator[Row]:
     """At least one connection in 18 of 20 runs."""
     runs = workers.map(assemble, list(range(seeds)))
     joined = sum(first <= ASSEMBLE for first, _ in runs)
-    yield at_least(f"assembly, {seeds} seeds: runs with a connection within 120 s", np.ceil(0.9 * seeds), joined)
+    yield at_least(f"assembly, {counted(seeds)}: runs with a connection within 120 s", np.ceil(0.9 * seeds), joined)
     yield reported("    first connection, median (s)", float(np.median([first for first, _ in runs])))
     yield reported("    grips that hold at 120 s, mean", float(np.mean([grips for _, grips in runs])))
 
@@ -195,7 +195,7 @@ def terrain(workers: Crew, seeds: int) -> Iterator[Row]:
     """8 robots, 60 s, hills of 4 cm; and the same without hills, also on wheels."""
     runs = workers.map(climb, [(seed, rough, 60.0) for rough in (True, False) for seed in range(seeds)])
     hills, flat = runs[:seeds], runs[seeds:]
-    yield Row(f"terrain of 4 cm, {seeds} seeds of 60 s: runs in which a robot falls through", 0,
+    yield Row(f"terrain of 4 cm, {counted(seeds)} of 60 s: runs in which a robot falls through", 0,
               int(sum(low < -UNDER for low, _, _ in hills)), origin=LAW)
     yield reported("    lowest axle over the ground (mm)", 1e3 * min(low for low, _, _ in hills))
     slow, fast = (float(np.mean([speed for _, speed, _ in part])) for part in (hills, flat))
@@ -241,7 +241,7 @@ def champion(workers: Crew, seeds: int) -> Iterator[Row]:
     for robots in (1, 4):
         tasks = [(seed, engine, robots, 60.0) for engine in ("planar", "spatial") for seed in range(seeds)]
         runs = np.array(workers.map(champion_runs, tasks)).reshape(2, seeds, 3).mean(axis=1)
-        who = f"evolved in the plane, {robots} robot{'s' * (robots > 1)}, {seeds} seeds of 60 s"
+        who = f"evolved in the plane, {robots} robot{'s' * (robots > 1)}, {counted(seeds)} of 60 s"
         for engine, (near, touching, speed) in zip(("in the plane", "in space"), runs, strict=True):
             yield reported(f"{who}, {engine}: time nearer than 3 cm, time in touch, speed",
                            f"{near:.2%}, {touching:.2%}, {speed:.2f}")

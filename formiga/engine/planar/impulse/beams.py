@@ -7,12 +7,15 @@ from math import cos, sin, sqrt
 import numpy as np
 
 from formiga.engine.fixed import near_cell
+from formiga.engine.planar.beams import start_within
 from formiga.engine.planar.impulse.advance import load, stand
+from formiga.engine.planar.impulse.bodies import COS, HEADING, REACH, SIN, X, Y
+from formiga.engine.planar.impulse.parts import CX, CY, NX, NY
 from formiga.geometry import crossing
 from formiga.kernels import kernel
 
 
-@kernel()
+@kernel(inner=True)
 def along_disc(ox, oy, ux, uy, cx, cy, radius):
     """Distance along a beam to a disc; 0 from inside, infinity if it is missed."""
     gx, gy = cx - ox, cy - oy
@@ -24,18 +27,18 @@ def along_disc(ox, oy, ux, uy, cx, cy, radius):
     return along - sqrt(square) if along > 0.0 and square >= 0.0 else np.inf
 
 
-@kernel()
+@kernel(inner=True)
 def along_part(ox, oy, ux, uy, p, corners):
     """Distance along a beam to a part; 0 from inside, infinity if it is missed."""
-    first, last = corners.first[p], corners.first[p + 1]
+    at, first, last = corners.corner, corners.first[p], corners.first[p + 1]
     if last - first == 1:
-        return along_disc(ox, oy, ux, uy, corners.x[first], corners.y[first], corners.radius[p])
+        return along_disc(ox, oy, ux, uy, at[first, CX], at[first, CY], corners.radius[p])
     nearest, outside = np.inf, last - first == 2  # nobody is inside a wall
     for i in range(first, last):
-        ax, ay = corners.x[i], corners.y[i]
+        ax, ay = at[i, CX], at[i, CY]
         after = i + 1 if i + 1 < last else first
-        outside = outside or corners.nx[i] * (ox - ax) + corners.ny[i] * (oy - ay) > 0.0
-        t, r = crossing(ax - ox, ay - oy, ux, uy, corners.x[after] - ax, corners.y[after] - ay)
+        outside = outside or at[i, NX] * (ox - ax) + at[i, NY] * (oy - ay) > 0.0
+        t, r = crossing(ax - ox, ay - oy, ux, uy, at[after, CX] - ax, at[after, CY] - ay)
         if t >= 0.0 and 0.0 <= r <= 1.0:
             nearest = min(nearest, t)
     return nearest if outside else 0.0
@@ -48,31 +51,35 @@ def cast_bodies(position, heading, motion, loose, first, last, near, ox, oy, ux,
     (ox, oy), (ux, uy): where each beam starts and points, in the robot's frame; far: no point of a beam is further from the
     robot's centre. A beam that starts inside something is at distance 0.
     """
-    pose, count, P = room.pose, bodies.kind.shape[0], bodies.radius.shape[0]
+    moving, fact, first_part, P = room.moving, bodies.fact, bodies.first_part, bodies.radius.shape[0]
+    count = moving.shape[0]
     for w in range(position.shape[0]):
         load(w, position, heading, motion, loose, bodies, room)
         for b in range(count):
-            pose[b, 3], pose[b, 4] = cos(pose[b, 2]), sin(pose[b, 2])
+            moving[b, COS], moving[b, SIN] = cos(moving[b, HEADING]), sin(moving[b, HEADING])
             stand(b, bodies, room)
         for i in range(first, last):
-            x, y, c, s = pose[i, 0], pose[i, 1], pose[i, 3], pose[i, 4]
+            x, y, c, s = moving[i, X], moving[i, Y], moving[i, COS], moving[i, SIN]
             mine = out[w, i - first]
             mine[:] = np.inf
             for b in range(count):
-                dx, dy, near_by = pose[b, 0] - x, pose[b, 1] - y, far + bodies.reach[b]
+                dx, dy, near_by = moving[b, X] - x, moving[b, Y] - y, far + fact[b, REACH]
                 if b == i or dx * dx + dy * dy > near_by * near_by:
                     continue
-                for p in range(bodies.first_part[b], bodies.first_part[b + 1]):
+                for p in range(first_part[b], first_part[b + 1]):
                     try_beams(x, y, c, s, ox, oy, ux, uy, p, room.corners, mine)
             cell = near_cell(x, y, near)
             for n in range(near.start[cell], near.start[cell + 1]):
                 try_beams(x, y, c, s, ox, oy, ux, uy, P + near.items[n], room.corners, mine)
+            cell = near_cell(x, y, near.solids)
+            for n in range(near.solids.start[cell], near.solids.start[cell + 1]):
+                start_within(x, y, c, s, ox, oy, near.solids.items[n], near.solids, mine)
             for k in range(mine.shape[0]):
                 if mine[k] >= reach:
                     mine[k] = np.inf
 
 
-@kernel()
+@kernel(inner=True)
 def try_beams(x, y, c, s, ox, oy, ux, uy, p, corners, mine):
     """All beams of one robot against one part."""
     for k in range(ux.shape[0]):

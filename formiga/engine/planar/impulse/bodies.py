@@ -23,61 +23,90 @@ ROLLS = 1.4                                # (m + J/R^2)/m of a solid ball, J = 
 
 
 class Bodies(NamedTuple):
-    """B bodies: what never changes."""
+    """B bodies with P parts and V corners: what never changes.
+
+    Few wide arrays, here and in Room: a kernel's compile time grows with the number of arrays that it is handed.
+    """
 
     robots: int
-    kind: Any              # (B,)
-    inverse_mass: Any      # (B,) 1/kg
-    inverse_inertia: Any   # (B,) 1/(kg m^2)
-    reach: Any             # (B,) m, radius of the circle around it
-    inner: Any             # (B,) m, radius of the largest circle around its centre inside it; of a thin part, what it has
-    restitution: Any       # (B,)
-    wall_restitution: Any  # (B,)
-    felt: Any              # (B,) whether others feel its impacts
-    base: Any              # (B,) m between the wheels
-    lag: Any               # (B,) s, of the motors
-    kept: Any              # (B, 5) exp(-t / lag) for t = substep, dt, and the times in dt at which `leap` looks
-    floor: Any             # (B, 5) see `floor_of`
+    widest: float          # m, the largest reach
+    kind: Any              # (B,) WHEELS, SLIDING, BALL or SLAB
+    fact: Any              # (B, FACTS) see the columns below
     first_part: Any        # (B + 1,)
     first: Any             # (P + 1,) first corner of each part
     radius: Any            # (P,)
-    corner: Any            # (V, 4) x y nx ny in the body's frame
-    widest: float
+    corner: Any            # (V, 4) CX CY NX NY in the body's frame
+
+
+# Columns of Bodies.fact.
+INVERSE_MASS, INVERSE_INERTIA = 0, 1       # 1/kg, 1/(kg m^2)
+REACH = 2              # m, radius of the circle around it
+INNER = 3              # m, radius of the largest circle around its centre inside it; of a thin part, what it has
+RESTITUTION, WALL_RESTITUTION = 4, 5
+FELT = 6               # 1 if others feel its impacts, else 0
+BASE = 7               # m between the wheels
+LAG = 8                # s, of the motors
+KEPT = 9               # 9 to 13: exp(-t / lag) for t = substep, dt, and the times in dt at which `leap` looks
+FLOOR = 14             # 14 to 18: see `floor_of`
+FACTS = 19
 
 
 class Room(NamedTuple):
     """Working memory for one world at a time."""
 
-    active: Any            # (B,) numbers of the bodies that may meet something, count[4] of them
-    paired: Any            # (B,) whether it is one of them
-    stays: Any             # (B,) whether it was one of them before the pairs were listed anew
-    hurries: Any           # (B,) whether it may go further than its margin in this control period
-    margin: Any            # (B,) m that its centre may go before the pairs are listed anew
-    pose: Any              # (B, 5) x y heading cos sin; the last two only of active bodies
-    was: Any               # (B, 3) x y heading before the move
-    speed: Any             # (B, 3) vx vy spin
-    began: Any             # (B, 3) the same at the beginning of the substep
-    roll: Any              # (B, 2) velocity of a ball's surface over its middle
-    shift: Any             # (B, 3) by which the body moves in this substep
-    travel: Any            # (B,) m that no point of it has gone further since the pairs were listed
-    strayed: Any           # (B,) m that its centre has not gone further since then
-    busy: Any              # (B,) touches something
-    slips: Any             # (B,) whether it can be pushed sideways: it has no wheels, or its tyres slip
-    bounces: Any           # (B,) impacts in this control period
-    pressed: Any           # (B,) hit to and fro so fast that it does not bounce any more in this control period
-    hit: Any               # (B,) touches a robot or something fixed, in this control step
+    moving: Any            # (B, MOVING) see the columns below
+    mark: Any              # (B, MARKS) int64
+    active: Any            # (B,) numbers of the bodies that may meet something, count[ACTIVE] of them
+    count: Any             # (COUNTS,) int64
     corners: Corners
     body: Any              # (P,) the body of each part, -1 for what is fixed
-    place: Any             # (1, B, 2) for the cell list
-    cells: Cells
     pair: Any              # (Q, 2) parts that are near each other
-    seen: Any              # (Q,) m, how far apart when last measured, and how far both had travelled until then
-    gap: Any               # (Q,) m, at least so far apart
-    before: Any            # (Q,) m, gap at the beginning of the substep
-    contact: Any           # (C, 4) a, b, number of points (1, 2), whether it has bounced at this moment
-    point: Any             # (C, 9) nx ny, middle x y, first x y, second x y, restitution
-    acc: Any               # (C, 2) N s, impulses of the resting contact
-    count: Any             # (5,) pairs, contacts, pairs that found no place, substeps, active bodies
+    apart: Any             # (Q, 3) SEEN GAP BEFORE
+    contact: Any           # (C, 4) int64: ONE OTHER POINTS BOUNCED
+    point: Any             # (C, POINT) see the columns below
+
+
+# Columns of Room.moving.
+X, Y, HEADING, COS, SIN = range(5)                    # COS and SIN of the heading: only of active bodies
+VX, VY, SPIN = 5, 6, 7
+ROLL_X, ROLL_Y = 8, 9                                 # velocity of a ball's surface over its middle
+WAS_X, WAS_Y, WAS_HEADING = 10, 11, 12                # before the move
+BEGAN = 13                                            # 13 to 15: VX VY SPIN at the beginning of the substep
+SHIFT_X, SHIFT_Y, SHIFT_HEADING = 16, 17, 18          # by which the body moves in this substep
+MARGIN = 19                                           # m that its centre may go before the pairs are listed anew
+TRAVEL = 20                                           # m that no point of it has gone further since the pairs were listed
+STRAYED = 21                                          # m that its centre has not gone further since then
+MOVING = 22
+
+# Columns of Room.mark: 1 or 0, but for BOUNCES.
+PAIRED = 0             # whether it is one of the active bodies
+STAYS = 1              # whether it was one of them before the pairs were listed anew
+HURRIES = 2            # whether it may go further than its margin in this control period
+BUSY = 3               # touches something
+SLIPS = 4              # whether it can be pushed sideways: it has no wheels, or its tyres slip
+PRESSED = 5            # hit to and fro so fast that it does not bounce any more in this control period
+HIT = 6                # touches a robot or something fixed, in this control step
+BOUNCES = 7            # impacts in this control period
+MARKS = 8
+
+PAIRS, CONTACTS, LOST, SUBSTEPS, ACTIVE, COUNTS = range(6)   # of Room.count; LOST: pairs that found no place
+SEEN, GAP, BEFORE = range(3)   # m, of Room.apart: how far apart when last measured, and how far both had travelled until then;
+                               # at least so far apart; the gap at the beginning of the substep
+ONE, OTHER, POINTS, BOUNCED = range(4)     # of Room.contact: two bodies, 1 or 2 points, whether it has bounced at this moment
+
+# Columns of Room.point.
+NORMAL_X, NORMAL_Y, MIDDLE_X, MIDDLE_Y = range(4)
+END_X, END_Y = 4, 5    # the first point; those of the second stand two columns further
+BOUNCE = 8             # restitution
+ACC = 9                # 9 and 10: N s, impulses of the resting contact at both points
+POINT = 11
+
+
+class Grid(NamedTuple):
+    """The cell list of the bodies, for worlds with many."""
+
+    place: Any             # (1, B, 2)
+    cells: Cells
 
 
 class Joint(NamedTuple):
@@ -107,17 +136,17 @@ def bodies(world: World) -> Bodies:
         parts += own
         first_part.append(len(parts))
 
-    def column(name: str, dtype: Any = np.float64) -> Any:
-        return np.array([row[name] for row in rows], dtype)
-
     first = np.cumsum([0, *(len(part) for part, _ in parts)])
     corner = np.array([corner for part, _ in parts for corner in with_normals(part)]).reshape(-1, 4)
-    reach = column("reach")
-    return Bodies(world.robots, column("kind", np.int64), column("inverse_mass"), column("inverse_inertia"), reach,
-                  column("inner"), column("restitution"), column("wall_restitution"), column("felt", np.bool_), column("base"),
-                  column("lag"), column("kept").reshape(-1, 5), np.array([row["floor"] for row in rows]).reshape(-1, 5),
-                  np.array(first_part), first, np.array([radius for _, radius in parts], np.float64), corner,
-                  float(reach.max(initial=0.0)))
+    fact = np.zeros((len(rows), FACTS))
+    for name, at in (("inverse_mass", INVERSE_MASS), ("inverse_inertia", INVERSE_INERTIA), ("reach", REACH), ("inner", INNER),
+                     ("restitution", RESTITUTION), ("wall_restitution", WALL_RESTITUTION), ("felt", FELT), ("base", BASE),
+                     ("lag", LAG)):
+        fact[:, at] = [row[name] for row in rows]
+    fact[:, KEPT:FLOOR] = np.reshape([row["kept"] for row in rows], (-1, 5))
+    fact[:, FLOOR:FACTS] = np.reshape([row["floor"] for row in rows], (-1, 5))
+    return Bodies(world.robots, float(fact[:, REACH].max(initial=0.0)), np.array([row["kind"] for row in rows], np.int64), fact,
+                  np.array(first_part), first, np.array([radius for _, radius in parts], np.float64), corner)
 
 
 def substep_of(world: World) -> float:
@@ -228,30 +257,25 @@ def fixed_parts(fixed: Fixed) -> tuple[list[list[Corner]], list[float]]:
     return corners, fixed.shapes[:, 4].tolist()
 
 
-def make_room(table: Bodies, fixed: Fixed, region: Any, touches: int) -> Room:
+def make_room(table: Bodies, fixed: Fixed, touches: int) -> Room:
     """Working memory; what is fixed is filled in for good."""
     B, Q = len(table.kind), 32 * max(len(table.radius), 1) + 64
     walls, radii = fixed_parts(fixed)
     first = np.concatenate([table.first, table.first[-1] + np.cumsum([len(wall) for wall in walls], dtype=np.int64)])
     still = np.array([row for wall in walls for row in with_normals(wall)]).reshape(-1, 4)
-    x, y, nx, ny = np.ascontiguousarray(np.concatenate([np.zeros((table.first[-1], 4)), still]).T)
     body = np.concatenate([np.repeat(np.arange(B), np.diff(table.first_part)), np.full(len(walls), -1)])
-
-    def numbers(*shape: int) -> Any:
-        return np.zeros(shape)
-
-    def flags() -> Any:
-        return np.zeros(B, np.bool_)
-
+    corners = Corners(first.astype(np.int64), np.concatenate([table.radius, radii]),
+                      np.concatenate([np.zeros((table.first[-1], 4)), still]))
     return Room(
-        active=np.zeros(B, np.int64), paired=flags(), stays=flags(), hurries=flags(), margin=numbers(B), pose=numbers(B, 5),
-        was=numbers(B, 3), speed=numbers(B, 3), began=numbers(B, 3), roll=numbers(B, 2), shift=numbers(B, 3), travel=numbers(B),
-        strayed=numbers(B), busy=flags(), slips=flags(), bounces=np.zeros(B, np.int64), pressed=flags(), hit=flags(),
-        corners=Corners(first.astype(np.int64), np.concatenate([table.radius, radii]), x, y, nx, ny),
-        body=body.astype(np.int64), place=numbers(1, B, 2), cells=make(1, B, region, 2.0 * table.widest),
-        pair=np.zeros((Q, 2), np.int64), seen=numbers(Q), gap=numbers(Q), before=numbers(Q),
-        contact=np.zeros((touches, 4), np.int64), point=numbers(touches, 9), acc=numbers(touches, 2),
-        count=np.zeros(5, np.int64))
+        moving=np.zeros((B, MOVING)), mark=np.zeros((B, MARKS), np.int64), active=np.zeros(B, np.int64),
+        count=np.zeros(COUNTS, np.int64), corners=corners, body=body.astype(np.int64), pair=np.zeros((Q, 2), np.int64),
+        apart=np.zeros((Q, 3)), contact=np.zeros((touches, 4), np.int64), point=np.zeros((touches, POINT)))
 
 
-__all__ = ["Bodies", "Joint", "Room", "bodies", "joints_start", "loose_start", "make_room", "substep_of"]
+def make_grid(table: Bodies, region: Any) -> Grid:
+    """An empty cell list of the bodies."""
+    B = len(table.kind)
+    return Grid(np.zeros((1, B, 2)), make(1, B, region, 2.0 * table.widest))
+
+
+__all__ = ["Bodies", "Grid", "Joint", "Room", "bodies", "joints_start", "loose_start", "make_grid", "make_room", "substep_of"]

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from math import cos, exp, expm1, sin, sqrt
 
-from formiga.engine.planar.impulse.bodies import BALL, NODES, SLAB, SLIDING, WHEELS
 from formiga.geometry import TINY
 from formiga.kernels import kernel
+
+# Names of columns; one on each line would fill a page.
+# isort: off
+from formiga.engine.planar.impulse.bodies import (
+    BALL, BASE, COS, FLOOR, HEADING, KEPT, LAG, NODES, ROLL_X, ROLL_Y, SHIFT_HEADING, SHIFT_X, SHIFT_Y, SIN, SLAB, SLIDING,
+    SPIN, VX, VY, WHEELS, X, Y)
+# isort: on
 
 WEIGHTS = (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)  # of the NODES
 ROLLED = 0.05      # s: longest time over which a ball's way is taken from its first and its last speed
@@ -28,28 +34,28 @@ def slowed(speed, dry, viscous, slow, h):
     return speed * exp(-(viscous + dry / slow) * max(h, 0.0))
 
 
-@kernel(forceinline=True)
-def roll(b, h, floor, speed, rolling, shift):
+@kernel(inner=True, forceinline=True)
+def roll(b, h, fact, moving):
     """A ball: slides until it rolls, if it can slide at all; then it slows. Both keep its direction.
 
         sliding: dv/dt = -mu g s/|s|, du/dt = 5/2 mu g s/|s|, s = v - u      (a solid ball; so it ends at 5/7 of v, from u = 0)
     """
-    dry, viscous, slow, grip = floor[b, 0], floor[b, 1], floor[b, 2], floor[b, 4]
-    vx, vy = speed[b, 0], speed[b, 1]
+    dry, viscous, slow, grip = fact[b, FLOOR], fact[b, FLOOR + 1], fact[b, FLOOR + 2], fact[b, FLOOR + 4]
+    vx, vy = moving[b, VX], moving[b, VY]
     wx = wy = 0.0                          # the way
     if grip > 0.0:
-        sx, sy = vx - rolling[b, 0], vy - rolling[b, 1]
+        sx, sy = vx - moving[b, ROLL_X], vy - moving[b, ROLL_Y]
         slip = sqrt(sx * sx + sy * sy)
         if slip > 1e-9:
             time = min(h, slip / (3.5 * grip))
             dx, dy = -grip * time * sx / slip, -grip * time * sy / slip
             wx, wy = (vx + 0.5 * dx) * time, (vy + 0.5 * dy) * time
             vx, vy = vx + dx, vy + dy
-            rolling[b, 0] -= 2.5 * dx
-            rolling[b, 1] -= 2.5 * dy
+            moving[b, ROLL_X] -= 2.5 * dx
+            moving[b, ROLL_Y] -= 2.5 * dy
             h -= time
     if h > 0.0:
-        if floor[b, 3] > 0.0:              # each axis by itself, as printed: a ball at 45 degrees slows too fast
+        if fact[b, FLOOR + 3] > 0.0:              # each axis by itself, as printed: a ball at 45 degrees slows too fast
             fx, fy = slowed(abs(vx), dry, viscous, slow, h), slowed(abs(vy), dry, viscous, slow, h)
             ex, ey = (fx if vx >= 0.0 else -fx), (fy if vy >= 0.0 else -fy)
         else:
@@ -58,43 +64,43 @@ def roll(b, h, floor, speed, rolling, shift):
             ex, ey = vx * share, vy * share
         wx, wy = wx + 0.5 * (vx + ex) * h, wy + 0.5 * (vy + ey) * h
         vx, vy = ex, ey
-        rolling[b, 0], rolling[b, 1] = vx, vy
-    speed[b, 0], speed[b, 1] = vx, vy
-    shift[b, 0], shift[b, 1], shift[b, 2] = wx, wy, speed[b, 2] * h
+        moving[b, ROLL_X], moving[b, ROLL_Y] = vx, vy
+    moving[b, VX], moving[b, VY] = vx, vy
+    moving[b, SHIFT_X], moving[b, SHIFT_Y], moving[b, SHIFT_HEADING] = wx, wy, moving[b, SPIN] * h
 
 
-@kernel(forceinline=True)
-def drive(b, h, usual, left, right, bodies, pose, speed, shift):
+@kernel(inner=True, forceinline=True)
+def drive(b, h, usual, left, right, slides, fact, moving):
     """Two wheels with first-order motors. Forward speed and spin follow the wheels' orders:
 
         d omega/dt = (u - omega)/T, so omega(h) = u + (omega - u) exp(-h/T)          [Klancar et al. 2003, eq. 2]
-    On sliding tyres what is left of a sideways speed is braked by mu g.
+    If it slides on its tyres, what is left of a sideways speed is braked by mu g.
     """
-    c, s = pose[b, 3], pose[b, 4]
-    lag, kept = bodies.lag[b], bodies.kept[b, 0]
+    c, s = moving[b, COS], moving[b, SIN]
+    lag, kept = fact[b, LAG], fact[b, KEPT]
     if h != usual and lag > 0.0:
         kept = exp(-h / lag)
     mean = (1.0 - kept) * lag / h
-    ahead, spin = speed[b, 0] * c + speed[b, 1] * s, speed[b, 2]
-    wanted, turn = 0.5 * (left + right), (right - left) / bodies.base[b]
+    ahead, spin = moving[b, VX] * c + moving[b, VY] * s, moving[b, SPIN]
+    wanted, turn = 0.5 * (left + right), (right - left) / fact[b, BASE]
     way, angle = (wanted + (ahead - wanted) * mean) * h, (turn + (spin - turn) * mean) * h
     ahead, spin = wanted + (ahead - wanted) * kept, turn + (spin - turn) * kept
     half = 0.5 * angle
     sh, ch = sin(half), cos(half)
     way *= (sh + TINY) / (half + TINY)
     dx, dy = c * ch - s * sh, s * ch + c * sh
-    shift[b, 0], shift[b, 1], shift[b, 2] = way * dx, way * dy, angle
-    if bodies.kind[b] == SLIDING:
-        aside = speed[b, 1] * c - speed[b, 0] * s
-        later, way = braked(aside, bodies.floor[b, 0], h)
-        shift[b, 0] -= s * way
-        shift[b, 1] += c * way
-        speed[b, 0], speed[b, 1], speed[b, 2] = ahead * c - later * s, ahead * s + later * c, spin
+    moving[b, SHIFT_X], moving[b, SHIFT_Y], moving[b, SHIFT_HEADING] = way * dx, way * dy, angle
+    if slides:
+        aside = moving[b, VY] * c - moving[b, VX] * s
+        later, way = braked(aside, fact[b, FLOOR], h)
+        moving[b, SHIFT_X] -= s * way
+        moving[b, SHIFT_Y] += c * way
+        moving[b, VX], moving[b, VY], moving[b, SPIN] = ahead * c - later * s, ahead * s + later * c, spin
     else:
-        speed[b, 0], speed[b, 1], speed[b, 2] = ahead * c, ahead * s, spin
+        moving[b, VX], moving[b, VY], moving[b, SPIN] = ahead * c, ahead * s, spin
 
 
-@kernel(forceinline=True)
+@kernel(inner=True, forceinline=True)
 def braked(speed, grip, h):
     """Speed after h of dry friction, and the way until then; it stops and stays."""
     fast = abs(speed)
@@ -106,73 +112,71 @@ def braked(speed, grip, h):
     return (later, way) if speed >= 0.0 else (-later, -way)
 
 
-@kernel(forceinline=True)
-def slide(b, h, floor, speed, shift):
+@kernel(inner=True, forceinline=True)
+def slide(b, h, fact, moving):
     """A slab on the floor: dry friction against its motion and its spin."""
-    vx, vy = speed[b, 0], speed[b, 1]
+    vx, vy = moving[b, VX], moving[b, VY]
     fast = sqrt(vx * vx + vy * vy)
-    later, way = braked(fast, floor[b, 0], h)
+    later, way = braked(fast, fact[b, FLOOR], h)
     ux, uy = (vx / fast, vy / fast) if fast > 0.0 else (0.0, 0.0)
-    shift[b, 0], shift[b, 1], speed[b, 0], speed[b, 1] = way * ux, way * uy, later * ux, later * uy
-    speed[b, 2], shift[b, 2] = braked(speed[b, 2], floor[b, 1], h)
+    moving[b, SHIFT_X], moving[b, SHIFT_Y], moving[b, VX], moving[b, VY] = way * ux, way * uy, later * ux, later * uy
+    moving[b, SPIN], moving[b, SHIFT_HEADING] = braked(moving[b, SPIN], fact[b, FLOOR + 1], h)
 
 
-@kernel(forceinline=True)
-def forces(b, h, usual, w, orders, alive, bodies, room):
+@kernel(inner=True, forceinline=True)
+def forces(b, h, usual, w, orders, alive, kind, fact, moving):
     """Motors and floor, for one body: its speed after h, and its way until then, if it meets nothing."""
-    kind = bodies.kind[b]
-    if kind == BALL:
-        roll(b, h, bodies.floor, room.speed, room.roll, room.shift)
-    elif kind == SLAB:
-        slide(b, h, bodies.floor, room.speed, room.shift)
+    if kind[b] == BALL:
+        roll(b, h, fact, moving)
+    elif kind[b] == SLAB:
+        slide(b, h, fact, moving)
     elif alive[w, b]:
-        drive(b, h, usual, orders[w, b, 0], orders[w, b, 1], bodies, room.pose, room.speed, room.shift)
+        drive(b, h, usual, orders[w, b, 0], orders[w, b, 1], kind[b] == SLIDING, fact, moving)
     else:
-        drive(b, h, usual, 0.0, 0.0, bodies, room.pose, room.speed, room.shift)
+        drive(b, h, usual, 0.0, 0.0, kind[b] == SLIDING, fact, moving)
 
 
-@kernel(forceinline=True)
-def leap(b, h, rules, w, orders, alive, bodies, room):
+@kernel(inner=True)
+def leap(b, h, rules, w, orders, alive, kind, fact, moving):
     """A body that meets nothing, all the way at once: on wheels by the integral of its speed along its heading,
 
         x += int v(t) cos phi(t) dt,  phi(t) = phi + u t + (omega - u) T (1 - exp(-t/T)),
     with Gauss and Legendre's three points. The rest as in a substep.
     """
-    pose, speed, shift = room.pose, room.speed, room.shift
     if h <= 0.0:
         return
-    if bodies.kind[b] == SLIDING:
+    if kind[b] == SLIDING:
         while h > 1e-12:
             part = min(h, rules.substep)
-            pose[b, 3], pose[b, 4] = cos(pose[b, 2]), sin(pose[b, 2])
-            forces(b, part, rules.substep, w, orders, alive, bodies, room)
+            moving[b, COS], moving[b, SIN] = cos(moving[b, HEADING]), sin(moving[b, HEADING])
+            forces(b, part, rules.substep, w, orders, alive, kind, fact, moving)
             for k in range(3):
-                pose[b, k] += shift[b, k]
+                moving[b, X + k] += moving[b, SHIFT_X + k]
             h -= part
         return
-    if bodies.kind[b] != WHEELS:
+    if kind[b] != WHEELS:
         while h > 1e-12:
             part = min(h, ROLLED)
-            forces(b, part, rules.substep, w, orders, alive, bodies, room)
+            forces(b, part, rules.substep, w, orders, alive, kind, fact, moving)
             for k in range(3):
-                pose[b, k] += shift[b, k]
+                moving[b, X + k] += moving[b, SHIFT_X + k]
             h -= part
         return
     left, right = (orders[w, b, 0], orders[w, b, 1]) if alive[w, b] else (0.0, 0.0)
-    lag, kept, heading, spin = bodies.lag[b], bodies.kept, pose[b, 2], speed[b, 2]
+    lag, heading, spin = fact[b, LAG], moving[b, HEADING], moving[b, SPIN]
     c, s = cos(heading), sin(heading)
-    ahead = speed[b, 0] * c + speed[b, 1] * s
-    wanted, turn = 0.5 * (left + right), (right - left) / bodies.base[b]
+    ahead = moving[b, VX] * c + moving[b, VY] * s
+    wanted, turn = 0.5 * (left + right), (right - left) / fact[b, BASE]
     whole = h == rules.dt
     x = y = 0.0
     for k in range(3):
         t = NODES[k] * h
-        left_over = kept[b, 2 + k] if whole else exp(-t / lag) if lag > 0.0 else 0.0
+        left_over = fact[b, KEPT + 2 + k] if whole else exp(-t / lag) if lag > 0.0 else 0.0
         angle = heading + turn * t + (spin - turn) * lag * (1.0 - left_over)
         way = WEIGHTS[k] * h * (wanted + (ahead - wanted) * left_over)
         x, y = x + way * cos(angle), y + way * sin(angle)
-    left_over = kept[b, 1] if whole else exp(-h / lag) if lag > 0.0 else 0.0
+    left_over = fact[b, KEPT + 1] if whole else exp(-h / lag) if lag > 0.0 else 0.0
     heading += turn * h + (spin - turn) * lag * (1.0 - left_over)
     ahead, spin = wanted + (ahead - wanted) * left_over, turn + (spin - turn) * left_over
-    pose[b, 0], pose[b, 1], pose[b, 2] = pose[b, 0] + x, pose[b, 1] + y, heading
-    speed[b, 0], speed[b, 1], speed[b, 2] = ahead * cos(heading), ahead * sin(heading), spin
+    moving[b, X], moving[b, Y], moving[b, HEADING] = moving[b, X] + x, moving[b, Y] + y, heading
+    moving[b, VX], moving[b, VY], moving[b, SPIN] = ahead * cos(heading), ahead * sin(heading), spin

@@ -8,119 +8,127 @@ A robot whose tyres do not slide loses what is sideways of it, so only the part 
 
 from __future__ import annotations
 
-from formiga.engine.planar.impulse.bodies import WELD, WHEELS
 from formiga.kernels import kernel
+
+# Names of columns; one on each line would fill a page.
+# isort: off
+from formiga.engine.planar.impulse.bodies import (
+    ACC, ACTIVE, BOUNCE, BOUNCED, BOUNCES, CONTACTS, COS, END_X, END_Y, FELT, INVERSE_INERTIA, INVERSE_MASS, MIDDLE_X,
+    MIDDLE_Y, NORMAL_X, NORMAL_Y, ONE, OTHER, POINTS, PRESSED, SIN, SLIPS, SPIN, VX, VY, WELD, WHEELS, X, Y)
+# isort: on
 
 STILL = 1e-9       # m/s that counts as no approach
 
 
-@kernel(forceinline=True)
+@kernel(inner=True, forceinline=True)
 def impulse(approach, restitution, yielding):
     """j = -(1 + eps) v_rel/K, with K the sum of 1/M + (r x n)^2/I of both; 0 if they part. [Klancar et al. 2003, eq. 21]"""
     return -(1.0 + restitution) * approach / yielding if approach < 0.0 and yielding > 0.0 else 0.0
 
 
-@kernel(forceinline=True)
-def gives(b, nx, ny, rx, ry, bodies):
+@kernel(inner=True, forceinline=True)
+def gives(b, nx, ny, rx, ry, fact):
     """1/M + (r x n)^2/I: how much a free body gives way along n at r."""
     arm = rx * ny - ry * nx
-    return bodies.inverse_mass[b] + arm * arm * bodies.inverse_inertia[b]
+    return fact[b, INVERSE_MASS] + arm * arm * fact[b, INVERSE_INERTIA]
 
 
-@kernel(forceinline=True)
-def gives_on_wheels(b, nx, ny, rx, ry, bodies, pose, slips):
+@kernel(inner=True, forceinline=True)
+def gives_on_wheels(b, nx, ny, rx, ry, fact, moving, mark):
     """The same for a body that tyres keep from going sideways, unless it slips."""
     arm = rx * ny - ry * nx
-    share = 1.0 if slips[b] else nx * pose[b, 3] + ny * pose[b, 4]
-    return bodies.inverse_mass[b] * share * share + arm * arm * bodies.inverse_inertia[b]
+    share = 1.0 if mark[b, SLIPS] else nx * moving[b, COS] + ny * moving[b, SIN]
+    return fact[b, INVERSE_MASS] * share * share + arm * arm * fact[b, INVERSE_INERTIA]
 
 
-@kernel(forceinline=True)
-def push(b, j, nx, ny, rx, ry, bodies, pose, speed, slips):
+@kernel(inner=True, forceinline=True)
+def push(b, j, nx, ny, rx, ry, fact, moving, mark):
     """Apply j n at r."""
-    m = j * bodies.inverse_mass[b]
-    if slips[b]:
-        speed[b, 0] += m * nx
-        speed[b, 1] += m * ny
+    m = j * fact[b, INVERSE_MASS]
+    if mark[b, SLIPS]:
+        moving[b, VX] += m * nx
+        moving[b, VY] += m * ny
     else:
-        c, s = pose[b, 3], pose[b, 4]
+        c, s = moving[b, COS], moving[b, SIN]
         m *= nx * c + ny * s
-        speed[b, 0] += m * c
-        speed[b, 1] += m * s
-    speed[b, 2] += j * (rx * ny - ry * nx) * bodies.inverse_inertia[b]
+        moving[b, VX] += m * c
+        moving[b, VY] += m * s
+    moving[b, SPIN] += j * (rx * ny - ry * nx) * fact[b, INVERSE_INERTIA]
 
 
-@kernel(forceinline=True)
-def approach(a, b, nx, ny, px, py, pose, speed):
+@kernel(inner=True, forceinline=True)
+def approach(a, b, nx, ny, px, py, moving):
     """n . (v_pA - v_pB): negative if A and B come closer at p; b = -1 stands still."""
-    rx, ry = px - pose[a, 0], py - pose[a, 1]
-    v = nx * (speed[a, 0] - speed[a, 2] * ry) + ny * (speed[a, 1] + speed[a, 2] * rx)
+    rx, ry = px - moving[a, X], py - moving[a, Y]
+    v = nx * (moving[a, VX] - moving[a, SPIN] * ry) + ny * (moving[a, VY] + moving[a, SPIN] * rx)
     if b >= 0:
-        rx, ry = px - pose[b, 0], py - pose[b, 1]
-        v -= nx * (speed[b, 0] - speed[b, 2] * ry) + ny * (speed[b, 1] + speed[b, 2] * rx)
+        rx, ry = px - moving[b, X], py - moving[b, Y]
+        v -= nx * (moving[b, VX] - moving[b, SPIN] * ry) + ny * (moving[b, VY] + moving[b, SPIN] * rx)
     return v
 
 
 @kernel(forceinline=True)
-def collide(a, b, nx, ny, px, py, restitution, bodies, pose, speed, slips):
+def collide(a, b, nx, ny, px, py, restitution, fact, moving, mark):
     """One impact of A and B at p, if they approach; returns its impulse, N s.
 
     Whoever hits a body that is not felt goes on as if nothing had been there. [Klancar et al. 2003: robot and ball]
     """
-    v = approach(a, b, nx, ny, px, py, pose, speed)
+    v = approach(a, b, nx, ny, px, py, moving)
     if v >= 0.0:
         return 0.0
-    ax, ay = px - pose[a, 0], py - pose[a, 1]
+    ax, ay = px - moving[a, X], py - moving[a, Y]
     if b < 0:
-        j = impulse(v, restitution, gives(a, nx, ny, ax, ay, bodies))
-        push(a, j, nx, ny, ax, ay, bodies, pose, speed, slips)
+        j = impulse(v, restitution, gives(a, nx, ny, ax, ay, fact))
+        push(a, j, nx, ny, ax, ay, fact, moving, mark)
         return j
-    bx, by = px - pose[b, 0], py - pose[b, 1]
-    moves_a, moves_b = bodies.felt[b] or not bodies.felt[a], bodies.felt[a] or not bodies.felt[b]
+    bx, by = px - moving[b, X], py - moving[b, Y]
+    felt_a, felt_b = fact[a, FELT] != 0.0, fact[b, FELT] != 0.0
+    moves_a, moves_b = felt_b or not felt_a, felt_a or not felt_b
     K = 0.0
     if moves_a:
-        K += gives(a, nx, ny, ax, ay, bodies)
+        K += gives(a, nx, ny, ax, ay, fact)
     if moves_b:
-        K += gives(b, nx, ny, bx, by, bodies)
+        K += gives(b, nx, ny, bx, by, fact)
     j = impulse(v, restitution, K)
     if moves_a:
-        push(a, j, nx, ny, ax, ay, bodies, pose, speed, slips)
+        push(a, j, nx, ny, ax, ay, fact, moving, mark)
     if moves_b:
-        push(b, -j, nx, ny, bx, by, bodies, pose, speed, slips)
+        push(b, -j, nx, ny, bx, by, fact, moving, mark)
     return j
 
 
-@kernel(inline="always")
+@kernel(inner=True, forceinline=True)
 def impacts(rest, rounds, bodies, joints, w, room, log):
     """Go through all contacts until nobody approaches faster than `rest`, at most `rounds` times.
 
     Each bounces once at a moment; what is driven into it again by the others' impulses goes along with it. Else a ball between
     a wall and a robot that does not feel it would be hit to and fro, ever faster.
     """
-    contact, point, pose, speed, slips = room.contact, room.point, room.pose, room.speed, room.slips
-    for n in range(room.count[4]):
-        slips[room.active[n]] = bodies.kind[room.active[n]] != WHEELS
+    contact, point, moving, mark, active, count = room.contact, room.point, room.moving, room.mark, room.active, room.count
+    fact, kind = bodies.fact, bodies.kind
+    for n in range(count[ACTIVE]):
+        mark[active[n], SLIPS] = kind[active[n]] != WHEELS
     for _ in range(rounds):
         again = False
-        for k in range(room.count[1]):
-            a, b = contact[k, 0], contact[k, 1]
-            nx, ny, px, py = point[k, 0], point[k, 1], point[k, 2], point[k, 3]
-            if approach(a, b, nx, ny, px, py, pose, speed) < -rest:
-                bounces = contact[k, 3] == 0 and not (room.pressed[a] or (b >= 0 and room.pressed[b]))
-                j = collide(a, b, nx, ny, px, py, point[k, 8] if bounces else 0.0, bodies, pose, speed, slips)
-                contact[k, 3] = 1
-                room.bounces[a] += bounces
+        for k in range(count[CONTACTS]):
+            a, b = contact[k, ONE], contact[k, OTHER]
+            nx, ny, px, py = point[k, NORMAL_X], point[k, NORMAL_Y], point[k, MIDDLE_X], point[k, MIDDLE_Y]
+            if approach(a, b, nx, ny, px, py, moving) < -rest:
+                bounces = contact[k, BOUNCED] == 0 and not (mark[a, PRESSED] or (b >= 0 and mark[b, PRESSED]))
+                j = collide(a, b, nx, ny, px, py, point[k, BOUNCE] if bounces else 0.0, fact, moving, mark)
+                contact[k, BOUNCED] = 1
+                mark[a, BOUNCES] += bounces
                 if b >= 0:
-                    room.bounces[b] += bounces
+                    mark[b, BOUNCES] += bounces
                 note(w, px, py, nx, ny, j, a, b, log)
                 again = True
         if not again:
             break
         for k in range(joints.shape[1]):
-            hold(joints[w, k], bodies, pose, speed, slips)
+            hold(joints[w, k], fact, moving, mark)
 
 
-@kernel(forceinline=True)
+@kernel(inner=True, forceinline=True)
 def note(w, px, py, nx, ny, j, a, b, log):
     """Write a contact down, if there is room."""
     n = log.count[w]
@@ -130,7 +138,7 @@ def note(w, px, py, nx, ny, j, a, b, log):
         log.count[w] = n + 1
 
 
-@kernel(inline="always")
+@kernel(inner=True, forceinline=True)
 def lean(bodies, joints, w, rounds, room):
     """Resting and pushing contacts: impulses that leave nobody approaching anybody, and pull nobody. Sequential impulses.
 
@@ -138,90 +146,91 @@ def lean(bodies, joints, w, rounds, room):
     felt by both: a ball that is pressed against a wall stops the robot. The tyres of a robot that touches something fixed slip
     for as long as it does, or one that stands flush along a board could never turn away from it.
     """
-    contact, point, acc, pose, speed, slips = room.contact, room.point, room.acc, room.pose, room.speed, room.slips
-    C = room.count[1]
-    for n in range(room.count[4]):
-        slips[room.active[n]] = bodies.kind[room.active[n]] != WHEELS
+    contact, point, moving, mark, active, count = room.contact, room.point, room.moving, room.mark, room.active, room.count
+    fact, kind = bodies.fact, bodies.kind
+    C = count[CONTACTS]
+    for n in range(count[ACTIVE]):
+        mark[active[n], SLIPS] = kind[active[n]] != WHEELS
     for k in range(C):
-        acc[k, 0] = acc[k, 1] = 0.0
-        if contact[k, 1] < 0:
-            slips[contact[k, 0]] = True
+        point[k, ACC] = point[k, ACC + 1] = 0.0
+        if contact[k, OTHER] < 0:
+            mark[contact[k, ONE], SLIPS] = True
     for _ in range(5 * rounds):
         most = 0.0
         for k in range(C):
-            a, b = contact[k, 0], contact[k, 1]
-            nx, ny = point[k, 0], point[k, 1]
-            for e in range(contact[k, 2]):
-                px, py = point[k, 4 + 2 * e], point[k, 5 + 2 * e]
-                v = approach(a, b, nx, ny, px, py, pose, speed)
-                if v >= -STILL and acc[k, e] == 0.0:
+            a, b = contact[k, ONE], contact[k, OTHER]
+            nx, ny = point[k, NORMAL_X], point[k, NORMAL_Y]
+            for e in range(contact[k, POINTS]):
+                px, py = point[k, END_X + 2 * e], point[k, END_Y + 2 * e]
+                v = approach(a, b, nx, ny, px, py, moving)
+                if v >= -STILL and point[k, ACC + e] == 0.0:
                     continue
-                ax, ay = px - pose[a, 0], py - pose[a, 1]
+                ax, ay = px - moving[a, X], py - moving[a, Y]
                 bx = by = 0.0
-                K = gives_on_wheels(a, nx, ny, ax, ay, bodies, pose, slips)
+                K = gives_on_wheels(a, nx, ny, ax, ay, fact, moving, mark)
                 if b >= 0:
-                    bx, by = px - pose[b, 0], py - pose[b, 1]
-                    K += gives_on_wheels(b, nx, ny, bx, by, bodies, pose, slips)
+                    bx, by = px - moving[b, X], py - moving[b, Y]
+                    K += gives_on_wheels(b, nx, ny, bx, by, fact, moving, mark)
                 if K < 1e-9:
                     continue
-                j = max(acc[k, e] - v / K, 0.0) - acc[k, e]
-                push(a, j, nx, ny, ax, ay, bodies, pose, speed, slips)
+                j = max(point[k, ACC + e] - v / K, 0.0) - point[k, ACC + e]
+                push(a, j, nx, ny, ax, ay, fact, moving, mark)
                 if b >= 0:
-                    push(b, -j, nx, ny, bx, by, bodies, pose, speed, slips)
-                acc[k, e] += j
+                    push(b, -j, nx, ny, bx, by, fact, moving, mark)
+                point[k, ACC + e] += j
                 most = max(most, abs(j) * K)
         for k in range(joints.shape[1]):
-            most = max(most, hold(joints[w, k], bodies, pose, speed, slips))
+            most = max(most, hold(joints[w, k], fact, moving, mark))
         if most < 1e-6:
             break
 
 
 # -- welds and pins ---------------------------------------------------------------------------------------------------
-@kernel()
-def lever(b, x, y, pose):
+@kernel(inner=True)
+def lever(b, x, y, moving):
     """A point of a body's frame, from its centre, in the world's frame."""
-    return pose[b, 3] * x - pose[b, 4] * y, pose[b, 4] * x + pose[b, 3] * y
+    return moving[b, COS] * x - moving[b, SIN] * y, moving[b, SIN] * x + moving[b, COS] * y
 
 
-@kernel()
-def hold(joint, bodies, pose, speed, slips):
+@kernel(inner=True)
+def hold(joint, fact, moving, mark):
     """Impulses that make both ends of a joint move alike; returns how unlike they were, m/s."""
     if joint[0] == 0.0:
         return 0.0
     a, b = int(joint[1]), int(joint[2])
-    ax, ay = lever(a, joint[3], joint[4], pose)
-    bx, by = lever(b, joint[5], joint[6], pose)
+    ax, ay = lever(a, joint[3], joint[4], moving)
+    bx, by = lever(b, joint[5], joint[6], moving)
     unlike = 0.0
     if joint[0] == WELD:
-        spin = speed[a, 2] - speed[b, 2]
-        share = spin / (bodies.inverse_inertia[a] + bodies.inverse_inertia[b])
-        speed[a, 2] -= share * bodies.inverse_inertia[a]
-        speed[b, 2] += share * bodies.inverse_inertia[b]
+        spin = moving[a, SPIN] - moving[b, SPIN]
+        share = spin / (fact[a, INVERSE_INERTIA] + fact[b, INVERSE_INERTIA])
+        moving[a, SPIN] -= share * fact[a, INVERSE_INERTIA]
+        moving[b, SPIN] += share * fact[b, INVERSE_INERTIA]
         unlike = abs(spin) * (abs(ax) + abs(ay))
-    vx = speed[a, 0] - speed[a, 2] * ay - speed[b, 0] + speed[b, 2] * by
-    vy = speed[a, 1] + speed[a, 2] * ax - speed[b, 1] - speed[b, 2] * bx
-    k11, k12, k22 = give_matrix(a, ax, ay, bodies, pose, slips)
-    l11, l12, l22 = give_matrix(b, bx, by, bodies, pose, slips)
+    vx = moving[a, VX] - moving[a, SPIN] * ay - moving[b, VX] + moving[b, SPIN] * by
+    vy = moving[a, VY] + moving[a, SPIN] * ax - moving[b, VY] - moving[b, SPIN] * bx
+    k11, k12, k22 = give_matrix(a, ax, ay, fact, moving, mark)
+    l11, l12, l22 = give_matrix(b, bx, by, fact, moving, mark)
     jx, jy = solve2(k11 + l11, k12 + l12, k22 + l22, -vx, -vy)
-    push(a, jx, 1.0, 0.0, ax, ay, bodies, pose, speed, slips)
-    push(a, jy, 0.0, 1.0, ax, ay, bodies, pose, speed, slips)
-    push(b, -jx, 1.0, 0.0, bx, by, bodies, pose, speed, slips)
-    push(b, -jy, 0.0, 1.0, bx, by, bodies, pose, speed, slips)
+    push(a, jx, 1.0, 0.0, ax, ay, fact, moving, mark)
+    push(a, jy, 0.0, 1.0, ax, ay, fact, moving, mark)
+    push(b, -jx, 1.0, 0.0, bx, by, fact, moving, mark)
+    push(b, -jy, 0.0, 1.0, bx, by, fact, moving, mark)
     return max(unlike, abs(vx) + abs(vy))
 
 
-@kernel()
-def give_matrix(b, rx, ry, bodies, pose, slips):
+@kernel(inner=True)
+def give_matrix(b, rx, ry, fact, moving, mark):
     """How a point of a body gives way to an impulse: the symmetric matrix (k11, k12, k22)."""
-    m, i = bodies.inverse_mass[b], bodies.inverse_inertia[b]
+    m, i = fact[b, INVERSE_MASS], fact[b, INVERSE_INERTIA]
     k11, k12, k22 = i * ry * ry, -i * rx * ry, i * rx * rx
-    if not slips[b]:
-        c, s = pose[b, 3], pose[b, 4]
+    if not mark[b, SLIPS]:
+        c, s = moving[b, COS], moving[b, SIN]
         return k11 + m * c * c, k12 + m * c * s, k22 + m * s * s
     return k11 + m, k12, k22 + m
 
 
-@kernel()
+@kernel(inner=True)
 def solve2(k11, k12, k22, x, y):
     """K j = (x, y) for a symmetric K; where K gives no way at all, no impulse."""
     ease = 1e-9 * (k11 + k22)

@@ -20,10 +20,10 @@ class Corners(NamedTuple):
 
     first: Any         # (P + 1,) where each part begins
     radius: Any        # (P,) of a disc; 0 for those with corners
-    x: Any             # (V,)
-    y: Any
-    nx: Any            # (V,) outward, of the side from this corner to the next
-    ny: Any
+    corner: Any        # (V, 4) CX CY, and outward NX NY of the side from this corner to the next
+
+
+CX, CY, NX, NY = range(4)  # columns of a corner
 
 
 class Meeting(NamedTuple):
@@ -41,47 +41,49 @@ class Meeting(NamedTuple):
     far: float
 
 
-@kernel()
+@kernel(inner=True)
 def best_side(a0, a1, b0, b1, corners):
     """(side of A, how far all of B is beyond it) for the side of A that separates best; negative: none does."""
-    x, y, nx, ny = corners.x, corners.y, corners.nx, corners.ny
+    at = corners.corner
     best, side = -1e300, a0
     for i in range(a0, a1):
         least = 1e300
         for j in range(b0, b1):
-            least = min(least, nx[i] * (x[j] - x[i]) + ny[i] * (y[j] - y[i]))
+            least = min(least, at[i, NX] * (at[j, CX] - at[i, CX]) + at[i, NY] * (at[j, CY] - at[i, CY]))
         if least > best:
             best, side = least, i
     return side, best
 
 
-@kernel()
+@kernel(inner=True)
 def meet_discs(a, b, corners):
     """Two discs."""
+    at, radius = corners.corner, corners.radius
     i, j = corners.first[a], corners.first[b]
-    dx, dy = corners.x[i] - corners.x[j], corners.y[i] - corners.y[j]
+    dx, dy = at[i, CX] - at[j, CX], at[i, CY] - at[j, CY]
     distance = sqrt(dx * dx + dy * dy)
     nx, ny = (dx / distance, dy / distance) if distance > 0.0 else (1.0, 0.0)
-    gap = distance - corners.radius[a] - corners.radius[b]
-    reach = corners.radius[b] + 0.5 * gap
-    return Meeting(gap, nx, ny, 1, corners.x[j] + nx * reach, corners.y[j] + ny * reach, gap, 0.0, 0.0, 0.0)
+    gap = distance - radius[a] - radius[b]
+    reach = radius[b] + 0.5 * gap
+    return Meeting(gap, nx, ny, 1, at[j, CX] + nx * reach, at[j, CY] + ny * reach, gap, 0.0, 0.0, 0.0)
 
 
-@kernel()
+@kernel(inner=True)
 def meet_disc(disc, b, corners):
     """A disc, and a part with corners; the normal points to the disc."""
+    at = corners.corner
     c, b0, b1 = corners.first[disc], corners.first[b], corners.first[b + 1]
-    cx, cy = corners.x[c], corners.y[c]
+    cx, cy = at[c, CX], at[c, CY]
     best, side = -1e300, b0
     for i in range(b0, b1):
-        beyond = corners.nx[i] * (cx - corners.x[i]) + corners.ny[i] * (cy - corners.y[i])
+        beyond = at[i, NX] * (cx - at[i, CX]) + at[i, NY] * (cy - at[i, CY])
         if beyond > best:
             best, side = beyond, i
     after = side + 1 if side + 1 < b1 else b0
-    ax, ay, bx, by = corners.x[side], corners.y[side], corners.x[after], corners.y[after]
+    ax, ay, bx, by = at[side, CX], at[side, CY], at[after, CX], at[after, CY]
     ex, ey = bx - ax, by - ay
     along = (cx - ax) * ex + (cy - ay) * ey
-    nx, ny, distance = corners.nx[side], corners.ny[side], best
+    nx, ny, distance = at[side, NX], at[side, NY], best
     square = ex * ex + ey * ey
     if along < 0.0 or along > square:  # beyond an end of that side: a corner is nearest
         qx, qy = (ax, ay) if along < 0.0 else (bx, by)
@@ -94,37 +96,37 @@ def meet_disc(disc, b, corners):
     return Meeting(gap, nx, ny, 1, cx - nx * reach, cy - ny * reach, gap, 0.0, 0.0, 0.0)
 
 
-@kernel()
+@kernel(inner=True)
 def meet_sides(a, b, corners):
     """Two parts with corners: the separating line, then what of the other's nearest side lies in front of it."""
-    x, y = corners.x, corners.y
+    at = corners.corner
     a0, a1, b0, b1 = corners.first[a], corners.first[a + 1], corners.first[b], corners.first[b + 1]
     side, gap = best_side(a0, a1, b0, b1, corners)
     other, theirs = best_side(b0, b1, a0, a1, corners)
     sign, r0, r1, i0, i1 = -1.0, a0, a1, b0, b1     # the line is A's, so its outward normal points away from A
     if theirs > gap + CLEAR:
         side, gap, sign, r0, r1, i0, i1 = other, theirs, 1.0, b0, b1, a0, a1
-    nx, ny = corners.nx[side], corners.ny[side]
+    nx, ny = at[side, NX], at[side, NY]
     after = side + 1 if side + 1 < r1 else r0
 
     facing, least = i0, 1e300                       # the side of the other that looks most towards the line
     for j in range(i0, i1):
-        dot = nx * corners.nx[j] + ny * corners.ny[j]
+        dot = nx * at[j, NX] + ny * at[j, NY]
         if dot < least:
             least, facing = dot, j
     then = facing + 1 if facing + 1 < i1 else i0
 
     tx, ty = -ny, nx                                # along the line, from `side` to `after`
-    start, end = tx * x[side] + ty * y[side], tx * x[after] + ty * y[after]
-    px, py, qx, qy = x[facing], y[facing], x[then], y[then]
+    start, end = tx * at[side, CX] + ty * at[side, CY], tx * at[after, CX] + ty * at[after, CY]
+    px, py, qx, qy = at[facing, CX], at[facing, CY], at[then, CX], at[then, CY]
     s, t = tx * px + ty * py, tx * qx + ty * qy     # s > t: it runs against the line
     if t > end or s < start:
         if gap >= 0.0:                              # they pass each other's ends
             return Meeting(gap, sign * nx, sign * ny, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for j in range(i0, i1):                     # just two corners overlap: the deepest one counts
-            depth = nx * (x[j] - x[side]) + ny * (y[j] - y[side])
+            depth = nx * (at[j, CX] - at[side, CX]) + ny * (at[j, CY] - at[side, CY])
             if depth <= gap + CLEAR:
-                px, py = x[j], y[j]
+                px, py = at[j, CX], at[j, CY]
         return Meeting(gap, sign * nx, sign * ny, 1, px - 0.5 * gap * nx, py - 0.5 * gap * ny, gap, 0.0, 0.0, 0.0)
     length = s - t
     if length > 0.0:
@@ -133,8 +135,8 @@ def meet_sides(a, b, corners):
             px, py = px + ex * (s - end), py + ey * (s - end)
         if t < start:
             qx, qy = qx - ex * (start - t), qy - ey * (start - t)
-    near = nx * (px - x[side]) + ny * (py - y[side])
-    far = nx * (qx - x[side]) + ny * (qy - y[side])
+    near = nx * (px - at[side, CX]) + ny * (py - at[side, CY])
+    far = nx * (qx - at[side, CX]) + ny * (qy - at[side, CY])
     px, py, qx, qy = px - 0.5 * near * nx, py - 0.5 * near * ny, qx - 0.5 * far * nx, qy - 0.5 * far * ny
     if near > far:
         near, far, px, py, qx, qy = far, near, qx, qy, px, py

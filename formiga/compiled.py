@@ -1,0 +1,149 @@
+"""The step of `loop.py` as kernels: what looks, what decides and what moves, for a world all of whose parts have kernels.
+
+    parts = stages_of(world, engine, model, state)         # parts.lacking says what has no kernel, if something has none
+    Program([*parts.look, *parts.decide, *parts.move], state.worlds).run(0, state.worlds, steps=100)
+
+`Simulation.step`, rollouts and environments are made of these parts. Each stage is a kernel that the readable loop calls too,
+so both give the same bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from operator import attrgetter, is_
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from formiga.act.wheels import order_world, running_world, stand_world
+from formiga.control.view import View
+from formiga.errors import WorldError
+from formiga.kernels.program import ENDED, Program, Stage
+from formiga.noise import Noise
+from formiga.sense import Readings, Scene
+from formiga.state import Floats, State, kinds_of, refuse_others
+from formiga.world.elements import of, where
+from formiga.world.model import World
+
+
+@dataclass
+class Stages:
+    """Stages of one step, and the arrays between them. Working memory is its own, so each thread needs one."""
+
+    running: Stage                                                   # ends the steps of a world that is done
+    look: list[Stage] = field(default_factory=list)                  # state -> readings
+    decide: list[Stage] = field(default_factory=list)                # readings -> orders
+    move: list[Stage] = field(default_factory=list)                  # orders -> state
+    readings: Readings = field(default_factory=dict)                 # group -> sensor -> (W, n, ...)
+    orders: dict[str, Floats] = field(default_factory=dict)          # group -> wheel speeds (W, n, 2)
+    lacking: str = ""                                                # what has no kernel; then it cannot be used
+
+    @property
+    def step(self) -> list[Stage]:
+        """A whole step."""
+        return [self.running, *self.look, *self.decide, *self.move]
+
+
+def stages_of(world: World, engine: ModuleType, model: Any, state: State, outside: str = "") -> Stages:
+    """The parts of a step. outside: the name of a group whose orders come from outside."""
+    parts = Stages(Stage(running_world, (state.done, state.wheels), decides=True))
+    move = engine.step_stages(model, state)
+    if move is None:
+        parts.lacking = f"engine {world.engine}" if world.contact.model != "impulse" else "the contact model impulse"
+        return parts
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        readings = parts.readings[group.name] = {}
+        for sensor in group.sensors:
+            scene = Scene(engine, model, state, group, robots, Noise(state.key, state.step, robots, group.name, sensor.name),
+                          f"{group.name}/{sensor.name}")
+            made = sensor.stages(scene) if has_stages(sensor) else None
+            if made is None:
+                parts.lacking = f"the sensor '{sensor.name}' (<{of(sensor).tag}>)"
+                return parts
+            readings[sensor.name], stages = made
+            parts.look += stages
+        orders = np.zeros((state.worlds, group.count, 2))
+        if group.controller is None and group.name != outside:
+            parts.move.append(Stage(stand_world, (robots.start, robots.stop, state.wheels)))
+            continue
+        parts.orders[group.name] = orders
+        if group.name != outside:
+            noise = Noise(state.key, state.step, robots, group.name, "<controller>")
+            view = View(group, readings, state, robots, world.dt, noise)
+            decide = group.controller.stages(view, orders) if has_stages(group.controller) else None
+            if decide is None:
+                parts.lacking = f"the controller <{of(group.controller).tag}>"
+                return parts
+            parts.decide += decide
+        parts.move.append(Stage(order_world, (orders, robots.start, group.robot.top_speed, group.robot.motor_noise, state.key,
+                                              state.step, state.wheels), decides=True))
+    parts.move += move
+    return parts
+
+
+def has_stages(element: Any) -> bool:
+    """Whether an element has kernels for all that it does: a class of a user's own must say so itself, not inherit it."""
+    kind = type(element)
+    return "stages" in vars(kind) or (kind.__module__.startswith("formiga.") and hasattr(kind, "stages"))
+
+
+class Steps:
+    """Whole steps of a simulation as a compiled program, which is made when it is first needed, and made again when an array
+    of the state was replaced by another, a genotype has changed, or a memory starts again."""
+
+    def __init__(self, world: World, engine: ModuleType, model: Any, state: State) -> None:
+        self.given = world, engine, model, state
+        self.lacking = ""                           # what has no kernel, once that is known
+        self._program: Program | None = None
+        self._arrays: tuple[Any, ...] = ()
+        self._genes: dict[str, Any] = {}
+        self._orders: dict[str, Floats] = {}
+        self._kinds = kinds_of(state)
+
+    def take(self, steps: int) -> bool:
+        """Take so many steps; false, and nothing has happened, if something in the world has no kernel."""
+        world, _, _, state = self.given
+        if self.lacking or not ((self._program and self._bound()) or self._bind()):
+            return False
+        assert self._program is not None
+        if not self._program.run(0, state.worlds, steps):
+            self._refuse(world)
+        return True
+
+    def _bind(self) -> bool:
+        world, _, _, state = self.given
+        refuse_others(state, self._kinds)
+        parts = stages_of(*self.given)
+        self.lacking = parts.lacking
+        if not self.lacking:
+            self._program, self._orders = Program(parts.step, state.worlds, world.robots), parts.orders
+            self._arrays = self._current()
+            self._genes = {name: genes.copy() for name, genes in state.genotypes.items()}
+        return not self.lacking
+
+    def _bound(self) -> bool:
+        state = self.given[3]
+        genes = state.genotypes
+        return (all(map(is_, self._arrays, self._current())) and genes.keys() == self._genes.keys()
+                and all(np.array_equal(genes[name], bound) for name, bound in self._genes.items())
+                and not any(forgotten.any() for forgotten in state.forgotten.values()))
+
+    def _current(self) -> tuple[Any, ...]:
+        state = self.given[3]
+        return *_arrays(state), *state.memory.values()
+
+    def _refuse(self, world: World) -> None:
+        """Say which order was not a finite number."""
+        assert self._program is not None
+        for group in world.groups:
+            for w, i in np.argwhere(~np.isfinite(self._orders.get(group.name, np.zeros((0, 0, 2)))).all(axis=-1)):
+                if self._program.stopped[w] > ENDED:
+                    raise WorldError(f"{where(group.controller)}the controller of '{group.name}' ordered a wheel speed that is "
+                                     f"not a number, for robot {i}.")
+
+
+BOUND = ("position", "heading", "wheels", "wheel_angle", "crashed", "crashes", "alive", "done", "step", "unresolved", "key")
+_arrays = attrgetter(*BOUND)
+
+__all__ = ["Stages", "Steps", "has_stages", "stages_of"]

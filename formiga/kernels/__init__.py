@@ -1,0 +1,83 @@
+"""How kernels are compiled: kept on disk, without Python's lock, and dividing as floating point does.
+
+    @kernel()
+    def drive_world(w, wheels, position): ...
+
+A compiled kernel is kept under a hash of what it does (`cache.py`), so it is compiled once for all processes and all
+checkouts of a user. `program.py` runs a list of kernels, each tied to its arrays, as one compiled call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit as _njit
+from numba.core.registry import CPUDispatcher
+
+from formiga.kernels.cache import Cache
+
+njit: Any = _njit
+
+# Without the lock, threads can run different worlds at the same time. `error_model`: x / 0 is infinite, not an exception; the
+# check would cost time in every division. The form that C could call is needed by stages alone, and takes an eighth of the time
+# of compiling.
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+
+class OnlyCompiled(TypeError):
+    """Python called a kernel that was made for other kernels."""
+
+
+class Inner(CPUDispatcher):
+    """A compiled function that only other kernels call."""
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        """Nothing was compiled for a call from Python, and numba would jump to address 0."""
+        raise OnlyCompiled(f"{self.py_func.__name__}() is for kernels alone; from Python, call its py_func.")
+
+
+def kernel(*signatures: str, allocates: bool = False, inner: bool = False,
+           **options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator for a compiled function. One that makes arrays of its own says `allocates`.
+
+    The others borrow all their arrays from a caller that outlives them, so references need not be counted. Numba would, with
+    an atomic addition for every array at every call: more than half of the time of a small world's step.
+
+    inner: only other kernels call it. Then the code that takes its arguments out of Python objects is left out, which for one
+    that is handed many arrays costs more time to compile than the function itself.
+    """
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        made = njit(**OPTIONS, _nrt=allocates, no_cpython_wrapper=inner, **options)(function)
+        if inner:
+            made.__class__ = Inner
+        made._cache = Cache(function, f"{sorted(made.targetoptions.items())}")
+        if signatures:
+            _compile_at_first_use(made, signatures)
+        return made
+
+    return compiled
+
+
+def _compile_at_first_use(made: Any, signatures: tuple[str, ...]) -> None:
+    """Fix the types of a kernel's arguments, but let an import compile and load nothing: that takes numba half a second."""
+
+    def settle() -> None:
+        del made.get_call_template, made._compile_for_args  # from now on, those of its class
+        for signature in signatures:
+            made.compile(signature)
+        made.disable_compile()
+
+    def called_by_a_kernel(*given: Any) -> Any:
+        settle()
+        return made.get_call_template(*given)
+
+    def called_from_python(*given: Any, **named: Any) -> Any:
+        settle()
+        return made  # numba calls what it gets here
+
+    made.get_call_template, made._compile_for_args = called_by_a_kernel, called_from_python
+
+
+__all__ = ["Inner", "OPTIONS", "OnlyCompiled", "kernel"]

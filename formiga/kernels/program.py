@@ -1,0 +1,225 @@
+"""Kernels in order, each tied to its arrays: a list that one compiled call runs, world by world and step by step.
+
+    program = Program([Stage(fill_world, (position, cells)), Stage(drive_world, (wheels, dt, position))], worlds=256)
+    program.run(0, 256, steps=100)
+
+A stage is a kernel whose first argument is the number of a world. It is compiled once for its types of arguments, as a
+function that takes a range of worlds and the address of a block of words: of each array the address, the shape and the
+strides, of each number its 64 bits. So any kernels can be put together at run time, and nothing is compiled for the
+combination. A few worlds at a time go through all their steps, so their state stays in the processor's cache.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from llvmlite import ir
+from numba import typeof
+from numba import types as _types
+from numba.core import sigutils
+from numba.core.ccallback import CFunc as _CFunc
+from numba.core.dispatcher import Dispatcher
+from numba.core.errors import NumbaError
+from numba.extending import intrinsic as _intrinsic
+
+from formiga.errors import FormigaError
+from formiga.kernels import OPTIONS, OnlyCompiled, kernel
+from formiga.kernels.cache import Cache, content
+
+types: Any = _types
+CFunc: Any = _CFunc
+intrinsic: Any = _intrinsic
+
+WORD = ir.IntType(64)
+LONGEST = 200        # characters of what numba says
+NOISE = re.compile(r"\x1b\[[0-9;]*m|Failed in nopython mode pipeline \(step: [^)]*\)")
+TOGETHER = 64        # robots, about, of the worlds that go through a stage together: enough that its start costs little
+GO_ON, ENDED = 0, 1  # what a stage that `decides` may answer; more than ENDED: something is wrong
+RAISED = -1          # a kernel of the user's own raised an exception
+
+
+class Stage(NamedTuple):
+    """A kernel `f(w, *arguments)`. One that `decides` returns GO_ON, or a number that ends the steps of this world."""
+
+    kernel: Any
+    arguments: tuple[Any, ...]
+    decides: bool = False
+
+
+class Program:
+    """Stages in order, for so many worlds. `stopped` (W,) has the number with which each world's steps ended, else GO_ON."""
+
+    def __init__(self, stages: Sequence[Stage], worlds: int, robots: int = 1) -> None:
+        """robots: in each world, about."""
+        self.stopped = np.zeros(worlds, np.int64)
+        self._stages = list(stages)
+        self._together = max(1, TOGETHER // max(1, robots))
+        self._given = [(self.stopped, *stage.arguments) for stage in stages]  # keeps the arrays alive
+        self._blocks = [np.array(_checked(stage, given), np.int64) for stage, given in zip(stages, self._given, strict=True)]
+        self._table = np.array([(_entry(stage.kernel, typeof(given), stage.decides).address, block.ctypes.data)
+                                for stage, given, block in zip(stages, self._given, self._blocks, strict=True)],
+                               np.int64).reshape(-1, 2)
+
+    def run(self, first: int, last: int, steps: int = 1) -> bool:
+        """So many steps of the worlds first .. last - 1; false if a stage found something wrong in one of them."""
+        fine = bool(_run(self._table, first, last, steps, self._together, self.stopped))
+        if not fine and (self.stopped[first:last] == RAISED).any():
+            self._raise(first + int(np.argmax(self.stopped[first:last] == RAISED)))
+        return fine
+
+    def _raise(self, w: int) -> NoReturn:
+        """Raise what a kernel of the user's own raised in world w: called from Python, it tells what and where."""
+        own = [stage for stage in self._stages if not _ours(stage.kernel)]
+        for stage in own:
+            with suppress(OnlyCompiled):  # it calls a kernel that Python cannot
+                stage.kernel.py_func(w, *stage.arguments)
+        names = " or ".join(dict.fromkeys(f"the kernel {stage.kernel.py_func.__name__}" for stage in own))
+        raise FormigaError(f"{_place(own[0].kernel)}{names} raised an exception in world {w}.")
+
+
+@kernel()
+def _run(stages, first, last, steps, together, stopped):
+    fine = True
+    for begin in range(first, last, together):
+        end = min(last, begin + together)
+        stopped[begin:end] = GO_ON
+        for _ in range(steps):
+            for k in range(stages.shape[0]):
+                _call(stages[k, 0], begin, end, stages[k, 1])
+            going = False
+            for w in range(begin, end):
+                going |= stopped[w] == GO_ON
+                fine &= stopped[w] == GO_ON or stopped[w] == ENDED
+            if not going:
+                break
+    return fine
+
+
+# -- a stage as a function of some worlds and an address ----------------------------------------------------------------
+STAGE = """
+def stage(first, last, block):
+    given = load(block)
+    stopped = given[0]
+    for w in range(max(0, first), last):
+        if stopped[w] == 0:
+            {call}
+"""
+RAISES = """try:
+                {call}
+            except Exception:
+                stopped[w] = -1"""  # a kernel of the user's own may
+
+
+@cache
+def _entry(kernel: Any, kind: Any, decides: bool) -> Any:
+    """The compiled stage, from the cache or new."""
+    given = ", ".join(f"given[{k}]" for k in range(1, len(kind)))
+    call = f"{'stopped[w] = ' * decides}kernel(w, {given})"
+    source = STAGE.format(call=call if _ours(kernel) else RAISES.format(call=call))
+    names: dict[str, Any] = {"kernel": kernel, "load": _loader(kind), "__name__": kernel.py_func.__module__}
+    exec(source, names)
+    made = CFunc(names["stage"], sigutils.normalize_signature("void(int64, int64, int64)"), {},
+                 {**OPTIONS, "nopython": True, "_nrt": False, "no_cfunc_wrapper": False})
+    made._cache = Cache(kernel.py_func, f"stage {source} {kind} {content(_loader)} {sorted(kernel.targetoptions.items())}")
+    try:
+        made.compile()
+    except NumbaError as wrong:
+        reason = " ".join(NOISE.sub(" ", str(wrong)).split())
+        raise FormigaError(f"{_place(kernel)}the kernel {kernel.py_func.__name__} cannot be compiled for its arguments: "
+                           f"{reason[:LONGEST]}") from wrong
+    return made
+
+
+def _ours(kernel: Any) -> bool:
+    return bool(kernel.py_func.__module__.startswith("formiga."))
+
+
+def _place(kernel: Any) -> str:
+    code = kernel.py_func.__code__
+    return f"{code.co_filename}:{code.co_firstlineno}: "
+
+
+def _checked(stage: Stage, given: tuple[Any, ...]) -> list[int]:
+    """The words of a stage's arguments; a clear complaint if it is no kernel, or takes what no kernel can."""
+    if not isinstance(stage.kernel, Dispatcher):
+        raise FormigaError(f"a stage is a function with @kernel(), not {stage.kernel!r}.")
+    try:
+        return _words(given)
+    except TypeError as wrong:
+        raise FormigaError(f"{_place(stage.kernel)}the kernel {stage.kernel.py_func.__name__} {wrong}.") from wrong
+
+
+def _words(value: Any) -> list[int]:
+    """An argument as 64-bit words, in the order in which `_loader` takes them."""
+    if isinstance(value, tuple):
+        return [word for each in value for word in _words(each)]
+    if isinstance(value, np.ndarray):
+        return [value.ctypes.data, *value.shape, *value.strides]
+    if isinstance(value, float | np.floating):
+        return [int(np.float64(value).view(np.int64))]
+    if isinstance(value, bool | int | np.bool_ | np.int64):
+        return [int(value)]
+    raise TypeError(f"cannot take {value!r} as an argument, only arrays, numbers, and tuples of them")
+
+
+def _loader(kind: Any) -> Any:
+    """A function for kernels: address of a block -> the tuple of arguments of this type."""
+
+    @intrinsic
+    def load(typing: Any, address: Any) -> Any:
+        from numba.np.arrayobj import make_array, populate_array  # a fifth of a second, only when something is compiled
+
+        def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            block, taken = builder.inttoptr(given[0], WORD.as_pointer()), 0
+
+            def take() -> Any:
+                nonlocal taken
+                word = builder.load(builder.gep(block, [ir.Constant(WORD, taken)]))
+                word.set_metadata("invariant.load", builder.module.add_metadata([]))
+                taken += 1
+                return word
+
+            def make(kind: Any) -> Any:
+                if isinstance(kind, types.Array):
+                    array = make_array(kind)(context, builder)
+                    data = builder.inttoptr(take(), array.data.type)
+                    size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
+                    shape, strides = ([take() for _ in range(kind.ndim)] for _ in range(2))
+                    populate_array(array, data=data, shape=shape, strides=strides, itemsize=ir.Constant(WORD, size),
+                                   meminfo=None)
+                    return array._getvalue()
+                if isinstance(kind, types.BaseTuple):
+                    return context.make_tuple(builder, kind, [make(each) for each in kind])
+                if isinstance(kind, types.Float) and kind.bitwidth == 64:
+                    return builder.bitcast(take(), ir.DoubleType())
+                if isinstance(kind, types.Boolean):
+                    return builder.trunc(take(), ir.IntType(1))
+                if isinstance(kind, types.Integer) and kind.bitwidth == 64:
+                    return take()
+                raise TypeError(f"a stage cannot take {kind}")
+
+            return make(kind)
+
+        return kind(types.int64), generate
+
+    return load
+
+
+@intrinsic
+def _call(typing: Any, function: Any, first: Any, last: Any, block: Any) -> Any:
+    """Call the stage at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        stage = builder.inttoptr(given[0], ir.FunctionType(ir.VoidType(), [WORD] * 3).as_pointer())
+        builder.call(stage, given[1:])
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64, types.int64), generate
+
+
+__all__ = ["ENDED", "GO_ON", "Program", "Stage"]

@@ -1,0 +1,104 @@
+"""The trial of a machine: its files are compiled in a process of their own, within limits, before this one compiles them.
+
+A file of a few lines can cost MuJoCo gigabytes and minutes in a call that nothing interrupts. `spec.py` is that process. A
+machine that has passed is remembered by the contents of its files, in this process and in the user's cache, so that no second
+run tries it again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock
+from typing import NamedTuple
+
+from formiga.errors import FormigaError
+from formiga.files import private_cache, write_whole
+from formiga.world.machine import spec
+from formiga.world.machine.files import Tree
+
+MEMORY = 2 * 2**30   # bytes, besides what an interpreter with MuJoCo has
+SECONDS = 10         # of the processor
+PATIENCE = 60        # s by the clock
+MOST = {"bodies": 1000, "dofs": 1000, "geoms": 5000, "heights": 2**20, "bytes": 2**28}
+WORDS = {"bodies": "bodies", "dofs": "degrees of freedom", "geoms": "geoms", "heights": "points of height fields",
+         "bytes": "bytes when it is compiled"}
+VERSION = 1          # of what a trial is; another one forgets all that have passed
+
+_passed: dict[str, Size] = {}
+_turn = Lock()
+
+
+class Size(NamedTuple):
+    """How large one robot is in MuJoCo."""
+
+    bodies: int
+    dofs: int
+    geoms: int
+    heights: int
+    bytes: int
+
+
+def attempt(tree: Tree, smooth: str, gain: float, fixed: bool) -> Size:
+    """How large the machine is; ValueError if it is no robot, or passes a limit."""
+    arguments = {"file": tree.first, "smooth": smooth, "gain": gain, "fixed": fixed, "memory": MEMORY, "seconds": SECONDS}
+    options = [smooth, gain, fixed, MEMORY, SECONDS, VERSION, version("mujoco"), Path(spec.__file__).read_text("utf-8")]
+    key = tree.key(json.dumps(options))
+    with _turn:  # threads that build the same world wait for one trial
+        if key not in _passed:
+            _passed[key] = _remembered(key) or _remember(key, _size(_answer(arguments)))
+        return _passed[key]
+
+
+def _answer(arguments: dict[str, object]) -> dict[str, object]:
+    """What the process says of the machine."""
+    if not sys.executable or getattr(sys, "frozen", False):
+        raise ValueError("there is no Python interpreter in which it could be tried first")
+    one = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "MKL", "OMP")}  # each thread would reserve memory
+    try:
+        with TemporaryDirectory(prefix="formiga-") as empty:
+            # -P: the folder that the user happens to be in is no place to import from.
+            run = subprocess.run([sys.executable, "-P", spec.__file__, json.dumps(arguments)], cwd=empty, timeout=PATIENCE,
+                                 env=os.environ | one, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.DEVNULL, start_new_session=True, check=False)
+    except subprocess.TimeoutExpired as wrong:
+        raise ValueError(f"MuJoCo needs more than {PATIENCE} s for it") from wrong
+    with suppress(ValueError):
+        if isinstance(answer := json.loads(run.stdout), dict):
+            return answer
+    if run.returncode in (-getattr(signal, "SIGXCPU", 0), -getattr(signal, "SIGKILL", 0)):
+        raise ValueError(f"MuJoCo needs more than {SECONDS} s for it")
+    raise ValueError(f"MuJoCo needs more than {MEMORY >> 30} GB of memory for it, or crashes")
+
+
+def _size(answer: dict[str, object]) -> Size:
+    if "wrong" in answer:
+        raise ValueError(str(answer["wrong"]))
+    size = Size(**{name: int(str(answer[name])) for name in Size._fields})
+    for name, number in size._asdict().items():
+        if number > MOST[name]:
+            raise ValueError(f"it has {number} {WORDS[name]}; at most {MOST[name]} are allowed")
+    return size
+
+
+# -- machines that have passed -----------------------------------------------------------------------------------------------
+def _remembered(key: str) -> Size | None:
+    """What an earlier process has found out."""
+    if folder := private_cache("machines"):
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            return _size(json.loads((folder / f"{key}.json").read_text("utf-8")))
+    return None
+
+
+def _remember(key: str, size: Size) -> Size:
+    if folder := private_cache("machines"):
+        with suppress(FormigaError):  # a full disk costs the next run half a second
+            write_whole(folder / f"{key}.json", json.dumps(size._asdict()))
+    return size
