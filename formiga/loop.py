@@ -94,7 +94,8 @@ class Simulation:
     def readings(self) -> sense.Readings:
         """What the sensors say now: group -> sensor -> array (worlds, robots, ...)."""
         if self._readings is None:
-            self._readings = sense.read_all(self.world, self.engine, self.model, self.state)
+            with self.state.ended_stay():
+                self._readings = sense.read_all(self.world, self.engine, self.model, self.state)
         return self._readings
 
     def step(self, wheels: dict[str, Any] | None = None, outputs: dict[str, Any] | None = None) -> None:
@@ -110,7 +111,8 @@ class Simulation:
             return
         refuse_others(self.state, self._kinds)
         readings = self.readings                                          # everybody looks ...
-        orders = control.decide_all(self.world, self.state, readings)     # ... before anybody moves
+        with self.state.ended_stay():
+            orders = control.decide_all(self.world, self.state, readings)  # ... before anybody moves
         if wheels:
             orders |= self._from_outside(wheels, orders)
         if outputs:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,6 +76,19 @@ class State:
             memory[starting] = first[starting]
             forgotten[...] = False
         return memory
+
+    @contextmanager
+    def ended_stay(self) -> Iterator[None]:
+        """Sensors and controllers may run for all worlds; the memory of worlds that have ended is afterwards as it was.
+
+        So the end of a world is the same however many steps the other worlds of its batch still take.
+        """
+        ended = self.done.copy()
+        kept = [(key, memory, memory[ended]) for key, memory in self.memory.items()] if ended.any() else []
+        yield
+        for key, memory, before in kept:
+            if self.memory[key] is memory:  # else it has been made anew, with another shape
+                memory[ended] = before
 
     def forget(self, mask: NDArray[np.bool_]) -> None:
         """Let the memory of everybody in the masked (W,) worlds start again."""

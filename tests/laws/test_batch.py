@@ -66,6 +66,18 @@ def test_worlds_that_have_ended_are_the_same_whether_or_not_steps_went_on_after_
     assert same_state(blocks.state, single.state) == []
 
 
+def test_the_memory_of_a_world_that_has_ended_stays_however_many_steps_follow():
+    """Odometry adds up what the wheels turned, and a random walk counts down: neither goes on after the end."""
+    single = simulate(crowd("stop"), 10.0, seed=3, worlds=7, record=lambda shards: None)
+    longer = Simulation(crowd("stop"), 3, 7)
+    for _ in range(int(single.state.step.max()) + 40):
+        longer.step()
+    assert longer.state.done.all()
+    assert len(single.state.memory) >= 2
+    for key, memory in single.state.memory.items():
+        assert np.array_equal(memory, longer.state.memory[key]), key
+
+
 def test_two_runs_with_one_seed_are_the_same_and_with_two_seeds_are_not():
     one, again, other = (simulate(crowd(), 5.0, seed=seed, worlds=2) for seed in (3, 3, 4))
     assert same_state(one.state, again.state) == []
