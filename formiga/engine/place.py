@@ -34,7 +34,7 @@ def place(world: World, fixed: Fixed, keys: Any, clear: Fixed | None = None) -> 
         if isinstance(rules[0], At | Grid):
             given = _grid(rules[0], group.count) if isinstance(rules[0], Grid) else [(at.x, at.y) for at in rules]
             position[:, robots], standing[robots] = given, True
-            _refuse_robots_in_walls(world, fixed, group, position[0, robots])
+            _refuse_places(world, fixed, group, position[0, robots])
     for group, robots, rules in groups:
         if isinstance(rules[0], Scatter | Connected):
             _throw_group(world, avoided, group, robots, rules[0], keys, standing, radius, safety, position)
@@ -59,17 +59,24 @@ def _grid(rule: Grid, count: int) -> Any:
                      rule.y + (row - (rows - 1) / 2) * rule.spacing], axis=-1)
 
 
-def _refuse_robots_in_walls(world: World, fixed: Fixed, group: Group, places: Any) -> None:
+def _refuse_places(world: World, fixed: Fixed, group: Group, places: Any) -> None:
+    """Say which robot starts in a wall or an obstacle, or outside of the walls of the arena."""
     if world.contact.model == "none":
         return
     robot = group.robot
+    walled = world.arena is not None and world.arena.walls
+    region = extent(world, fixed)
     body = min(_half_widths(robot.outline)) if getattr(robot, "outline", None) else robot.radius
     near, least = near_table(fixed, robot.radius), body * (1.0 - 1e-9)  # who touches a wall may stay
     for number, (x, y) in enumerate(places):
-        if gap_to_fixed(x, y, fixed.shapes, near) < least or inside_solid(x, y, fixed.outlines):
+        hits = gap_to_fixed(x, y, fixed.shapes, near) < least or inside_solid(x, y, fixed.outlines)
+        inside = region.x0 <= x <= region.x1 and region.y0 <= y <= region.y1
+        if hits or (walled and not inside):
             at = group.place[number] if isinstance(group.place[0], At) else group.place[0]
-            raise WorldError(f"{where(at)}robot {number} of '{group.name}' at ({x:g}, {y:g}) stands in a wall or an obstacle; "
-                             f"its radius is {robot.radius:g} m.")
+            raise WorldError(f"{where(at)}robot {number} of '{group.name}' at ({x:g}, {y:g}) stands "
+                             + (f"in a wall or an obstacle; its radius is {robot.radius:g} m." if hits else
+                                f"outside the arena, whose walls go from ({region.x0:g}, {region.y0:g}) to "
+                                f"({region.x1:g}, {region.y1:g})."))
 
 
 def refuse_loose_in_walls(world: World, fixed: Fixed) -> None:

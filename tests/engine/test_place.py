@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse.csgraph import connected_components
 
 from formiga.errors import WorldError
+from formiga.lab import check_world
 from formiga.loop import Simulation
 from formiga.world.model import Arena, Ball, Block, Contact, Cylinder, Cylinders, Field, Group, Polygon, Rectangle, Wall, World
 from formiga.world.placement import At, Connected, Grid, Scatter
@@ -184,6 +185,27 @@ def test_a_robot_whose_place_is_in_a_wall_is_refused_by_name(things, rule):
     with pytest.raises(WorldError, match=message):
         start(Group(SBot(), 1, "a", (rule,)), things=things)
     start(Group(SBot(), 1, "a", (rule,)), things=things, contact=Contact("none"))
+
+
+OUTSIDE = '''<world engine="{engine}"><arena width="2" depth="1" walls="{walls}"/>
+  <sbot name="a" count="1">
+    {rule}
+  </sbot>
+</world>'''
+
+
+@pytest.mark.parametrize("rule", ['<at x="5" y="0"/>', '<at x="0" y="-0.7"/>', '<grid spacing="1" x="5" y="0"/>'])
+@pytest.mark.parametrize("engine", ["planar", "spatial"])
+def test_a_robot_whose_place_is_outside_a_walled_arena_is_refused_with_its_line(engine, rule, tmp_path):
+    path = tmp_path / "w.xml"
+    path.write_text(OUTSIDE.format(engine=engine, walls="true", rule=rule))
+    message = r"w\.xml:3: robot 0 of 'a' at \(.*\) stands outside the arena, whose walls go from \(-1, -0.5\) to \(1, 0.5\)\.$"
+    with pytest.raises(WorldError, match=message):
+        check_world(path)
+    path.write_text(OUTSIDE.format(engine=engine, walls="false", rule=rule))  # an arena without walls is only a region
+    check_world(path)
+    path.write_text(OUTSIDE.format(engine=engine, walls="true", rule=rule).replace("<arena", "<!--").replace('"true"/>', "-->"))
+    check_world(path)
 
 
 def test_a_hundred_thousand_robots_are_scattered_and_take_a_step():
