@@ -299,7 +299,7 @@ def plain_seeds(seed: Any, worlds: int) -> int | list[int] | None:
     if not isinstance(seed, list | tuple | np.ndarray) or np.ndim(seed) == 0:
         return plain_seed(seed)
     if len(seed) != worlds:
-        raise WorldError(f"seed: there are {len(seed)} seeds for {worlds} worlds. Allowed are one whole number for all worlds, or "
+        raise WorldError(f"seed: there are {len(seed)} seeds for {worlds} worlds. Allowed are one whole number for all, or "
                          "a list with one for each.")
     return [whole(f"seed {number}", each, 0, 2**63 - 1) for number, each in enumerate(seed)]
 

@@ -212,7 +212,7 @@ def test_every_world_of_a_vector_has_its_picture_and_without_a_mode_there_is_non
     (lambda: formiga.make_vector_env("avoid", 0, robots=4), WorldError, "at least 1"),
     (lambda: formiga.make_vector_env("avoid", 2, robots=4).reset(seed=2**63), WorldError, "seed .* out of range"),
     (lambda: formiga.make_vector_env("avoid", 2, robots=4).reset(seed=[1, 2, 3]), WorldError,
-     "there are 3 seeds for 2 worlds. Allowed are one whole number for all worlds, or a list with one for each"),
+     "there are 3 seeds for 2 worlds. Allowed are one whole number for all, or a list with one for each"),
     (lambda: formiga.make_vector_env("avoid", 2, robots=4).reset(seed=[1, None]), WorldError, "seed 1"),
     (lambda: formiga.make_env("avoid", robots=4).reset(seed=[1]), WorldError, "seed"),
     (lambda: formiga.make_env(formiga.read_world("avoid"), robots=3), WorldError, "'robots' is a parameter of a world's file"),
