@@ -1,7 +1,8 @@
 """Names of what is in a world, for people who type: `lamp`, `cylinder.1`, `swarm`, `swarm.3`, `swarm.proximity.noise`.
 
-A thing goes by its name, or by `name.0`, `name.1` ... in the order of the file if several share it. A robot is `group.3`, or
-just its number over all groups. A part of a group goes by its name or tag; the controller also by `controller`.
+A thing goes by its name, or by `name.0`, `name.1` ... in the order of the file if several share it; `swarm.lamp` is a lamp that has
+the name of a group. A robot is `group.3`, or just its number over all groups. A part of a group goes by its name or tag; the
+controller also by `controller`.
 """
 
 from __future__ import annotations
@@ -30,18 +31,26 @@ class Target:
 
 
 def thing_names(world: World) -> list[str]:
-    """The name of every thing, in the order of `world.things`."""
+    """The name of every thing, in the order of `world.things`; no two are the same, and none means something else."""
     plain = [getattr(thing, "name", of(thing).tag) for thing in world.things]
+    others = set(_other_names(world))
     shared = Counter(plain)
-    taken, numbers, names = set(plain), Counter[str](), []
-    for name in plain:
-        unique = name
-        while shared[name] > 1 and unique in taken:  # somebody may have named a thing cylinder.1
-            unique = f"{name}.{numbers[name]}"
-            numbers[name] += 1
+    taken, numbers, names = {*plain, *others}, Counter[str](), []
+    for thing, name in zip(world.things, plain, strict=True):
+        unique = base = f"{name}.{of(thing).tag}" if name in others or _numbers_a_robot(world, name) else name
+        several = base != name or shared[name] > 1
+        while several and (unique in taken or _numbers_a_robot(world, unique)):  # a thing may be named cylinder.1
+            unique = f"{base}.{numbers[base]}"
+            numbers[base] += 1
         taken.add(unique)
         names.append(unique)
     return names
+
+
+def _numbers_a_robot(world: World, name: str) -> bool:
+    """Whether a name is that of a robot of a group, also of one that is not there."""
+    group, dot, number = name.rpartition(".")
+    return bool(dot) and number.isdecimal() and any(each.name == group for each in world.groups)
 
 
 def loose_number(world: World, index: int) -> int:
@@ -70,18 +79,22 @@ def part_names(group: Group) -> dict[str, tuple[str, int]]:
     return names
 
 
-def all_names(world: World) -> Iterator[str]:
-    """Everything that can be named, but single robots."""
+def _other_names(world: World) -> Iterator[str]:
+    """Everything that can be named, but things and single robots."""
     yield from ("world", "contact")
     yield from (of(setting).tag for setting in world.settings)
     for group in world.groups:
         yield group.name
         yield from (f"{group.name}.{part}" for part in part_names(group))
-    yield from thing_names(world)
+
+
+def all_names(world: World) -> Iterator[str]:
+    """Everything that can be named, but single robots; each name once, because the page cannot show a list with two that are equal."""
+    yield from dict.fromkeys((*_other_names(world), *thing_names(world)))
 
 
 def find(world: World, name: str) -> Target:
-    """What a name means; a clear error if nothing has it. Groups and robots come before things."""
+    """What a name means; a clear error if nothing has it. Groups and robots come first."""
     if name.isdecimal():
         return _robot(world, 0, world.robots, name, name)
     for number, group in enumerate(world.groups):

@@ -28,6 +28,26 @@ def test_names_of_things_are_unique_even_if_somebody_numbered_them_himself():
     assert [names.find(world, name).index for name in found] == [0, 1, 2]
 
 
+CLASHES = """<world><arena width="4" depth="4"/>
+  <lamp x="0" y="1" name="swarm"/><lamp x="1" y="1" name="swarm"/><lamp x="0" y="0" name="swarm.proximity"/>
+  <cylinder x="1" y="0" radius="1" name="swarm.1"/><lamp x="0" y="0" name="world"/><lamp x="1" y="1" name="contact"/>
+  <sbot name="swarm" count="2"><grid spacing="30cm"/><proximity/></sbot>
+  <sbot name="swarm.proximity"><at x="-1" y="-1"/></sbot><disc name="world" radius="5cm" wheel_base="8cm" top_speed="10cm/s"/></world>"""
+
+
+def test_a_thing_with_the_name_of_something_else_gets_its_tag_too_and_is_found_under_that():
+    world = read_text(CLASHES)
+    listed = list(names.all_names(world))
+    assert len(set(listed)) == len(listed), "the page cannot show a list with two names that are equal"
+    found = names.thing_names(world)
+    assert found == ["arena", "swarm.lamp", "swarm.lamp.0", "swarm.proximity.lamp", "swarm.1.cylinder", "world.lamp", "contact.lamp"]
+    for number, name in enumerate(found):
+        target = names.find(world, name)
+        assert (target.kind, target.index) == ("thing", number)
+    assert names.find(world, "swarm").kind == "group" and names.find(world, "swarm.1").kind == "robot"
+    assert names.find(world, "contact").kind == "contact"
+
+
 @pytest.mark.parametrize("name, robot", [("0", 0), ("swarm.3", 3), ("rovers.0", 4), ("rovers.1", 5), ("car.0", 6), ("6", 6),
                                          ("car", 6)])
 def test_a_robot_goes_by_its_number_or_by_its_group(world, name, robot):
