@@ -8,6 +8,7 @@ From the window                         To the window
     {"gallery": true}                       {"gallery": [...], "recent": [...]}
     {"turned": true}  the camera, by hand   {"faults": {"count": 3, "text": "..."}}  what failed in the laboratory itself
     {"folder": "runs"}                      {"listing": {...}}  worlds and recordings there: see open.py
+    {"load": "runs/run.parquet"}            {"loaded": {"error": ""}}  a file of the open dialog, and what is wrong with it
     {"eye": true}                           {"eye": {...}}      where the window looks from: see cameras.pinhole
 """
 

@@ -2,7 +2,8 @@
 // It lists, and `load` opens: a world or a recording is data, and no code in it is run.
 
 const quoted = (text) => `"${text.replace(/[\\"$]/g, "\\$&").replace(/\n/g, "\\n")}"`;
-const openFile = (path) => { for (const each of root.querySelectorAll("dialog[open]")) each.close(); run(`load ${quoted(path)}; pause off`); };
+// A file of the gallery: it closes, and what is wrong is said above the bar. The dialog stays until a file has been opened.
+const openRecent = (path) => { for (const each of root.querySelectorAll("dialog[open]")) each.close(); run(`load ${quoted(path)}; pause off`); };
 
 const opener = document.createElement("dialog");
 opener.id = "open";
@@ -30,10 +31,21 @@ function openDialog() {
 }
 listeners.listing = (now) => {
   $("folder").textContent = now.folder ? `in ${now.folder}` : "in the folder where the laboratory was started";
+  $("open-error").classList.remove("wrong");
   $("open-error").textContent = now.error || (now.entries.length ? "" : "no worlds and no recordings here");
   const rows = now.entries.map((entry) => row(entry, () => entry.kind === "folder" ? send({ folder: entry.path }) : openFile(entry.path)));
   if (now.above !== null) rows.unshift(row({ name: "..", path: now.above, kind: "folder" }, () => send({ folder: now.above })));
   $("entries").replaceChildren(...rows);
+};
+function openFile(path) {
+  $("open-error").classList.remove("wrong");
+  $("open-error").textContent = `opening ${path} …`;
+  send({ load: path });
+}
+listeners.loaded = (now) => {
+  if (!now.error) { for (const each of root.querySelectorAll("dialog[open]")) each.close(); return; }
+  $("open-error").classList.add("wrong");
+  $("open-error").textContent = now.error;
 };
 listeners.recent = (files) => {
   const title = document.createElement("h2"), list = document.createElement("div"), other = document.createElement("button");
@@ -43,7 +55,7 @@ listeners.recent = (files) => {
   other.className = "file";
   other.innerHTML = "<b>Open a file …</b><span>a world or a recording</span>";
   other.onclick = openDialog;
-  list.append(other, ...files.map((entry) => row(entry, () => openFile(entry.path))));
+  list.append(other, ...files.map((entry) => row(entry, () => openRecent(entry.path))));
   $("cards").prepend(title, list);
 };
 $("path").onsubmit = (event) => {

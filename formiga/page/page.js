@@ -323,11 +323,14 @@ function middle() {
   const above = `${Math.ceil(window.innerHeight - $("bar").getBoundingClientRect().top + 8)}px`;
   host.style.setProperty("--above", above);
   document.documentElement.style.setProperty("--formiga-above", above);
+  const tall = $("console").hidden ? 0 : $("console").offsetHeight + 8;  // what stands over the bar stands over the console, too
+  host.style.setProperty("--over", `calc(${above} + ${tall}px)`);
 }
 const watcher = new ResizeObserver(middle);
 const scene = document.querySelector("canvas");
 if (scene) watcher.observe(scene);
 watcher.observe($("bar"));
+watcher.observe($("console"));
 const outside = document.createElement("style");  // of viser's own parts
 outside.textContent = `.formiga-sheet { bottom: var(--formiga-above, 66px) !important; right: 8px !important; left: 8px !important; width: auto !important;
   max-height: 46vh !important; border-radius: 12px !important; } .formiga-sheet * { max-width: 100%; }

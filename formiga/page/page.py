@@ -26,6 +26,7 @@ import numpy as np
 import viser
 from viser import _messages
 
+from formiga.console import quote
 from formiga.errors import FormigaError, suggest
 from formiga.page import export
 from formiga.page.faults import Faults
@@ -239,12 +240,19 @@ class Page:
             self._turned.add(who)
         elif isinstance(folder := message.get("folder"), str):
             line.send({"listing": listing(self.folder, folder)})
+        elif isinstance(file := message.get("load"), str):
+            self.session.post(partial(self._load, line, file))
         elif message.get("eye") and (eye := self._eye(who)) is not None:
             line.send({"eye": eye})
 
     def _complete(self, line: Line, typed: str) -> None:
         console = self.session.console
         self._send(line, {"complete": typed, "words": console.complete(typed)[:200], "from": console.last_word(typed)})
+
+    def _load(self, line: Line, file: str) -> None:
+        """Open a file for the window that asks, and tell it whether that worked: its dialog stays until then."""
+        task = self.session.console.run(f"load {quote([file])}; pause off", who=line.client)
+        self._send(line, {"loaded": {"error": (task.error or "").removeprefix("console:1: ")}})
 
     def _heard(self, kind: str, text: str, who: Any) -> None:
         self._send_all({"say": text, "kind": kind})
@@ -292,8 +300,8 @@ class Page:
 
     # -- cameras: what the session calls its eyes ---------------------------------------------------------------------
     def cameras(self) -> list[str]:
-        """Names of all cameras."""
-        return ["overview", "top", *cameras.named(self.session.world), *self.saved]
+        """Names of all cameras; one of the world or a saved one may have the name of another, and takes its place."""
+        return list(dict.fromkeys(["overview", "top", *cameras.named(self.session.world), *self.saved]))
 
     def known_cameras(self, client: int) -> dict[str, Pose]:
         """All of them, as they fit into a window."""

@@ -131,6 +131,14 @@ def test_help_keeps_its_columns_and_completion_its_box(window, lab):
     assert inside(box(window, "console"), window.tab.viewport_size) and inside(entry.bounding_box(), window.tab.viewport_size)
 
 
+def test_the_console_leaves_the_tools_in_sight(open_window, lab):
+    lab.run("help")
+    window = open_window(size={"width": 1280, "height": 800})
+    window.tab.locator("#formiga #shell").click()
+    window.shows("wait SECONDS")
+    assert apart(box(window, "console"), box(window, "tools")) and inside(box(window, "console"), window.tab.viewport_size)
+
+
 def test_a_phone_has_room_for_the_bar_the_console_the_panel_and_the_scene(open_window, lab):
     lab.run("help")
     window = open_window(size=PHONE, has_touch=True, is_mobile=True)
@@ -144,7 +152,8 @@ def test_a_phone_has_room_for_the_bar_the_console_the_panel_and_the_scene(open_w
     window.tab.locator("#root").get_by_text("formiga", exact=True).tap()
     until(lambda: panel.bounding_box()["height"] > 120)
     tabs = panel.get_by_role("tab")
-    assert tabs.count() == 4 and len({tab.bounding_box()["y"] for tab in tabs.all()}) == 1  # in one row
+    assert tabs.count() == 4
+    until(lambda: len({tab.bounding_box()["y"] for tab in tabs.all()}) == 1)  # in one row, as soon as the panel has come up
     assert panel.bounding_box()["height"] < 0.5 * PHONE["height"] and apart(box(window, "bar"), panel.bounding_box())
     window.tab.locator("#root").get_by_text("formiga", exact=True).tap()
     window.type("help")

@@ -14,6 +14,7 @@ from formiga.view.ground import seen
 from formiga.world.reader import read_text
 from tests.page.conftest import until
 from tests.page.test_browser import drag
+from tests.page.test_comfort import PHONE
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -93,6 +94,18 @@ def test_the_scoreboard_shows_how_it_stands_and_changes_with_it(window, lab, mat
 
     lab.run("load line")
     board.wait_for(state="hidden")
+
+
+def test_the_scoreboard_holds_both_names_on_a_phone(open_window, lab):
+    window = open_window(size=PHONE, has_touch=True, is_mobile=True)
+    window.tab.locator("#formiga #board").wait_for(state="visible")
+    around = window.tab.locator("#formiga #teams").bounding_box()
+    assert around["x"] >= 0 and around["x"] + around["width"] <= PHONE["width"]
+    for team in ("blue", "yellow"):
+        name = window.tab.locator(f"#formiga #{team}")
+        each = name.bounding_box()
+        assert around["x"] < each["x"] and each["x"] + each["width"] < around["x"] + around["width"]
+        assert name.evaluate("(each) => each.scrollWidth <= each.clientWidth"), "cut short, though there is room"
 
 
 def test_the_scoreboard_is_dark_where_it_is_dark(window, lab):

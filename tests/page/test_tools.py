@@ -10,6 +10,7 @@ from formiga.page.params import range_of, split
 from formiga.session import recent
 from formiga.view.cameras import pinhole
 from tests.page.conftest import until
+from tests.page.test_comfort import PHONE, apart, box, inside
 
 MINE = """<world name="room" dt="0.1">
   <!-- mine -->
@@ -94,7 +95,7 @@ def test_files_are_opened_and_saved_from_the_page(room, open_window, folder):
     tab.locator("#formiga #entries .folder", has_text="runs").click()
     tab.locator("#formiga #entries .recording").click()
     until(lambda: room.session.replay is not None, message=lambda: f"not opened: {room.said[-3:]}")
-    assert tab.locator("#formiga dialog[open]").count() == 0
+    until(lambda: tab.locator("#formiga dialog[open]").count() == 0)
     tab.locator("#formiga #worlds").click()
     tab.locator("#formiga #recent .world").click()
     until(lambda: room.session.replay is None and room.session.world.name == "room")
@@ -108,6 +109,51 @@ def test_files_are_opened_and_saved_from_the_page(room, open_window, folder):
     tab.get_by_role("button", name="Replace room.xml").click()
     until(lambda: (folder / "room.xml").read_text() != MINE)
     assert 'width="${side}"' in (folder / "room.xml").read_text()
+
+
+@browser
+def test_the_open_dialog_stays_with_what_is_wrong_until_a_file_has_been_opened(room, open_window, folder):
+    (folder / "wrong.xml").write_text("<world>\n  <sbott/>\n</world>")
+    (folder / "other.xml").write_text('<world name="other"><arena width="2" depth="2"/></world>')
+    tab = open_window(size=PHONE).tab
+    tab.locator("#formiga #worlds").click()
+    tab.locator("#formiga #open-file").click()
+    names = tab.locator("#formiga #entries .file b")
+    until(lambda: names.all_inner_texts() == ["other.xml", "room.xml", "wrong.xml"])
+    for each in names.all():  # readable also on a phone: not cut short
+        assert each.evaluate("(name) => name.scrollWidth <= name.clientWidth")
+    error = tab.locator("#formiga #open-error")
+    for typed, words in (("nothere.xml", "nothere.xml: no such file."), ("wrong.xml", "wrong.xml:2: <sbott> is unknown.")):
+        tab.locator("#formiga #path-input").fill(typed)
+        tab.keyboard.press("Enter")
+        until(lambda words=words: words in error.inner_text())
+        assert error.inner_text().startswith(typed)
+        assert tab.locator("#formiga #open").is_visible() and tab.locator("#formiga #path-input").input_value() == typed
+        assert room.session.world.name == "room"
+    tab.locator("#formiga #entries .world", has_text="other.xml").click()
+    until(lambda: room.session.world.name == "other")
+    until(lambda: tab.locator("#formiga dialog[open]").count() == 0)
+
+
+@browser
+def test_names_that_occur_twice_leave_the_panel_alive(room, open_window, folder):
+    """viser's lists end the whole page if two of their entries are the same."""
+    (folder / "twice.xml").write_text("""<world name="twice"><arena width="2" depth="2"/><lamp x="0" y="0.5" name="cars"/>
+        <lamp x="0" y="0" name="world"/><camera name="top" x="1" y="1" z="1"/><sbot name="cars"><at x="0" y="-0.5"/></sbot></world>""")
+    window = open_window()
+    room.run("load twice.xml")
+    window.tab.get_by_role("tab", name="Change").click()
+    window.tab.locator("input[value=world]").first.click()
+    offered = window.tab.locator("[role=option]:visible")
+    until(lambda: offered.count() > 4)
+    assert offered.all_inner_texts() == ["world", "contact", "cars", "arena", "cars.lamp", "world.lamp"]
+    offered.filter(has_text="cars.lamp").click()
+    room.run("camera top")
+    assert room.page.cameras() == ["overview", "top"]
+    room.run("set cars.lamp.x 0.25")
+    assert room.session.world.things[1].x == 0.25
+    window.tab.get_by_role("tab", name="Look").click()
+    assert window.tab.get_by_role("tab").count() == 4 and not window.errors
 
 
 @browser
@@ -147,6 +193,9 @@ def test_a_film_shows_how_far_it_is_and_can_be_stopped(room, open_window, folder
     room.run("record tape.parquet; step 200; record off; load tape.parquet; export film.gif")
     window.tab.wait_for_selector("#formiga #exporting", state="visible")
     assert window.tab.locator("#formiga #export-name").inner_text() == "film.gif"
+    window.tab.locator("#formiga #shell").click()  # with the console open, too, it can be seen and stopped
+    until(lambda: apart(box(window, "exporting"), box(window, "console")) and apart(box(window, "exporting"), box(window, "bar")))
+    assert inside(box(window, "exporting"), window.tab.viewport_size)
     until(lambda: window.tab.locator("#formiga #export-done").evaluate("bar => bar.value") > 0)
     window.tab.locator("#formiga #export-stop").click()
     room.heard("the export was stopped; nothing was written", "error")
