@@ -165,9 +165,10 @@ def _throw_group(world: World, fixed: Fixed, group: Group, robots: slice, rule: 
     failed, placed = throw(keys, PLACE, robots.start, robots.stop, standing, radius, safety, rule.gap, reach, region,
                            fixed.shapes, fixed.outlines, near, position)
     if failed >= 0:
-        side = "and lower 'gap'" if connected else "or lower 'count'"
-        raise WorldError(f"{where(rule) or where(group)}{group.count} robots of radius {group.robot.radius:g} m do not fit in "
-                         f"{region.x1 - region.x0:g} m x {region.y1 - region.y0:g} m; placed {placed}. "
+        apart = f" with a gap of {rule.gap:g} m" if rule.gap > 0.0 and not connected else ""
+        side = "and lower 'gap'" if connected else "or lower 'count' or 'gap'" if apart else "or lower 'count'"
+        raise WorldError(f"{where(rule) or where(group)}{group.count} robots of radius {group.robot.radius:g} m{apart} "
+                         f"do not fit in {region.x1 - region.x0:g} m x {region.y1 - region.y0:g} m; placed {placed}. "
                          f"Enlarge <arena> {side}.")
 
 

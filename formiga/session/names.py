@@ -1,8 +1,8 @@
 """Names of what is in a world, for people who type: `lamp`, `cylinder.1`, `swarm`, `swarm.3`, `swarm.proximity.noise`.
 
-A thing goes by its name, or by `name.0`, `name.1` ... in the order of the file if several share it; `swarm.lamp` is a lamp that has
-the name of a group. A robot is `group.3`, or just its number over all groups. A part of a group goes by its name or tag; the
-controller also by `controller`.
+A thing goes by its name, or by `name.0`, `name.1` ... in the order of the file if several share it; `swarm.lamp` is a lamp
+with the name of a group. A robot is `group.3`, or just its number over all groups. A part of a group goes by its name or tag;
+the controller also by `controller`.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _other_names(world: World) -> Iterator[str]:
 
 
 def all_names(world: World) -> Iterator[str]:
-    """Everything that can be named, but single robots; each name once, because the page cannot show a list with two that are equal."""
+    """Everything that can be named, but single robots; each name once, because a list with two equal entries ends the page."""
     yield from dict.fromkeys((*_other_names(world), *thing_names(world)))
 
 

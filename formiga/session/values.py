@@ -32,6 +32,8 @@ def get(session: Session, path: str) -> str:
     if path in run:
         return written(run[path])
     name, _, attribute = path.rpartition(".")
+    if not name and path in names.all_names(session.world):
+        raise FormigaError(f"'{path}' has several values; give one of them, such as {path}.ATTRIBUTE. `info {path}` shows all.")
     if not name:
         raise FormigaError(f"there is no '{brief(path)}'.{suggest(brief(path), run)} Give NAME.ATTRIBUTE, or one of: "
                            f"{', '.join(run)}.")

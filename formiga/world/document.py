@@ -29,7 +29,7 @@ from formiga.world.placement import At
 
 KEPT = "a world as it stood."
 ANEW = "a world as it stood, written anew: comments, params, arithmetic, includes and defaults were not kept."
-_HEADER = re.compile(r"<!-- Written by formiga ([0-9a-f]{8}): [^\n]*-->\n")
+_HEADER = re.compile(r"<!-- Written by formiga ([0-9a-f]{8}): [^\n]*-->\r?\n")
 
 Line = tuple[Any, Any]   # an element, and the XML node that it came from; None if that stands in an included file
 
@@ -63,7 +63,9 @@ class Document:
     def text(self, world: World, file: str | os.PathLike[str] | None = None) -> str:
         """The document of an edited world, to be kept as `file`; written anew if the old text cannot say it."""
         kept = self.kept(world, self.file if file is None else os.fspath(file))
-        return signed(writer.to_text(world), ANEW) if kept is None else signed(kept, KEPT)
+        text, about = (writer.to_text(world), ANEW) if kept is None else (kept, KEPT)
+        end = "\r\n" if self.data[:self.data.find(b"\n")].endswith(b"\r") else "\n"  # lines end as in the file
+        return signed(text.replace("\n", end), about, end)
 
     def kept(self, world: World, file: str) -> str | None:
         """The old text with what has changed; None if that does not give the edited world."""
@@ -80,9 +82,9 @@ class Document:
             return None
 
 
-def signed(text: str, about: str = KEPT) -> str:
-    """A world's text with the line by which `is_ours` knows it."""
-    return f"<!-- Written by formiga {zlib.crc32(text.encode()):08x}: {about} -->\n{text}"
+def signed(text: str, about: str = KEPT, end: str = "\n") -> str:
+    """A world's text with the line by which `is_ours` knows it; `end` ends that line."""
+    return f"<!-- Written by formiga {zlib.crc32(text.encode()):08x}: {about} -->{end}{text}"
 
 
 def is_ours(path: str | os.PathLike[str]) -> bool:

@@ -138,8 +138,10 @@ class Lamp:
 @element("zone", role="thing")
 @dataclass(frozen=True)
 class Zone:
-    """A painted part of the floor, which <ground reads="grey"> and <ground reads="colour"> see. Of two that overlap, the later
-    one covers the other."""
+    """A painted part of the floor, which <ground reads="grey"> and <ground reads="colour"> see.
+
+    Of two that overlap, the later one covers the other.
+    """
 
     x: float = length(doc="of the centre")
     y: float = length(doc="of the centre")

@@ -69,6 +69,8 @@ def tree(file: str, data: bytes, encoding: str | None, remove_pis: bool = True) 
     """The root of a file as an lxml element, with its comments; WorldError if it is not well-formed."""
     if not data.strip():
         raise WorldError(f"{file}:1: the file is empty; a world begins with <world>.")
+    if data.startswith(b"PAR1"):  # Parquet
+        raise WorldError(f"{file}: is a recording, not a world; `formiga view {file}` plays it.")
     _refuse_doctype(file, data)
     parser = etree.XMLParser(encoding=encoding, resolve_entities=False, no_network=True, load_dtd=False,
                              huge_tree=False, remove_pis=remove_pis, collect_ids=False)

@@ -57,6 +57,19 @@ def test_list_has_a_line_for_every_registered_element(call):
         assert [line.split()[0] for line in lines] == list(registered(role))
 
 
+def test_list_cuts_no_sentence_short(call):
+    for section in ("robots", "sensors", "controllers", "placements", "things", "actuators", "settings", "searches", "page"):
+        for line in call("list", section).stdout.splitlines():
+            assert line.rstrip().endswith((".", "]", ")")), line
+
+
+def test_a_recording_given_as_a_world_is_told_apart(refused, tmp_path):
+    path = tmp_path / "run.parquet"
+    path.write_bytes(b"PAR1\x15\x04")
+    for command in ("check", "run"):
+        assert refused(command, path) == f"{path}: is a recording, not a world; `formiga view {path}` plays it."
+
+
 def test_list_shows_every_shipped_world_with_its_one_line(call):
     lines = call("list", "worlds").stdout.splitlines()
     assert [line.split()[0] for line in lines] == list(shipped_worlds())

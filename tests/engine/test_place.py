@@ -159,6 +159,13 @@ def test_two_lots_of_cylinders_avoid_each_other():
     assert len(discs) == 28 and gaps(discs[:, :2], discs[:, 2]).min() >= -1e-12
 
 
+def test_a_gap_that_is_too_wide_is_named():
+    """gap="2" where 2cm was meant."""
+    with pytest.raises(WorldError, match=r"^3 robots of radius 0.058 m with a gap of 2 m do not fit in 2 m x 2 m; placed \d. "
+                                         r"Enlarge <arena> or lower 'count' or 'gap'.$"):
+        start(Group(SBot(), 3, "a", (Scatter(gap=2.0),)), things=(Arena(2.0, 2.0),))
+
+
 @pytest.mark.parametrize("rule, words", [(Scatter(), "or lower 'count'"), (Connected(), "'gap'")])
 def test_who_does_not_fit_is_told_how_many_did(rule, words):
     with pytest.raises(WorldError) as error:

@@ -139,7 +139,8 @@ def test_the_open_dialog_stays_with_what_is_wrong_until_a_file_has_been_opened(r
 def test_names_that_occur_twice_leave_the_panel_alive(room, open_window, folder):
     """viser's lists end the whole page if two of their entries are the same."""
     (folder / "twice.xml").write_text("""<world name="twice"><arena width="2" depth="2"/><lamp x="0" y="0.5" name="cars"/>
-        <lamp x="0" y="0" name="world"/><camera name="top" x="1" y="1" z="1"/><sbot name="cars"><at x="0" y="-0.5"/></sbot></world>""")
+        <lamp x="0" y="0" name="world"/><camera name="top" x="1" y="1" z="1"/>
+        <sbot name="cars"><at x="0" y="-0.5"/></sbot></world>""")
     window = open_window()
     room.run("load twice.xml")
     window.tab.get_by_role("tab", name="Change").click()
@@ -194,7 +195,7 @@ def test_a_film_shows_how_far_it_is_and_can_be_stopped(room, open_window, folder
     window.tab.wait_for_selector("#formiga #exporting", state="visible")
     assert window.tab.locator("#formiga #export-name").inner_text() == "film.gif"
     window.tab.locator("#formiga #shell").click()  # with the console open, too, it can be seen and stopped
-    until(lambda: apart(box(window, "exporting"), box(window, "console")) and apart(box(window, "exporting"), box(window, "bar")))
+    until(lambda: all(apart(box(window, "exporting"), box(window, other)) for other in ("console", "bar")))
     assert inside(box(window, "exporting"), window.tab.viewport_size)
     until(lambda: window.tab.locator("#formiga #export-done").evaluate("bar => bar.value") > 0)
     window.tab.locator("#formiga #export-stop").click()

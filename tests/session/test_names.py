@@ -32,7 +32,8 @@ CLASHES = """<world><arena width="4" depth="4"/>
   <lamp x="0" y="1" name="swarm"/><lamp x="1" y="1" name="swarm"/><lamp x="0" y="0" name="swarm.proximity"/>
   <cylinder x="1" y="0" radius="1" name="swarm.1"/><lamp x="0" y="0" name="world"/><lamp x="1" y="1" name="contact"/>
   <sbot name="swarm" count="2"><grid spacing="30cm"/><proximity/></sbot>
-  <sbot name="swarm.proximity"><at x="-1" y="-1"/></sbot><disc name="world" radius="5cm" wheel_base="8cm" top_speed="10cm/s"/></world>"""
+  <sbot name="swarm.proximity"><at x="-1" y="-1"/></sbot>
+  <disc name="world" radius="5cm" wheel_base="8cm" top_speed="10cm/s"/></world>"""
 
 
 def test_a_thing_with_the_name_of_something_else_gets_its_tag_too_and_is_found_under_that():
@@ -40,7 +41,8 @@ def test_a_thing_with_the_name_of_something_else_gets_its_tag_too_and_is_found_u
     listed = list(names.all_names(world))
     assert len(set(listed)) == len(listed), "the page cannot show a list with two names that are equal"
     found = names.thing_names(world)
-    assert found == ["arena", "swarm.lamp", "swarm.lamp.0", "swarm.proximity.lamp", "swarm.1.cylinder", "world.lamp", "contact.lamp"]
+    assert found == ["arena", "swarm.lamp", "swarm.lamp.0", "swarm.proximity.lamp", "swarm.1.cylinder", "world.lamp",
+                     "contact.lamp"]
     for number, name in enumerate(found):
         target = names.find(world, name)
         assert (target.kind, target.index) == ("thing", number)

@@ -67,6 +67,7 @@ WRONG = {  # a line, and what has to be in the answer
     "set lft.x 1": "there is nothing named 'lft'. Did you mean 'left'?",
     "set x 1": "'x' is not NAME.ATTRIBUTE",
     "set left.z.y 1": "nothing named 'left.z'",
+    "get swarm": "'swarm' has several values; give one of them, such as swarm.ATTRIBUTE. `info swarm` shows all.",
     "get nothing": "Give NAME.ATTRIBUTE, or one of: time, step, seed",
     "get tim": "Did you mean 'time'?",
     "get left.warmth": "'left' has no 'warmth'",

@@ -147,3 +147,19 @@ def test_a_file_is_ours_until_it_is_edited(tmp_path):
     assert not is_ours(path)
     path.write_text("<world/>")
     assert not is_ours(path) and not is_ours(tmp_path / "none.xml")
+
+
+@pytest.mark.parametrize("change", [lambda world: replace(world, dt=0.2), lambda world: replace(world, things=(), groups=())],
+                         ids=["kept", "all changed"])
+def test_lines_end_as_they_did_in_the_file(tmp_path, change):
+    path = tmp_path / "windows.xml"
+    path.write_bytes(MINE.replace("\n", "\r\n").encode())
+    document = Document.read(path)
+    text = document.text(change(document.world))
+    assert text.count("\r\n") == text.count("\n") > 3
+    path.write_bytes(text.encode())
+    assert is_ours(path) and read(path) == change(document.world)
+    again = Document.read(path)
+    assert again.text(again.world) == text                # the first line is not kept twice
+    path.write_bytes(text.replace("mine", "yours").encode())
+    assert not is_ours(path)
