@@ -127,7 +127,7 @@ class Simulation:
             orders = control.decide_all(self.world, self.state, readings)  # ... before anybody moves
         orders |= self._from_outside(driven, orders)
         orders |= self._outputs(told, orders)
-        self.engine.step(self.model, self.state, act.act_all(self.world, self.state, orders))
+        self.engine.step(self.model, self.state, act.act_all(self.world, self.state, orders, readings))
         if events := getattr(self.state.scratch, "events", None):
             self.log.take(events, self._asked[1])
         self._readings = None
