@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from formiga.act.wheels import order_world, running_world, stand_world
+from formiga.control import bad_order
 from formiga.control.view import View
-from formiga.errors import WorldError
 from formiga.kernels.program import ENDED, Program, Stage
 from formiga.noise import Noise
 from formiga.sense import Readings, Scene
 from formiga.state import Floats, State, kinds_of, refuse_others
-from formiga.world.elements import of, where
+from formiga.world.elements import of
 from formiga.world.model import World
 
 
@@ -98,6 +98,7 @@ class Steps:
         self._program: Program | None = None
         self._arrays: tuple[Any, ...] = ()
         self._genes: dict[str, Any] = {}
+        self._readings: Readings = {}
         self._orders: dict[str, Floats] = {}
         self._kinds = kinds_of(state)
 
@@ -117,7 +118,8 @@ class Steps:
         parts = stages_of(*self.given)
         self.lacking = parts.lacking
         if not self.lacking:
-            self._program, self._orders = Program(parts.step, state.worlds, world.robots), parts.orders
+            self._program = Program(parts.step, state.worlds, world.robots)
+            self._readings, self._orders = parts.readings, parts.orders
             self._arrays = self._current()
             self._genes = {name: genes.copy() for name, genes in state.genotypes.items()}
         return not self.lacking
@@ -139,8 +141,7 @@ class Steps:
         for group in world.groups:
             for w, i in np.argwhere(~np.isfinite(self._orders.get(group.name, np.zeros((0, 0, 2)))).all(axis=-1)):
                 if self._program.stopped[w] > ENDED:
-                    raise WorldError(f"{where(group.controller)}the controller of '{group.name}' ordered a wheel speed that is "
-                                     f"not a number, for robot {i}.")
+                    raise bad_order(group, int(w), int(i), self._readings)
 
 
 BOUND = ("position", "heading", "wheels", "wheel_angle", "crashed", "crashes", "alive", "done", "step", "unresolved", "key")

@@ -117,7 +117,7 @@ class Simulation:
             orders |= self._from_outside(wheels, orders)
         if outputs:
             orders |= self._outputs(outputs, orders)
-        self.engine.step(self.model, self.state, act.act_all(self.world, self.state, orders))
+        self.engine.step(self.model, self.state, act.act_all(self.world, self.state, orders, readings))
         if events := getattr(self.state.scratch, "events", None):
             self.log.take(events, self._asked[1])
         self._readings = None

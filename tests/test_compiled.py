@@ -183,6 +183,60 @@ def test_a_controller_of_the_users_own_with_a_kernel_runs_in_the_call(monkeypatc
         broken.step()
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_sensor_that_reads_no_number_is_named_before_the_controller_that_follows_it(monkeypatch, compiled, value):
+    monkeypatch.setattr(elements, "_registry", dict(elements._registry))
+    monkeypatch.setattr(elements, "_classes", dict(elements._classes))
+    wanted = np.full((2, 3, 1), 0.02)
+    wanted[1, 2] = value
+
+    @kernel()
+    def copy_world(w, wanted, reading):
+        reading[w] = wanted[w]
+
+    @kernel()
+    def follow_world(w, reading, wheels):
+        for i in range(wheels.shape[1]):
+            wheels[w, i, 0] = wheels[w, i, 1] = reading[w, i, 0]
+
+    @element("feeler", role="sensor")
+    @dataclass(frozen=True)
+    class Feeler:
+        """Reads what it is told."""
+
+        name: str = elements.name("feeler")
+
+        def read(self, scene):
+            return wanted.copy()
+
+        def stages(self, scene):
+            reading = np.zeros_like(wanted)
+            return reading, [Stage(copy_world, (wanted, reading))]
+
+    @element("follower", role="controller")
+    @dataclass(frozen=True)
+    class Follower:
+        """Drives as fast as it reads."""
+
+        def decide(self, view):
+            return np.repeat(view.reading("feeler"), 2, axis=-1)
+
+        def stages(self, view, wheels):
+            return [Stage(follow_world, (view.reading("feeler"), wheels))]
+
+    text = '''<world><arena width="3" depth="3"/>
+<sbot name="a" count="3"><scatter/>
+<encoders/><feeler/>
+<follower/></sbot></world>'''
+    lab = Simulation(read_text(text, "w.xml"), worlds=2, compiled=compiled)
+    message = (rf"w\.xml:3: the sensor 'feeler' \(<feeler>\) of 'a' read {value} for robot 2, and the controller of 'a' "
+               r"ordered a wheel speed that is not a number, for robot 2\.$")
+    with pytest.raises(WorldError, match=message):
+        lab.step()
+    assert (lab.state.step[1], lab._compiled is not None) == (0, compiled)
+
+
 @kernel(inner=True)
 def halved(x):
     return x / 2

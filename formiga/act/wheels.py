@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from formiga.control import Orders
-from formiga.errors import WorldError
+from formiga.control import Orders, bad_order
 from formiga.kernels import kernel
 from formiga.noise import channel, either, stream
+from formiga.sense import Readings
 from formiga.state import Floats, State
-from formiga.world.elements import where
 from formiga.world.model import World
 
 MOTORS = channel("motors")
 
 
-def command(world: World, state: State, orders: dict[str, Orders]) -> Floats:
-    """Rim speeds (W, N, 2): cut at the top speed, with each motor's noise."""
+def command(world: World, state: State, orders: dict[str, Orders], readings: Readings | None = None) -> Floats:
+    """Rim speeds (W, N, 2): cut at the top speed, with each motor's noise. readings: what the orders were decided on."""
     wheels = np.zeros((state.worlds, world.robots, 2))
     for group, robots in zip(world.groups, world.slices, strict=True):
         if group.name in orders:
             bad = drive_motors(orders[group.name].wheels, robots.start, group.robot.top_speed, group.robot.motor_noise,
                                state.key, state.step, wheels)
             if bad >= 0:
-                raise WorldError(f"{where(group.controller)}the controller of '{group.name}' ordered a wheel speed that is "
-                                 f"not a number, for robot {bad}.")
+                wrong = ~np.isfinite(orders[group.name].wheels[:, bad]).all(axis=-1)
+                raise bad_order(group, int(np.argmax(wrong)), bad, readings)
     return wheels
 
 

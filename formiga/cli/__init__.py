@@ -1,7 +1,8 @@
 """The command line: one file per command. A command parses, calls the library, prints.
 
-Exit codes: 0 done, 1 a study missed its numbers, a motion exploded or a team could not play to the end, 2 bad input, 70 a fault
-of formiga, 130 interrupted. Whatever goes wrong is one line on stderr; `formiga --debug COMMAND ...` shows the traceback above.
+Exit codes: 0 done, 1 a study missed its numbers, a motion exploded, a team could not play to the end or the page failed, 2 bad
+input, 70 a fault of formiga, 130 interrupted, 143 ended by SIGTERM, 129 by the end of its terminal. Whatever goes wrong is one
+line on stderr; `formiga --debug COMMAND ...` shows the traceback above.
 Commands import what is heavy inside their functions, so that `formiga --help` is quick.
 """
 
@@ -22,11 +23,20 @@ import click
 from formiga.errors import FormigaError
 
 COMMANDS = ("run", "view", "export", "match", "tournament", "evolve", "check", "list", "schema", "bench", "study")
-EXPLODED = UNFINISHED = 1
+EXPLODED = UNFINISHED = PAGE_FAILED = 1
 FAULT = 70                                                       # EX_SOFTWARE of sysexits.h
 LONGEST = 200                                                    # characters of an error of another library
-INTERRUPTED, BROKEN_PIPE = 130, 141                              # as shells count them: 128 + the signal
+SIGNALLED = 128                                                  # and the signal's number, as shells count them
+INTERRUPTED, BROKEN_PIPE = SIGNALLED + 2, SIGNALLED + 13         # by SIGINT, which is Ctrl-C; by SIGPIPE
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)      # not our mistake: there is no room for the output
+
+
+class Ended(BaseException):
+    """A signal other than Ctrl-C has ended a command, which has closed everything as after Ctrl-C."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
 
 
 class Formiga(click.Group):
@@ -62,6 +72,8 @@ class Formiga(click.Group):
             code = 2
         except (click.Abort, KeyboardInterrupt):
             code = complain("interrupted", INTERRUPTED)
+        except Ended as wrong:
+            code = complain("interrupted", wrong.code)
         except (Exception, SystemExit) as wrong:
             if isinstance(wrong, SystemExit) and not _own_line(wrong):
                 raise

@@ -5,10 +5,11 @@ from __future__ import annotations
 import signal
 import threading
 from importlib import import_module
+from types import FrameType
 
 import click
 
-from formiga.cli import options
+from formiga.cli import SIGNALLED, Ended, options
 from formiga.errors import FormigaError, suggest
 
 
@@ -27,6 +28,17 @@ def command(name: tuple[str, ...], full: bool, json_path: str | None) -> None:
             raise FormigaError(f"there is no bench '{each}'.{suggest(each, benchmarks.BENCHES)} "
                                f"There are: {', '.join(benchmarks.BENCHES)}.")
     options.refuse_unwritable(json_path)
+    heard: list[int] = []
+
+    def end(number: int, _: FrameType | None) -> None:
+        heard.append(number)
+        raise KeyboardInterrupt  # as after Ctrl-C: what a bench has started is ended too
+
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: what a bench has started is ended too
-    benchmarks.run(list(name or benchmarks.BENCHES), json_path, full)
+        signal.signal(signal.SIGTERM, end)
+    try:
+        benchmarks.run(list(name or benchmarks.BENCHES), json_path, full)
+    except KeyboardInterrupt:
+        if heard:
+            raise Ended(SIGNALLED + heard[0]) from None
+        raise

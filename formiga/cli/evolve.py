@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from formiga.cli import INTERRUPTED, options
+from formiga.cli import options
 from formiga.cli.progress import Compiling, Signals
 from formiga.errors import FormigaError
 
@@ -87,7 +87,7 @@ def command(world: str | None, generations: int | None, population: int | None, 
             if not os.path.exists(os.path.join(folder, "evolution.parquet")):
                 raise
             click.echo(f"formiga: interrupted; {go_on}", err=True)
-            return INTERRUPTED
+            return signals.code
         if json_path is not None:
             write_whole(json_path, json.dumps(outcome.summary, indent=1) + "\n")
     if not quiet:
@@ -95,7 +95,7 @@ def command(world: str | None, generations: int | None, population: int | None, 
     if outcome.interrupted:
         click.echo(f"formiga: interrupted after generation {outcome.evolution.generation} of "
                    f"{outcome.evolution.search.generations}; {go_on}", err=True)
-        return INTERRUPTED
+        return signals.code
     return 0
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from formiga.cli import INTERRUPTED, UNFINISHED, options
+from formiga.cli import PAGE_FAILED, UNFINISHED, options
 
 if TYPE_CHECKING:
     from formiga.soccer.match import Match
@@ -140,6 +140,7 @@ def command(blue: str, yellow: str, players: int, half: float, halves: int, pres
         raise FormigaError(f"{out}: a recording is a file such as match.parquet.")
     options.refuse_unwritable(json_path, out)
     online = any(find_team(team).network for team in (blue, yellow))
+    failed = 0
     with ExitStack() as stack:
         signals = stack.enter_context(Signals("the match", compiling=True))
         match = stack.enter_context(arrange(
@@ -149,7 +150,7 @@ def command(blue: str, yellow: str, players: int, half: float, halves: int, pres
         match.meet()  # before kernels are compiled, or a page is opened, for a match that cannot be played
         pace = speed or (1.0 if online or view else inf)
         if view:
-            _in_browser(match, seed, pace, port, no_browser, out, signals.stop)
+            failed = _in_browser(match, seed, pace, port, no_browser, out, signals.stop)
             match.interrupted = not match.over
         else:
             _headless(match, seed, pace, out, quiet, signals.stop)
@@ -162,8 +163,8 @@ def command(blue: str, yellow: str, players: int, half: float, halves: int, pres
     if match.interrupted:
         done = " : ".join(map(str, result["score"]))
         click.echo(f"formiga: interrupted at {result['simulated_seconds']:.1f} s; it stood {done}", err=True)
-        return INTERRUPTED
-    return report(result)
+        return signals.code
+    return report(result) or failed
 
 
 def _many(count: int, what: str) -> str:
@@ -206,7 +207,7 @@ def _headless(match: Match, seed: int, speed: float, out: str | None, quiet: boo
 
 
 def _in_browser(match: Match, seed: int, speed: float, port: int | None, no_browser: bool, out: str | None,
-                stop: Callable[[], bool]) -> None:
+                stop: Callable[[], bool]) -> int:
     import threading
     import webbrowser
 
@@ -228,6 +229,7 @@ def _in_browser(match: Match, seed: int, speed: float, port: int | None, no_brow
             session.record(out)
         session.play()
         session.run(stop)
+    return PAGE_FAILED if page.faults.count else 0
 
 
 class Progress:

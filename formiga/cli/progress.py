@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from formiga.cli import INTERRUPTED
+from formiga.cli import INTERRUPTED, SIGNALLED, Ended
 
 ENDS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 PATIENCE = 1.0  # s of compiling, before it is told
@@ -122,12 +122,14 @@ def _compiles(frame: FrameType | None) -> bool:
 class Signals:
     """The first Ctrl-C, SIGTERM or end of the terminal asks the run to stop `when` it can; the second ends it at once.
     With `compiling`, the first one does so, too, while a kernel is compiled: no step is under way that could be finished.
+    `code` is the exit code of a command that the first one has ended: 130 after Ctrl-C, 143 after SIGTERM.
 
     Python calls a handler between two of its own instructions. If a call into a library has not returned GRACE seconds after
     the second signal, a thread that listens to the signals themselves ends the process.
     """
 
     def __init__(self, when: str = "at the next step", compiling: bool = False) -> None:
+        self.code = INTERRUPTED
         self._asked = self._ending = False
         self._compiling = compiling
         self._words = f"\nstopping {when}; again to stop at once\n".encode()
@@ -145,12 +147,14 @@ class Signals:
             self._listen()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         for number, before in self._before.items():
             signal.signal(number, before)
         if self._heard_of is not None:
             signal.set_wakeup_fd(self._wakes_before, warn_on_full_buffer=False)
             self._heard_of[1].close()  # the thread reads the end
+        if kind is not None and issubclass(kind, (KeyboardInterrupt, click.Abort)) and self.code != INTERRUPTED:
+            raise Ended(self.code)
 
     def _listen(self) -> None:
         """Start the thread that hears signals while the main thread does not."""
@@ -160,11 +164,11 @@ class Signals:
         threading.Thread(target=self._watch, args=[listening], daemon=True).start()
 
     def _watch(self, listening: socket.socket) -> None:
-        count = 0
+        heard: list[int] = []
         with listening:
             while numbers := listening.recv(64):
-                count += sum(number in self._before for number in numbers)
-                if count >= 2:
+                heard += [number for number in numbers if number in self._before]
+                if len(heard) >= 2:
                     break
             else:
                 return
@@ -174,9 +178,11 @@ class Signals:
                 return
         with suppress(OSError):
             os.write(2, b"formiga: interrupted\n")
-        os._exit(INTERRUPTED)
+        os._exit(SIGNALLED + heard[0])
 
     def _heard(self, number: int, frame: FrameType | None) -> None:
+        if not self._asked:
+            self.code = SIGNALLED + number
         if self._asked or (self._compiling and any(map(_compiles, (frame, *sys._current_frames().values())))):
             self._asked = self._ending = True
             signal.signal(number, signal.SIG_DFL)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from formiga.cli import EXPLODED, INTERRUPTED, complain, options
+from formiga.cli import EXPLODED, complain, options
 from formiga.cli.check import counted
 from formiga.errors import FormigaError
 
@@ -78,7 +78,7 @@ def command(world: str, engine: str | None, seconds: float | None, seed: int, wo
     if run.interrupted:
         kept = f"; kept {run.recording}" if run.recording else ""
         click.echo(f"formiga: interrupted at {run.seconds:.1f} s of {asked:g} s{kept}", err=True)
-        return INTERRUPTED
+        return signals.code
     for event in run.log.exploded[:MOST_EXPLOSIONS]:
         number, kept = f"world {event.world}: " if worlds > 1 else "", f"; kept {run.recording}" if run.recording else ""
         complain(f"{number}{event.text}{kept}.", EXPLODED)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from formiga.cli import INTERRUPTED
 from formiga.cli.match import Speed, addresses, game_options, network_options, report
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def command(teams: tuple[str, ...], rounds: int, both: bool, seed: int, out: str
     if not finished:
         click.echo(f"formiga: interrupted; {len(contest.left)} of {len(contest.fixtures)} matches are left. "
                    "The same command goes on.", err=True)
-        return INTERRUPTED
+        return signals.code
     return 2 if contest.failed else code
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from formiga.cli import options
+from formiga.cli import PAGE_FAILED, options
 
 if TYPE_CHECKING:
     from formiga.page.page import Page
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 @options.own_elements
 @click.option("--run-code", is_flag=True, help="Runs the code that a RECORDING brought along. Only if you trust it.")
 def command(what: str | None, port: int | None, host: str, no_browser: bool, engine: str | None, seed: int,
-            script: str | None, paused: bool, settings: dict[str, str], own: tuple[str, ...], run_code: bool) -> None:
+            script: str | None, paused: bool, settings: dict[str, str], own: tuple[str, ...], run_code: bool) -> int:
     """Open the laboratory in the browser: play, pause, drag, inspect, edit, record, replay.
 
     WORLD is a file or the name of a shipped world, RECORDING a run.parquet that `formiga run --out` or the laboratory wrote.
-    Without either the page shows what there is. Ctrl-C ends it.
+    Without either the page shows what there is. Ctrl-C ends it. The exit code is 1 if something failed in the page itself.
 
     Elements of your own whose code is not loaded are left out of the picture of a RECORDING; --with or --run-code brings them.
     """
@@ -65,6 +65,7 @@ def command(what: str | None, port: int | None, host: str, no_browser: bool, eng
             if script is not None:
                 session.console.run_file(script)
             session.run(signals.stop)
+    return PAGE_FAILED if page.faults.count else 0  # the page has said how many
 
 
 def say_other_port(page: Page, wanted: int) -> None:

@@ -15,7 +15,7 @@ from formiga.errors import WorldError
 from formiga.noise import Noise
 from formiga.sense import Readings
 from formiga.state import State
-from formiga.world.elements import discover, where
+from formiga.world.elements import discover, of, where
 from formiga.world.model import Group, World
 
 
@@ -50,6 +50,19 @@ def as_orders(group: Group, worlds: int, given: Any, place: str = "") -> Orders:
     return Orders(wheels, orders.leds, orders.outputs)
 
 
+def bad_order(group: Group, world: int, robot: int, readings: Readings | None) -> WorldError:
+    """The complaint about a wheel speed that is not a finite number: of the sensor first, if it read such a number itself."""
+    ordered = f"the controller of '{group.name}' ordered a wheel speed that is not a number, for robot {robot}."
+    for test in (np.isnan, np.isinf):
+        for sensor in group.sensors:
+            reading = (readings or {}).get(group.name, {}).get(sensor.name)
+            if reading is not None and reading.dtype.kind == "f" and (found := test(reading[world, robot])).any():
+                value = reading[world, robot][found].flat[0]
+                return WorldError(f"{where(sensor)}the sensor '{sensor.name}' (<{of(sensor).tag}>) of '{group.name}' read "
+                                  f"{value} for robot {robot}, and {ordered}")
+    return WorldError(f"{where(group.controller)}{ordered}")
+
+
 discover(__name__)
 
-__all__ = ["Orders", "View", "as_orders", "decide_all"]
+__all__ = ["Orders", "View", "as_orders", "bad_order", "decide_all"]

@@ -1,7 +1,12 @@
-"""Carry out the placement rules: where each robot of each world starts. The same seed gives the same places."""
+"""Carry out the placement rules: where each robot of each world starts. The same seed gives the same places.
+
+A placement of one's own is an element of role 'placement' with one method, `place(site)`: it returns the positions (worlds,
+robots, 2) of its group, or a pair of them and of headings (worlds, robots). Other groups are scattered around them.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil, pi, sqrt
 from typing import Any
 
@@ -12,12 +17,27 @@ from formiga.engine.fixed import Fixed, Region, gap_to_fixed, inside_solid, near
 from formiga.engine.flatten import extent
 from formiga.errors import WorldError
 from formiga.kernels import kernel
-from formiga.noise import channel, stream, unit
-from formiga.world.elements import of, where
+from formiga.noise import Noise, channel, stream, unit
+from formiga.world.elements import complaint, of, where
 from formiga.world.model import Group, World
 from formiga.world.placement import At, Connected, Grid, Scatter
 
 PLACE, HEADING = channel("place"), channel("heading")
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a placement of one's own may know."""
+
+    group: Group
+    worlds: int
+    region: Region   # x0 y0 x1 y1: the arena, or the box around everything that stands still
+    noise: Noise     # noise.uniform(low, high, size): (worlds, robots, size), the same for the same seed
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(worlds, robots)"""
+        return self.worlds, self.group.count
 
 
 def place(world: World, fixed: Fixed, keys: Any, clear: Fixed | None = None) -> tuple[Any, Any]:
@@ -29,19 +49,53 @@ def place(world: World, fixed: Fixed, keys: Any, clear: Fixed | None = None) -> 
     radius = np.concatenate([np.full(g.count, g.robot.radius) for g in world.groups] or [np.empty(0)])
     safety = radius + np.concatenate([np.full(g.count, g.robot.clearance) for g in world.groups] or [np.empty(0)])
     standing = np.zeros(world.robots, np.bool_)
+    own: dict[str, Any] = {}   # headings that placements of the user's own give
     groups = list(zip(world.groups, world.slices, (group.place or (Scatter(),) for group in world.groups), strict=True))
     for group, robots, rules in groups:  # first those whose places are given, so that the others go round them
         if isinstance(rules[0], At | Grid):
             given = _grid(rules[0], group.count) if isinstance(rules[0], Grid) else [(at.x, at.y) for at in rules]
             position[:, robots], standing[robots] = given, True
-            _refuse_robots_in_walls(world, fixed, group, position[0, robots])
+            _refuse_places(world, fixed, group, position[0, robots])
+        elif not isinstance(rules[0], Scatter | Connected):
+            site = Site(group, len(keys), extent(world, fixed),
+                        Noise(keys, np.zeros(len(keys), np.int64), robots, group.name, "<placement>"))
+            position[:, robots], own[group.name] = _own_places(rules[0], site)
+            standing[robots] = True
+            for places in position[:, robots]:
+                _refuse_places(world, fixed, group, places)
     for group, robots, rules in groups:
         if isinstance(rules[0], Scatter | Connected):
             _throw_group(world, avoided, group, robots, rules[0], keys, standing, radius, safety, position)
             standing[robots] = True
-        headings = [rule.heading for rule in rules] if isinstance(rules[0], At) else [rules[0].heading] * group.count
+        if own.get(group.name) is not None:
+            heading[:, robots] = own[group.name]
+            continue
+        headings = [rule.heading for rule in rules] if isinstance(rules[0], At) \
+            else [getattr(rules[0], "heading", None)] * group.count
         _turn(keys, robots.start, np.array([np.nan if angle is None else angle for angle in headings]), heading)
     return position, heading
+
+
+def _own_places(rule: Any, site: Site) -> tuple[Any, Any]:
+    """What a placement of the user's own returned, checked: positions (W, n, 2), and headings (W, n) or None."""
+    try:
+        given = rule.place(site)
+    except WorldError as wrong:
+        raise complaint(rule, wrong) from wrong
+    given = given if isinstance(given, tuple) else (given, None)
+    it = f"{where(rule)}<{of(rule).tag}> of '{site.group.name}'"
+    for what, array, shape in zip(("positions", "headings"), given, ((*site.shape, 2), site.shape), strict=False):
+        if array is None and what == "headings":
+            continue
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "iuf" or array.shape != shape:
+            found = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+            raise WorldError(f"{it} must return {what} as an array of numbers {shape}, not {found}.")
+        if not np.isfinite(array).all():
+            world, robot = np.argwhere(~np.isfinite(array))[0][:2]
+            raise WorldError(f"{it} returned {what} of which that of robot {robot} in world {world} is not a number.")
+    if len(given) != 2:
+        raise WorldError(f"{it} must return positions, or positions and headings; it returned {len(given)} values.")
+    return given
 
 
 def switched_on(world: World) -> Any:
@@ -59,17 +113,24 @@ def _grid(rule: Grid, count: int) -> Any:
                      rule.y + (row - (rows - 1) / 2) * rule.spacing], axis=-1)
 
 
-def _refuse_robots_in_walls(world: World, fixed: Fixed, group: Group, places: Any) -> None:
+def _refuse_places(world: World, fixed: Fixed, group: Group, places: Any) -> None:
+    """Say which robot starts in a wall or an obstacle, or outside of the walls of the arena."""
     if world.contact.model == "none":
         return
     robot = group.robot
+    walled = world.arena is not None and world.arena.walls
+    region = extent(world, fixed)
     body = min(_half_widths(robot.outline)) if getattr(robot, "outline", None) else robot.radius
     near, least = near_table(fixed, robot.radius), body * (1.0 - 1e-9)  # who touches a wall may stay
     for number, (x, y) in enumerate(places):
-        if gap_to_fixed(x, y, fixed.shapes, near) < least or inside_solid(x, y, fixed.outlines):
+        hits = gap_to_fixed(x, y, fixed.shapes, near) < least or inside_solid(x, y, fixed.outlines)
+        inside = region.x0 <= x <= region.x1 and region.y0 <= y <= region.y1
+        if hits or (walled and not inside):
             at = group.place[number] if isinstance(group.place[0], At) else group.place[0]
-            raise WorldError(f"{where(at)}robot {number} of '{group.name}' at ({x:g}, {y:g}) stands in a wall or an obstacle; "
-                             f"its radius is {robot.radius:g} m.")
+            raise WorldError(f"{where(at)}robot {number} of '{group.name}' at ({x:g}, {y:g}) stands "
+                             + (f"in a wall or an obstacle; its radius is {robot.radius:g} m." if hits else
+                                f"outside the arena, whose walls go from ({region.x0:g}, {region.y0:g}) to "
+                                f"({region.x1:g}, {region.y1:g})."))
 
 
 def refuse_loose_in_walls(world: World, fixed: Fixed) -> None:

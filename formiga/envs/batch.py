@@ -7,12 +7,12 @@
         batch.restart(batch.over)
 
 An episode of world w depends on (seed, w, number of the episode) and on nothing else: not on how many worlds run beside
-it, on threads, or on when the others begin again.
+it, on threads, or on when the others begin again. With a seed for each world, w is 0: reset(seed=[3, 1, 4]).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -59,7 +59,7 @@ class Batch:
         self.score = Score(self.world, self.lab.model, self.lab.state, self.group)
         self.robots, self.reward, self.ended = self.score.robots, self.score.reward, self.lab.state.done
 
-        self._seed: int | None = None
+        self._begun = False
         self._ahead = _Ahead(self.lab)
         self._actions = np.zeros((worlds, self.group.count, 2))
         self._everybody, self._chosen = np.ones(worlds, np.bool_), np.ones(worlds, np.bool_)
@@ -71,16 +71,19 @@ class Batch:
             self._look_readable()
 
     # -- what a learner calls -----------------------------------------------------------------------------------------
-    def reset(self, seed: int | None = None) -> None:
-        """Start all worlds: the first episodes of a seed; or, without one, everybody's next episode."""
-        if seed is not None or self._seed is None:
-            self._seed = draw_seed() if seed is None else whole("seed", seed, 0, 2**63 - 1)
-            self._ahead.begin(self._seed)
+    def reset(self, seed: int | Sequence[int] | None = None) -> None:
+        """Start all worlds: the first episodes of a seed; or, without one, everybody's next episode.
+
+        One seed for each world: each is then world 0 of its seed, as if it were alone.
+        """
+        if seed is not None or not self._begun:
+            self._ahead.begin(*streams_of(seed, len(self.ended)))
+            self._begun = True
         self.restart(self._everybody)
 
     def restart(self, chosen: Any) -> None:
         """Start the next episode of the chosen worlds, a mask (W,)."""
-        if self._seed is None:
+        if not self._begun:
             raise FormigaError("a batch must be reset before its worlds can start again.")
         self._chosen[...] = chosen
         self._ahead.start(self._chosen)
@@ -93,7 +96,7 @@ class Batch:
 
     def step(self, actions: Any) -> None:
         """One control period with wheel speeds (W, n, 2) in top speeds, cut to -1..1. A world that has ended stays still."""
-        if self._seed is None:
+        if not self._begun:
             raise FormigaError("a batch must be reset before its first step.")
         self._actions[...] = numbers(actions, self._actions.shape)
         flat = self._actions.reshape(-1)
@@ -183,14 +186,14 @@ class _Ahead:
 
     def __init__(self, lab: Simulation) -> None:
         self.lab, state = lab, lab.state
-        self.seed = 0
+        self.seed, self.world = streams_of(0, state.worlds)
         self.number = np.zeros(state.worlds, np.int64)  # of the episode that comes next
         self.ready = np.zeros(state.worlds, np.bool_)
         self.position, self.heading, self.key = state.position.copy(), state.heading.copy(), state.key.copy()
 
-    def begin(self, seed: int) -> None:
-        """From now on, starts of this seed."""
-        self.seed = seed
+    def begin(self, seed: Any, world: Any) -> None:
+        """From now on, starts of these seeds (W,), each of that world (W,) of its seed."""
+        self.seed, self.world = seed, world
         self.number[:], self.ready[:] = 0, False
 
     def start(self, chosen: Any) -> None:
@@ -204,7 +207,7 @@ class _Ahead:
     def _place(self) -> None:
         used = np.flatnonzero(~self.ready)
         keys = np.empty(len(used), np.uint64)
-        episode_keys(self.seed, used, self.number[used], keys)
+        episode_keys(self.seed[used], self.world[used], self.number[used], keys)
         self.position[used], self.heading[used] = self.lab.engine.places(self.lab.model, keys)
         self.key[used], self.ready[used] = keys, True
 
@@ -236,12 +239,12 @@ def order_world(w, actions, top, orders):
 
 @kernel()
 def episode_keys(seed, world, episode, key):
-    """Keys of the first or of a later episode of some worlds: what their starts and their noise are hashed from.
+    """Keys (n,) of the first or of a later episode (n,) of some worlds: what their starts and their noise are hashed from.
 
-    Episode 0 of world w is world w of a simulation with that seed.
+    Episode 0 of world w is world w of a simulation with that seed; seed and world are (n,), too.
     """
     for n in range(world.shape[0]):
-        key[n] = world_key(seed, world[n])
+        key[n] = world_key(seed[n], world[n])
         if episode[n] > 0:
             key[n] = fold(fold(key[n], EPISODE), episode[n])
 
@@ -289,6 +292,27 @@ def numbers(given: Any, shape: tuple[int, ...]) -> Any:
 def plain_seed(seed: Any) -> int | None:
     """A seed as Gymnasium wants it: a Python integer. World w of a batch gets its own start from one seed for all."""
     return None if seed is None else whole("seed", seed, 0, 2**63 - 1)
+
+
+def plain_seeds(seed: Any, worlds: int) -> int | list[int] | None:
+    """A seed for all worlds, or a list with one for each."""
+    if not isinstance(seed, list | tuple | np.ndarray) or np.ndim(seed) == 0:
+        return plain_seed(seed)
+    if len(seed) != worlds:
+        raise WorldError(f"seed: there are {len(seed)} seeds for {worlds} worlds. Allowed are one whole number for all, or "
+                         "a list with one for each.")
+    return [whole(f"seed {number}", each, 0, 2**63 - 1) for number, each in enumerate(seed)]
+
+
+def streams_of(seed: Any, worlds: int) -> tuple[Any, Any]:
+    """The seed (W,) of each world, and which world (W,) of that seed it is.
+
+    One seed for all gives each world its own number; a world that has a seed of its own is world 0 of it, as if it were alone.
+    """
+    given = plain_seeds(draw_seed() if seed is None else seed, worlds)
+    if isinstance(given, list):
+        return np.array(given, np.int64), np.zeros(worlds, np.int64)
+    return np.full(worlds, given, np.int64), np.arange(worlds)
 
 
 def draw_seed() -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from formiga.envs.batch import Batch, numbers, plain_seed
+from formiga.envs.batch import Batch, numbers, plain_seeds
 from formiga.envs.single import joint_spaces
 from formiga.envs.top_view import RENDER_MODES, check_render_mode, top_view
 from formiga.world.model import World
@@ -28,11 +28,14 @@ class WorldsEnv(VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """The first episodes of a seed; or, without one, everybody's next episode."""
-        seed = plain_seed(seed)
-        super().reset(seed=seed)
-        self.batch.reset(seed)
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """The first episodes of a seed; or, without one, everybody's next episode.
+
+        A list has a seed for each world: world k then is what a single environment with that seed is, bit for bit.
+        """
+        seeds = plain_seeds(seed, self.num_envs)
+        super().reset(seed=seeds if isinstance(seeds, int) else None)
+        self.batch.reset(seeds)
         return self._see(), {}
 
     def render(self) -> tuple[Any, ...] | None:

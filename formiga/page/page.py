@@ -107,8 +107,9 @@ class Page:
         with suppress(ValueError):
             self.session.hearers.remove(self._heard)
         self.server.stop()
-        if self.faults.count > 1:
-            self.session.say(f"the page failed {self.faults.count} times; the last time: {self.faults.last}", "error")
+        if count := self.faults.count:
+            often = "once" if count == 1 else f"{count} times; the last time"
+            self.session.say(f"the page failed {often}: {self.faults.last}", "error")
 
     def __enter__(self) -> Page:
         return self

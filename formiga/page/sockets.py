@@ -3,13 +3,15 @@
 A websocket message is kept until its last fragment has come, and messages wait until they are read. Without a bound a client
 that never finishes its messages fills the memory. Here every byte that was received and not yet handed over is counted: a
 connection that holds more than it may is ended at once, and when all together hold too much, the one that is furthest above
-its share is. A client that does not read what it is sent is not listened to either, so answers to its pings do not pile up.
+its share is. Connections that ask for nothing make room when all places are taken. A client that does not read what it is
+sent is not listened to either, so answers to its pings do not pile up.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -19,12 +21,14 @@ import viser
 import websockets.asyncio.server
 from websockets.asyncio.server import ServerConnection
 from websockets.frames import DATA_OPCODES
+from websockets.protocol import State
 
 HELD = 8 << 20          # bytes that one connection may hold
 PICTURE = 40 << 20      # the same, while a window has been asked for a picture of itself
 ALL = 64 << 20          # bytes that all connections may hold together, pictures that were asked for aside
 FRAME = 512             # bytes that a received frame takes beside its content, about
 MOST_SOCKETS = 128      # open connections, those that only fetch a file included
+SILENT = 2.0            # s without a byte, after which one that has not finished its request makes room for another
 
 
 class Held:
@@ -38,6 +42,17 @@ class Held:
         while self.sockets and sum(min(each.held, HELD) for each in self.sockets) > ALL:
             max(self.sockets, key=lambda each: each.held - each.most).end()
 
+    def make_room(self) -> bool:
+        """Whether there is a place for one more; the one that has been silent for the longest time goes if need be."""
+        if len(self.sockets) < MOST_SOCKETS:
+            return True
+        waiting = [each for each in self.sockets if each.protocol.state is State.CONNECTING]
+        longest = min(waiting, key=lambda each: each.heard, default=None)
+        if longest is None or time.monotonic() - longest.heard < SILENT:
+            return False
+        longest.end()
+        return True
+
 
 class Socket(ServerConnection):
     """A connection that knows how many bytes it holds."""
@@ -45,6 +60,7 @@ class Socket(ServerConnection):
     def __init__(self, *given: Any, of: Held, **named: Any) -> None:
         super().__init__(*given, **named)
         self.of, self.most = of, HELD
+        self.heard = time.monotonic()  # when it sent something for the last time, or came
         self._frames = 0  # bytes of frames that no message has been made of yet
 
     @property
@@ -62,10 +78,10 @@ class Socket(ServerConnection):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has come; one too many has to go."""
         super().connection_made(transport)
-        if len(self.of.sockets) >= MOST_SOCKETS:
-            self.transport.abort()
-        else:
+        if self.of.make_room():
             self.of.sockets.add(self)
+        else:
+            self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It has gone."""
@@ -76,6 +92,7 @@ class Socket(ServerConnection):
         """Take what came in, and see whether that is too much."""
         if self not in self.of.sockets:
             return
+        self.heard = time.monotonic()
         super().data_received(data)
         if self.held > self.most:
             self.end()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from formiga.errors import FormigaError
 from formiga.loop import Simulation
 from formiga.record.recording import Recording
 from formiga.view.frame import Scoreboard
+from formiga.world.placeholder import Placeholder
 
 
 class Replay:
@@ -21,13 +23,24 @@ class Replay:
         self.recording, self.number = recording, _world(recording, chosen or {})
         self.poses = recording.poses(self.number)
         self.steps = recording.steps
-        self.sim = Simulation(recording.world, recording.seed, 1, recording.engine, self.number)
+        self.sim = Simulation(recording.world, recording.seed, 1, recording.engine, self.number, start=self._start())
         if recording.parts and tuple(self.sim.model.parts) != recording.parts:
             raise FormigaError(f"{recording.path}: its bodies are not those of its world; it was changed, or this formiga "
                                "builds robots in another way.")
         self._crashes = np.cumsum(self.poses.crashed[:, 0], axis=0)  # (S, N)
         self._boards = [(step, Scoreboard(**{**board, "score": tuple(board["score"])})) for step, board in recording.notes]
         self.show(0)
+
+    def _start(self) -> tuple[Any, Any] | None:
+        """The first recorded poses: a world that was edited while it ran may have placement rules that no longer hold.
+
+        In space a recording may begin with robots that lean on each other, which no start allows. There the rules place them,
+        unless their code is not here.
+        """
+        rules = (rule for group in self.recording.world.groups for rule in group.place)
+        if self.recording.engine == "spatial" and not any(isinstance(rule, Placeholder) for rule in rules):
+            return None
+        return np.stack([self.poses.x[0], self.poses.y[0]], axis=-1), self.poses.heading[0]
 
     @property
     def last(self) -> int:

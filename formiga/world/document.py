@@ -112,7 +112,8 @@ class _Edit:
         old, before = self.document.world, os.path.dirname(os.path.abspath(self.document.file))
         self.folder = None if folder == before else before
         for node in self.root.iterchildren("include") if self.folder else ():
-            node.set("file", writer.escaped(os.path.join(before, node.get("file", ""))))
+            named = os.path.join(before, node.get("file", ""))  # which must lie in the new folder, or below it
+            node.set("file", writer.escaped(os.path.relpath(named, folder)))
         for node in self.root.iterchildren("param"):
             if (name := node.get("name")) in self.document.parameters:
                 node.set("value", writer.escaped(written(name, self.document.parameters[name])))

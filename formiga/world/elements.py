@@ -41,7 +41,8 @@ ROLES = {
     "page": "how people see and steer it in the laboratory; engines ignore it",
 }
 
-METHODS = {"sensor": ("read", "scene"), "controller": ("decide", "view"), "fitness": ("praise", "glimpse")}  # each must have it
+METHODS = {"sensor": ("read", "scene"), "controller": ("decide", "view"), "fitness": ("praise", "glimpse"),
+           "placement": ("place", "site")}  # each must have it; engine/place.py carries out the shipped placements itself
 RESERVED = ("world", "include", "param", "defaults")  # the file's own elements; see model.py and reader.py
 
 
@@ -226,7 +227,8 @@ def forget(tag: str) -> None:
 
 
 def _check_methods(cls: type, tag: str, role: str, kinds: dict[str, Kind]) -> None:
-    if role not in METHODS or hasattr(cls, "terms"):  # <fitness> itself is made of terms
+    shipped = cls.__module__ == "formiga.world.placement"
+    if role not in METHODS or shipped or hasattr(cls, "terms"):  # <fitness> itself is made of terms
         return
     method, given = METHODS[role]
     needed = f"<{tag}> of the role '{role}' needs a method {method}(self, {given})"

@@ -34,6 +34,10 @@ class Placeholder:
         """Of a controller: refused."""
         raise WorldError("the code of this controller is not here: it is known only from a recording.")
 
+    def place(self, site: Any) -> Any:
+        """Of a placement: refused."""
+        raise WorldError("the code of this placement is not here: it is known only from a recording.")
+
 
 @dataclass(frozen=True)
 class PlaceholderRobot(Disc, Placeholder):
@@ -42,8 +46,9 @@ class PlaceholderRobot(Disc, Placeholder):
 
 def placeholder(tag: str, role: str, attributes: Sequence[str], called: str, facts: Mapping[str, float]) -> Element:
     """A class that stands for one element. attributes: their names; called: the default of `name`; facts: of a robot."""
+    taken = ("name", *DISC) if role == "robot" else ("name",)
     own: list[tuple[str, Any, Any]] = [(each, str, text("")) for each in attributes
-                                       if each.isidentifier() and not iskeyword(each) and each not in ("name", *DISC)]
+                                       if each.isidentifier() and not iskeyword(each) and each not in taken]
     if role == "robot":
         known = UNKNOWN | {key: facts[key] for key in FACTS if key in facts and _fits(key, facts[key])}
         own += [(key, float, field(default=value, metadata=DISC[key].metadata)) for key, value in known.items()]

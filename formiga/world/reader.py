@@ -120,6 +120,7 @@ class _Reader:
         _complete(node, own, kinds_of(Include))
         file = os.path.join(os.path.dirname(node.where.file), own["file"])
         real = os.path.realpath(file)
+        _refuse_include(node, own["file"], file, next(iter(files.values())))
         if real in files:
             raise node.wrong(f"<include> goes in a circle: {' -> '.join([*files.values(), file])}.")
         if len(files) > DEEPEST_INCLUDE:
@@ -262,6 +263,20 @@ def _refuse_outside(node: Node, name: str, path: str) -> None:
     folder = os.path.realpath(os.path.dirname(os.path.abspath(node.where.file)))
     if not os.path.realpath(path).startswith(os.path.join(folder, "")):
         raise node.wrong(f"<{node.tag}> {name}: the file must lie in the folder of {node.where.file}, or below it.")
+
+
+def _refuse_include(node: Node, given: str, file: str, main: str) -> None:
+    """A world may come from anywhere: what it includes lies in the folder of its main file or below it, links resolved."""
+    folder = os.path.dirname(os.path.abspath(main))
+    inside = not os.path.isabs(given) and _below(os.path.abspath(file), folder)
+    if not inside or not _below(os.path.realpath(file), os.path.realpath(folder)):
+        what = "a link to a file that" if inside else "which"
+        raise node.wrong(f"<include> names '{given[:80]}', {what} is not in its own folder; included files lie in the folder "
+                         f"of {main}, or below it, and have relative paths.")
+
+
+def _below(path: str, folder: str) -> bool:
+    return os.path.join(path, "").startswith(os.path.join(folder, ""))
 
 
 def _belongs(element: Element | None) -> str:

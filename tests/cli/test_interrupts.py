@@ -66,7 +66,7 @@ def twice(start, tmp_path):
         time.sleep(0.2)  # two signals at the same moment may arrive as one
         process.send_signal(number)
         stdout, stderr = process.communicate(timeout=40)
-        assert process.returncode == 130 and "Traceback" not in stderr and stderr.endswith("formiga: interrupted\n")
+        assert process.returncode == 128 + number and "Traceback" not in stderr and stderr.endswith("formiga: interrupted\n")
         return stdout
 
     return run
@@ -78,9 +78,10 @@ def test_a_long_step_in_space_is_left_in_the_middle(twice, number, options):
     assert "crashes" not in twice(number, "pass", LONG, *options)
 
 
-def test_a_call_that_never_returns_is_ended_by_the_second_signal(twice):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_call_that_never_returns_is_ended_by_the_second_signal(twice, number):
     lock = "lib, lock = ctypes.CDLL(None), ctypes.create_string_buffer(256); [lib.pthread_mutex_lock(lock) for _ in range(2)]"
-    assert twice(signal.SIGINT, lock, LONG.replace("100", "1")) == ""
+    assert twice(number, lock, LONG.replace("100", "1")) == ""
 
 
 def test_a_long_step_of_pushing_bodies_is_left_in_the_middle(twice):
@@ -92,15 +93,16 @@ def test_a_long_step_of_pushing_bodies_is_left_in_the_middle(twice):
     assert "crashes" not in twice(signal.SIGTERM, "pass", world)
 
 
-def test_one_signal_ends_a_run_that_compiles_and_an_earlier_recording_stays(start, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_signal_ends_a_run_that_compiles_and_an_earlier_recording_stays(start, number, tmp_path):
     """A kernel that takes a minute to compile. No step was taken, so there is nothing to finish and nothing to keep."""
     (tmp_path / "slow.py").write_text(SLOW)
     (tmp_path / "w.xml").write_text('<world><arena width="2" depth="2"/><sbot><slow/></sbot></world>')
     (tmp_path / "run.parquet").write_text("an earlier one")
     process = start("run", tmp_path / "w.xml", "--with", tmp_path / "slow.py", "--out", tmp_path, **PIPES)
     assert process.stdout.readline() == "compiling\n"
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     stdout, stderr = process.communicate(timeout=30)
-    assert (process.returncode, stdout) == (130, "") and stderr.strip() == "formiga: interrupted"
+    assert (process.returncode, stdout) == (128 + number, "") and stderr.strip() == "formiga: interrupted"
     assert (tmp_path / "run.parquet").read_text() == "an earlier one"
     assert sorted(each.name for each in tmp_path.iterdir() if each.is_file()) == ["run.parquet", "slow.py", "w.xml"]

@@ -1,6 +1,8 @@
 """formiga check, list, schema, bench and study."""
 
+import signal
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -122,6 +124,26 @@ def handed(monkeypatch):
     for name, module in fakes.items():
         monkeypatch.setitem(sys.modules, name, module)
     return calls
+
+
+def test_sigterm_ends_a_bench_as_ctrl_c_does_with_its_own_exit_code(call, monkeypatch):
+    """What it has started is closed, and not left behind."""
+    closed = []
+
+    def run(*given):
+        try:
+            signal.raise_signal(signal.SIGTERM)
+            time.sleep(60)
+        finally:
+            closed.append(True)
+
+    monkeypatch.setitem(sys.modules, "formiga.benchmarks", SimpleNamespace(BENCHES={"slow": "..."}, run=run))
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        result = call("bench", "slow")
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert (result.exit_code, result.stderr, closed) == (143, "formiga: interrupted\n", [True])
 
 
 def test_bench_runs_what_is_named_or_everything(call, handed, tmp_path):

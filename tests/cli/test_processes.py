@@ -26,13 +26,13 @@ def wait_for_rows(folder, size=20_000, patience=120.0):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_in_the_middle_keeps_the_recording_and_the_summary_and_ends_with_130(start, number, tmp_path):
+def test_a_signal_in_the_middle_keeps_the_recording_and_the_summary_and_its_number_is_in_the_exit_code(start, number, tmp_path):
     process = start("run", "corral", "--seconds", 1_000_000, "--worlds", 4, "--out", tmp_path, cold=number == signal.SIGINT,
                     **PIPES)
     wait_for_rows(tmp_path)
     process.send_signal(number)
     stdout, stderr = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     recording = formiga.read_recording(tmp_path / "run.parquet")
     done = float(recording.steps[-1] * recording.world.dt)
     assert recording.ending == "interrupted" and recording.poses().x.shape == (len(recording.steps), 4, 20)

@@ -186,6 +186,49 @@ def test_a_script_that_goes_wrong_is_said_and_the_laboratory_stays_open(view, tm
     assert end(process)[0] == 0
 
 
+BREAK = """
+from formiga.page.panels import Panels
+
+forget, count = Panels.forget, []
+
+def broken(panels):  # the page calls it again and again while no window is open
+    count.append(1)
+    if len(count) <= {times}:
+        raise TypeError("no such thing")
+    print("drawn again", flush=True) if len(count) == {times} + 1 else None
+    forget(panels)
+
+Panels.forget = broken
+"""
+
+
+@pytest.mark.parametrize("times, often", [(1, "once"), (3, "3 times; the last time")])
+def test_what_failed_in_the_page_is_counted_at_the_end_and_the_exit_code_is_1(view, times, often, tmp_path):
+    (tmp_path / "break.py").write_text(BREAK.format(times=times))
+    process, _, _ = view("line", "--with", tmp_path / "break.py")
+    assert process.stdout.readline() == "drawn again\n"
+    code, stdout, stderr = end(process)
+    wrong = r"a picture could not be drawn \(TypeError at page/page\.py:\d+: no such thing\)\.\n"
+    assert (code, stdout) == (1, "")
+    assert re.fullmatch(f"formiga: {wrong}{STOPPING}formiga: the page failed {often}: {wrong}", stderr)
+
+
+def test_so_it_is_for_a_match_that_is_watched(call, monkeypatch):
+    def forget(panels):
+        match = panels.session.guest
+        if (match is None or match.over) and not ends:
+            ends.append(True)
+            signal.raise_signal(signal.SIGINT)
+        if fails:
+            raise TypeError("no such thing")
+
+    monkeypatch.setattr("formiga.page.panels.Panels.forget", forget)
+    for fails in (True, False):
+        ends = []
+        result = call("match", "chaser", "chaser", "--view", "--no-browser", "--half", 1, "--halves", 1, "--quiet")
+        assert result.exit_code == fails and ("formiga: the page failed " in result.stderr) == fails
+
+
 # -- it refuses -------------------------------------------------------------------------------------------------------
 def test_what_cannot_be_opened_is_one_line(refused, tmp_path):
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and then nothing")

@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components
 
-from formiga.errors import WorldError
+from formiga.errors import FormigaError, WorldError
+from formiga.lab import check_world, load_elements, read_recording, simulate
 from formiga.loop import Simulation
+from formiga.session.replay import Replay
+from formiga.world import elements
 from formiga.world.model import Arena, Ball, Block, Contact, Cylinder, Cylinders, Field, Group, Polygon, Rectangle, Wall, World
 from formiga.world.placement import At, Connected, Grid, Scatter
+from formiga.world.reader import read_text
 from formiga.world.robots import Disc, SBot
 from tests.reference.lab import fixed, overlaps
 
@@ -186,6 +190,27 @@ def test_a_robot_whose_place_is_in_a_wall_is_refused_by_name(things, rule):
     start(Group(SBot(), 1, "a", (rule,)), things=things, contact=Contact("none"))
 
 
+OUTSIDE = '''<world engine="{engine}"><arena width="2" depth="1" walls="{walls}"/>
+  <sbot name="a" count="1">
+    {rule}
+  </sbot>
+</world>'''
+
+
+@pytest.mark.parametrize("rule", ['<at x="5" y="0"/>', '<at x="0" y="-0.7"/>', '<grid spacing="1" x="5" y="0"/>'])
+@pytest.mark.parametrize("engine", ["planar", "spatial"])
+def test_a_robot_whose_place_is_outside_a_walled_arena_is_refused_with_its_line(engine, rule, tmp_path):
+    path = tmp_path / "w.xml"
+    path.write_text(OUTSIDE.format(engine=engine, walls="true", rule=rule))
+    message = r"w\.xml:3: robot 0 of 'a' at \(.*\) stands outside the arena, whose walls go from \(-1, -0.5\) to \(1, 0.5\)\.$"
+    with pytest.raises(WorldError, match=message):
+        check_world(path)
+    path.write_text(OUTSIDE.format(engine=engine, walls="false", rule=rule))  # an arena without walls is only a region
+    check_world(path)
+    path.write_text(OUTSIDE.format(engine=engine, walls="true", rule=rule).replace("<arena", "<!--").replace('"true"/>', "-->"))
+    check_world(path)
+
+
 def test_a_hundred_thousand_robots_are_scattered_and_take_a_step():
     began = time.perf_counter()
     simulation = start(Group(SBot(), 100_000, "a"), things=(Arena(120.0, 100.0),), seed=1)
@@ -211,3 +236,80 @@ def test_a_loose_thing_that_starts_in_a_wall_or_outside_is_refused_by_name(thing
 def test_a_field_whose_goals_and_corners_do_not_fit_is_refused():
     with pytest.raises(WorldError, match=r"do not fit into 1\.5 m x 1\.3 m"):
         start(things=(Field(goal_width=3.0),), contact=Contact("impulse"))
+
+
+# -- placements of one's own --------------------------------------------------------------------------------------------
+OWN = """
+from dataclasses import dataclass
+import numpy as np
+from formiga.world.elements import element, length
+
+@element("ring", role="placement")
+@dataclass(frozen=True)
+class Ring:
+    "On a circle, each robot somewhere on its part of it."
+    radius: float = length(0.3, above=0.0)
+
+    def place(self, site):
+        {body}
+"""
+RING = """part = 2 * np.pi / site.group.count
+        angle = part * (np.arange(site.group.count) + site.noise.uniform(0.0, 0.4)[..., 0])
+        return self.radius * np.stack([np.cos(angle), np.sin(angle)], axis=-1), angle"""
+RINGED = """<world engine="{engine}"><arena width="2" depth="2"/>
+<sbot name="a" count="4"><ring radius="{radius}"/></sbot>
+<sbot name="b" count="6"><scatter/></sbot></world>"""
+
+
+@pytest.fixture
+def ringed(own_registry, tmp_path):
+    """ringed(body, radius, engine) -> a world with a placement of the user's own."""
+
+    def make(body=RING, radius=0.4, engine="planar"):
+        (tmp_path / "ring.py").write_text(OWN.format(body=body))
+        load_elements(tmp_path / "ring.py")
+        return read_text(RINGED.format(radius=radius, engine=engine), "w.xml")
+
+    return make
+
+
+@pytest.mark.parametrize("engine", ["planar", "spatial"])
+def test_a_placement_of_the_users_own_places_and_others_are_scattered_around_it(ringed, engine):
+    world = ringed(engine=engine)
+    many, alone = Simulation(world, 5, 3), Simulation(world, 5, 1, first_world=2)
+    place, heading = many.state.position[:, :4], many.state.heading[:, :4]
+    assert np.hypot(*place.transpose(2, 0, 1)) == pytest.approx(np.full((3, 4), 0.4), abs=1e-6)
+    assert place == pytest.approx(0.4 * np.stack([np.cos(heading), np.sin(heading)], axis=-1), abs=1e-6)
+    assert len({tuple(each.ravel()) for each in place}) == 3 and (gaps(many.state.position[0], np.full(10, 0.058)) > 0.0).all()
+    assert np.array_equal(many.state.position[2], alone.state.position[0])
+
+
+@pytest.mark.parametrize("body, words", [
+    ("return np.zeros((3, 2))",
+     r"w\.xml:2: <ring> of 'a' must return positions as an array of numbers \(1, 4, 2\), not float64 \(3, 2\)"),
+    ("return None", r"must return positions as an array of numbers \(1, 4, 2\), not NoneType"),
+    ("return np.full((1, 4, 2), np.nan)", "returned positions of which that of robot 0 in world 0 is not a number"),
+    ("return np.zeros((1, 4, 2)), np.zeros(4)", r"must return headings as an array of numbers \(1, 4\), not float64 \(4,\)"),
+    ("return np.zeros((1, 4, 2)), None, 3", "must return positions, or positions and headings; it returned 3 values"),
+    ("return np.full((1, 4, 2), 9.0)", r"w\.xml:2: robot 0 of 'a' at \(9, 9\) stands outside the arena"),
+])
+def test_what_a_placement_of_the_users_own_gets_wrong_is_said_with_its_line(ringed, body, words):
+    with pytest.raises(WorldError, match=words):
+        Simulation(ringed(body))
+
+
+def test_a_placement_without_a_method_is_refused_when_its_file_is_loaded(own_registry, tmp_path):
+    (tmp_path / "ring.py").write_text(OWN.format(body="pass").replace("def place(self, site)", "def put(self)"))
+    with pytest.raises(FormigaError, match=r"<ring> of the role 'placement' needs a method place\(self, site\); Ring has none"):
+        load_elements(tmp_path / "ring.py")
+
+
+@pytest.mark.parametrize("engine", ["planar", "spatial"])
+def test_a_recording_of_it_is_replayed_without_its_code(ringed, engine, tmp_path, monkeypatch):
+    run = simulate(ringed(engine=engine), seconds=0.5, seed=3, out=tmp_path)
+    monkeypatch.setattr(elements, "_registry", {tag: known for tag, known in elements._registry.items() if tag != "ring"})
+    recording = read_recording(run.recording)
+    replay = Replay(recording)
+    assert np.array_equal(replay.sim.state.position[0, :, 0], recording.poses().x[0, 0])
+    with pytest.raises(WorldError, match="the code of this placement is not here: it is known only from a recording"):
+        Simulation(recording.world)

@@ -147,6 +147,28 @@ def test_one_env_is_world_0_of_many_bit_for_bit():
         assert all(np.array_equal(seen[0], row) for seen, row in zip(many, expected, strict=True))
 
 
+SEEDED = [("disperse", {}, 25), ("avoid3d", {}, 8), ("soccer", {}, 25)]
+
+
+@pytest.mark.parametrize("world, options, steps", SEEDED, ids=[each[0] for each in SEEDED])
+def test_a_world_with_a_seed_of_its_own_is_the_single_env_of_that_seed_bit_for_bit(world, options, steps):
+    """In the first episode and in those after it, whichever place it has in the list."""
+    seeds = [9, 3, 3, 2**63 - 1]
+    many = formiga.make_vector_env(world, 4, max_episode_steps=steps, **options)
+    ones = [formiga.make_env(world, max_episode_steps=steps, **options) for _ in seeds]
+    actions = np.random.default_rng(0).uniform(-0.3, 1, (2 * steps + 5, *ones[0].action_space.shape)).astype(np.float32)
+    seen, expected = many.reset(seed=seeds)[0], [one.reset(seed=seed)[0] for one, seed in zip(ones, seeds, strict=True)]
+    assert np.array_equal(seen[1], seen[2]) and not np.array_equal(seen[0], seen[1])
+    for action in actions:
+        assert np.array_equal(seen, expected)
+        seen, rewards, *_ = many.step(np.stack([action] * 4))
+        for k, one in enumerate(ones):
+            expected[k], reward, ended, late, _ = one.step(action)
+            assert rewards[k] == reward
+            if ended or late:
+                expected[k] = one.reset()[0]
+
+
 def test_gymnasiums_wrappers_accept_it():
     from gymnasium.wrappers.vector import NormalizeReward, RecordEpisodeStatistics
 
@@ -189,6 +211,10 @@ def test_every_world_of_a_vector_has_its_picture_and_without_a_mode_there_is_non
     (lambda: formiga.make_env("avoid", max_episode_steps=0), WorldError, "max_episode_steps 0 is out of range"),
     (lambda: formiga.make_vector_env("avoid", 0, robots=4), WorldError, "at least 1"),
     (lambda: formiga.make_vector_env("avoid", 2, robots=4).reset(seed=2**63), WorldError, "seed .* out of range"),
+    (lambda: formiga.make_vector_env("avoid", 2, robots=4).reset(seed=[1, 2, 3]), WorldError,
+     "there are 3 seeds for 2 worlds. Allowed are one whole number for all, or a list with one for each"),
+    (lambda: formiga.make_vector_env("avoid", 2, robots=4).reset(seed=[1, None]), WorldError, "seed 1"),
+    (lambda: formiga.make_env("avoid", robots=4).reset(seed=[1]), WorldError, "seed"),
     (lambda: formiga.make_env(formiga.read_world("avoid"), robots=3), WorldError, "'robots' is a parameter of a world's file"),
     (lambda: formiga.make_env("avoid", group="swam"), WorldError, "no group 'swam'"),
 ])

@@ -8,6 +8,8 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from http.client import HTTPException
+from urllib.request import urlopen
 
 import msgspec
 import pytest
@@ -319,6 +321,41 @@ def test_more_connections_than_there_is_room_for_are_closed_at_once(lab):
         for each in opened:
             each.close()
     alive(lab)
+
+
+@pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nHost: "])
+def test_connections_that_ask_for_nothing_make_room_and_windows_stay(lab, said, monkeypatch):
+    raw = []
+
+    async def crowd(window):
+        places = lab.page.server.held.sockets
+        for _ in range(MOST_SOCKETS - len(places)):
+            raw.append(socket.create_connection(("127.0.0.1", lab.page.server.port), timeout=10))
+            raw[-1].sendall(said)
+        while len(places) < MOST_SOCKETS:
+            await asyncio.sleep(0.02)
+        monkeypatch.setattr("formiga.page.sockets.SILENT", 1e9)   # none of them is silent yet
+        with pytest.raises((OSError, HTTPException)):
+            await asyncio.to_thread(fetch, lab)
+        monkeypatch.setattr("formiga.page.sockets.SILENT", 0.0)   # now all are
+        for _ in range(3):
+            assert b"<html" in await asyncio.to_thread(fetch, lab)
+        await window.send(json.dumps({"run": "echo still here"}))
+        while "still here" not in await window.recv():
+            pass
+
+    try:
+        talk(lab, line(lab), crowd)
+    finally:
+        for each in raw:
+            each.close()
+    monkeypatch.undo()
+    alive(lab)
+
+
+def fetch(lab):
+    with urlopen(lab.page.url, timeout=20) as answer:
+        return answer.read()
 
 
 def gone(raw):

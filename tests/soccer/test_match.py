@@ -538,11 +538,11 @@ def test_a_match_in_the_browser_is_served_and_ends_with_its_score(compiled):
             assert page.status == 200
         time.sleep(2.0)
         started = children(process.pid)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
         stdout, stderr = process.communicate(timeout=SLOW)
     finally:
         process.kill()
-    assert process.returncode == 130 and "possession" in stdout and "formiga: interrupted at" in stderr
+    assert process.returncode == 143 and "possession" in stdout and "formiga: interrupted at" in stderr
     assert "Traceback" not in stderr and started and all_gone(started)
 
 

@@ -110,13 +110,23 @@ def test_new_things_do_not_take_the_defaults_of_the_file(mine):
 
 
 def test_files_and_includes_are_found_from_another_folder(mine, tmp_path):
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "posts.xml").write_text('<world><cylinder x="0.5" y="0.5" radius="5cm"/></world>')
+    inner = tmp_path / "inner" / "mine.xml"
+    inner.write_text(MINE.replace("<arena", '<include file="posts.xml"/>\n  <arena'))
+    document = Document.read(inner)
+    assert '<include file="posts.xml"/>' in document.text(document.world)
+    text = document.text(document.world, tmp_path / "mine.xml")
+    assert KEPT in text and '<include file="inner/posts.xml"/>' in text
+    assert read_text(text, str(tmp_path / "mine.xml")) == document.world
+
+
+def test_a_world_that_is_kept_where_its_includes_are_out_of_reach_is_written_anew(mine, tmp_path):
     (tmp_path / "posts.xml").write_text('<world><cylinder x="0.5" y="0.5" radius="5cm"/></world>')
-    (tmp_path / "other").mkdir()
     mine.write_text(MINE.replace("<arena", '<include file="posts.xml"/>\n  <arena'))
     document = Document.read(mine)
-    assert '<include file="posts.xml"/>' in document.text(document.world)
     text = document.text(document.world, tmp_path / "other" / "mine.xml")
-    assert KEPT in text and read_text(text, str(tmp_path / "other" / "mine.xml")) == document.world
+    assert ANEW in text.splitlines()[0] and read_text(text, str(tmp_path / "other" / "mine.xml")) == document.world
 
 
 def test_an_edit_in_an_included_file_writes_the_world_anew_and_says_so(mine, tmp_path):

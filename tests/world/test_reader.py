@@ -336,6 +336,31 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
 
 
 # -- files ----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("kind", ["absolute", "above", "link", "folder", "nested"])
+def test_an_include_stays_in_the_folder_of_the_main_file(kind, tmp_path):
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    for folder in (inside / "parts", outside):
+        folder.mkdir(parents=True)
+    (outside / "far.xml").write_text('<world><lamp x="1" y="0"/></world>')
+    (inside / "near.xml").write_text('<world><lamp x="2" y="0"/></world>')
+    (inside / "link.xml").symlink_to(outside / "far.xml")
+    (inside / "elsewhere").symlink_to(outside)
+    (inside / "parts" / "nested.xml").write_text('<world>\n<include file="../../out/far.xml"/></world>')
+    (inside / "parts" / "back.xml").write_text('<world><include file="../near.xml"/></world>')
+    file, what = {"absolute": (str(outside / "far.xml"), "which"), "above": ("../out/far.xml", "which"),
+                  "link": ("link.xml", "a link to a file that"), "folder": ("elsewhere/far.xml", "a link to a file that"),
+                  "nested": ("parts/nested.xml", "which")}[kind]
+    main = inside / "w.xml"
+    main.write_text(f'<world>\n<include file="{file}"/></world>')
+    place, named = (inside / "parts/nested.xml", "../../out/far.xml") if kind == "nested" else (main, file)
+    with pytest.raises(WorldError) as refused:
+        read(main)
+    assert str(refused.value) == (f"{place}:2: <include> names '{named[:80]}', {what} is not in its own folder; included files "
+                                  f"lie in the folder of {main}, or below it, and have relative paths.")
+    main.write_text('<world><include file="parts/back.xml"/></world>')
+    assert [lamp.x for lamp in read(main).things] == [2.0]
+
+
 def test_an_include_is_read_as_if_it_stood_there(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     os.mkdir("parts")

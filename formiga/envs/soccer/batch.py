@@ -11,7 +11,7 @@ An episode of world w depends on (seed, w, number of the episode) and on nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numba import typeof
 
-from formiga.envs.batch import draw_seed, episode_keys, numbers
+from formiga.envs.batch import episode_keys, numbers, streams_of
 from formiga.envs.soccer import kernels
 from formiga.envs.soccer.kernels import LEARNS, Book, Game, Now
 from formiga.envs.soccer.task import BEHAVIOURS, Task, limit
@@ -63,7 +63,8 @@ class SoccerBatch:
         self.inputs, self.terms, self.reward = self._book.inputs, self._book.terms, self._book.reward
         self.ended, self.late, self.actions = self._book.ended, self._book.late, self._book.actions
 
-        self._seed: int | None = None
+        self._begun = False
+        self._seed, self._world = streams_of(0, W)           # of each world, and which world of its seed it is
         self._number = np.zeros(W, np.int64)                 # of the episode that comes next
         self._chosen = np.zeros(W, np.bool_)
         self._first = {name: getattr(state, name)[0].copy() for name in ARRAYS}
@@ -74,23 +75,24 @@ class SoccerBatch:
         self._pool: ThreadPoolExecutor | None = None
 
     # -- what a learner calls -----------------------------------------------------------------------------------------
-    def reset(self, seed: int | None = None) -> None:
-        """Start all worlds: the first episodes of a seed; or, without one, everybody's next episode."""
-        if seed is not None or self._seed is None:
-            self._seed = draw_seed() if seed is None else whole("seed", seed, 0, 2**63 - 1)
+    def reset(self, seed: int | Sequence[int] | None = None) -> None:
+        """Start all worlds: the first episodes of a seed, or of one for each; or, without one, everybody's next episode."""
+        if seed is not None or not self._begun:
+            self._seed, self._world = streams_of(seed, len(self._number))
+            self._begun = True
             self._number[:] = 0
         self.restart(True)
 
     def restart(self, chosen: Any) -> None:
         """Start the next episode of the chosen worlds, a mask (W,)."""
-        if self._seed is None:
+        if not self._begun:
             raise FormigaError("a batch must be reset before its worlds can start again.")
         self._chosen[...] = chosen
         state, who = self.lab.state, np.flatnonzero(self._chosen)
         for name, first in self._first.items():
             getattr(state, name)[who] = first
         keys = np.empty(len(who), np.uint64)
-        episode_keys(self._seed, who, self._number[who], keys)
+        episode_keys(self._seed[who], self._world[who], self._number[who], keys)
         state.key[who] = keys
         state.forget(self._chosen)
         self._number[who] += 1
@@ -111,7 +113,7 @@ class SoccerBatch:
 
     def play(self) -> None:
         """One control period with the wheel speeds in `actions`."""
-        if self._seed is None:
+        if not self._begun:
             raise FormigaError("a batch must be reset before its first step.")
         if not self._drive():
             raise FormigaError(f"action {tuple(np.argwhere(np.isnan(self.actions))[0].tolist())} is not a number.")
