@@ -125,7 +125,7 @@ class Server:
         except Exception as wrong:
             self.on_fault(wrong)
 
-    async def _update(self, handler: Callable[..., Awaitable[None]], client: int, message: Any) -> None:
+    async def _update(self, handler: Callable[..., Any], client: int, message: Any) -> None:
         """Let a window change an element's value, if it can have that one. viser would set whatever it is told to."""
         element = self.viser.gui._gui_input_handle_from_uuid.get(str(message.uuid))
         if element is not None and fits(element, message.updates):
