@@ -407,7 +407,7 @@ def test_the_table_of_bodies_has_each_body_as_if_it_were_alone():
 
 
 def test_a_million_robots_are_worked_out_as_often_as_one(monkeypatch):
-    """Each had lists of its own: a gigabyte and half a minute, before it was said that they do not fit."""
+    """Each had lists of its own: more than a gigabyte, before it was said that they do not fit."""
     asked = []
     monkeypatch.setattr(module, "with_normals", lambda part: asked.append(part) or with_normals(part))
     for count in (1, 1_000_000):
