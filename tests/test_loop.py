@@ -278,8 +278,8 @@ def test_a_robot_that_the_engine_cannot_move_is_refused_by_name(own):
 
 
 def test_a_degenerate_world_runs():
-    """One point of a wall and nothing else; an arena far away; a robot outside of everything."""
+    """One point of a wall and nothing else; an arena without walls far away; a robot outside of everything."""
     Simulation(World(things=(Wall((0.0, 0.0, 0.0, 0.0)),))).step()
-    simulation = bench(Disc(0.05, 0.1, 0.1), [(1e4, -1e4, 0)], (Arena(1.0, 1.0, x=-500.0),), "minimal")
+    simulation = bench(Disc(0.05, 0.1, 0.1), [(1e4, -1e4, 0)], (Arena(1.0, 1.0, x=-500.0, walls=False),), "minimal")
     simulation.step({"a": np.full((1, 1, 2), 0.1)})
     assert simulation.state.position[0, 0] == pytest.approx((1e4 + 0.01, -1e4))
