@@ -52,14 +52,17 @@ def stages_of(world: World, engine: ModuleType, model: Any, state: State, outsid
     if move is None:
         parts.lacking = f"engine {world.engine}" if world.contact.model != "impulse" else "the contact model impulse"
         return parts
+    if lacking := without_kernels(world, outside):
+        parts.lacking = lacking
+        return parts
     for group, robots in zip(world.groups, world.slices, strict=True):
         readings = parts.readings[group.name] = {}
         for sensor in group.sensors:
             scene = Scene(engine, model, state, group, robots, Noise(state.key, state.step, robots, group.name, sensor.name),
                           f"{group.name}/{sensor.name}")
-            made = sensor.stages(scene) if has_stages(sensor) else None
+            made = sensor.stages(scene)
             if made is None:
-                parts.lacking = f"the sensor '{sensor.name}' (<{of(sensor).tag}>)"
+                parts.lacking = _named(sensor)
                 return parts
             readings[sensor.name], stages = made
             parts.look += stages
@@ -71,9 +74,9 @@ def stages_of(world: World, engine: ModuleType, model: Any, state: State, outsid
         if group.name != outside:
             noise = Noise(state.key, state.step, robots, group.name, "<controller>")
             view = View(group, readings, state, robots, world.dt, noise)
-            decide = group.controller.stages(view, orders) if has_stages(group.controller) else None
+            decide = group.controller.stages(view, orders)
             if decide is None:
-                parts.lacking = f"the controller <{of(group.controller).tag}>"
+                parts.lacking = _named(group.controller)
                 return parts
             parts.decide += decide
         parts.move.append(Stage(order_world, (orders, robots.start, group.robot.top_speed, group.robot.motor_noise, state.key,
@@ -82,10 +85,30 @@ def stages_of(world: World, engine: ModuleType, model: Any, state: State, outsid
     return parts
 
 
+def without_kernels(world: World, outside: str = "") -> str:
+    """The first sensor or controller that has no kernels in any world, or nothing; found without asking one for its stages."""
+    for group in world.groups:
+        controller = () if group.controller is None or group.name == outside else (group.controller,)
+        for element in (*group.sensors, *controller):
+            if not has_stages(element):
+                return _named(element)
+    return ""
+
+
+def _named(element: Any) -> str:
+    role, tag = of(element).role, of(element).tag
+    return f"the sensor '{element.name}' (<{tag}>)" if role == "sensor" else f"the {role} <{tag}>"
+
+
 def has_stages(element: Any) -> bool:
     """Whether an element has kernels for all that it does: a class of a user's own must say so itself, not inherit it."""
     kind = type(element)
-    return "stages" in vars(kind) or (kind.__module__.startswith("formiga.") and hasattr(kind, "stages"))
+    return "stages" in vars(kind) or (shipped(element) and hasattr(kind, "stages"))
+
+
+def shipped(element: Any) -> bool:
+    """Whether an element comes with formiga. The kernels of those that do let their memory begin again at step 0."""
+    return type(element).__module__.startswith("formiga.")
 
 
 class Steps:
@@ -94,7 +117,7 @@ class Steps:
 
     def __init__(self, world: World, engine: ModuleType, model: Any, state: State) -> None:
         self.given = world, engine, model, state
-        self.lacking = ""                           # what has no kernel, once that is known
+        self.lacking = without_kernels(world)       # what has no kernel, as far as that is known
         self._program: Program | None = None
         self._arrays: tuple[Any, ...] = ()
         self._genes: dict[str, Any] = {}

@@ -8,19 +8,20 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from math import isnan
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formiga import act, control, sense
-from formiga.compiled import Steps
+from formiga.compiled import Steps, shipped
+from formiga.control.neural import Network
 from formiga.engine import engine as find_engine
 from formiga.errors import WorldError, whole
-from formiga.state import ARRAYS, State, kinds_of, refuse_others
+from formiga.state import ARRAYS, CONTROLLER, Past, State, kinds_of, refuse_others
 from formiga.world.elements import of, where
 from formiga.world.loose import JOINTS
 from formiga.world.model import Group, World
@@ -78,6 +79,7 @@ class Simulation:
         world = world_of(world)
         self.world, self.seed = world, _seed(seed)
         worlds = _worlds(worlds)
+        copies, first_world = whole("copies:", copies, 1, 2**31), whole("first_world:", first_world, 0, 2**31)
         self._asked = engine, first_world
         refuse_too_many(worlds * copies * world.robots, world)
         sense.prepare_all(world)
@@ -88,14 +90,20 @@ class Simulation:
         self._kinds = kinds_of(self.state)
         self.log = Log()
         self._readings: sense.Readings | None = None
+        self._past: Past = {}                          # what the sensors remembered before these readings
         self._compiled = Steps(world, self.engine, self.model, self.state) if compiled else None
 
     @property
     def readings(self) -> sense.Readings:
         """What the sensors say now: group -> sensor -> array (worlds, robots, ...)."""
         if self._readings is None:
-            with self.state.ended_stay():
-                self._readings = sense.read_all(self.world, self.engine, self.model, self.state)
+            self._past = self.state.sensors_remember()
+            try:
+                with self.state.memory_stays(self.state.done):
+                    self._readings = sense.read_all(self.world, self.engine, self.model, self.state)
+            except BaseException:
+                self.state.unlook(self._past)
+                raise
         return self._readings
 
     def step(self, wheels: dict[str, Any] | None = None, outputs: dict[str, Any] | None = None) -> None:
@@ -107,16 +115,18 @@ class Simulation:
 
         Where everything in the world has a kernel, the same kernels run as one compiled call, with the same bits.
         """
+        for what, given in (("wheels", wheels), ("outputs", outputs)):
+            if given is not None and not isinstance(given, dict):
+                raise WorldError(f"{what} must be a dict of group -> array, not {type(given).__name__}.")
         if not wheels and not outputs and self.advance(1):
             return
         refuse_others(self.state, self._kinds)
-        readings = self.readings                                          # everybody looks ...
-        with self.state.ended_stay():
+        driven, told = self._driven(wheels or {}), self._told(outputs or {})  # refused before a controller has decided
+        readings = self.readings                                           # everybody looks ...
+        with self.state.memory_stays(self.state.done):
             orders = control.decide_all(self.world, self.state, readings)  # ... before anybody moves
-        if wheels:
-            orders |= self._from_outside(wheels, orders)
-        if outputs:
-            orders |= self._outputs(outputs, orders)
+        orders |= self._from_outside(driven, orders)
+        orders |= self._outputs(told, orders)
         self.engine.step(self.model, self.state, act.act_all(self.world, self.state, orders, readings))
         if events := getattr(self.state.scratch, "events", None):
             self.log.take(events, self._asked[1])
@@ -124,18 +134,26 @@ class Simulation:
 
     def advance(self, steps: int) -> bool:
         """So many control periods in one compiled call; false, and nothing has happened, if something has no kernel."""
-        if self._compiled is None or not self._compiled.take(steps):
+        steps = whole("steps:", steps, 0, 2**53)
+        if self._compiled is None or self._compiled.lacking:
             return False
+        self._forget_look()  # the compiled step looks by itself
+        return self._compiled.take(steps)
+
+    def _forget_look(self) -> None:
+        """The sensors look again at this step. Those that remember start from what they remembered before they looked."""
+        if self._readings is not None:
+            self.state.unlook(self._past)
         self._readings = None
-        return True
 
     def reset(self, mask: Any = None, seed: int | None = None) -> None:
         """Start all worlds again, or those that a boolean mask (worlds,) names; with a new seed if one is given."""
-        chosen = np.ones(self.state.worlds, np.bool_) if mask is None else np.asarray(mask, np.bool_)
-        if chosen.shape != (self.state.worlds,):
-            raise WorldError(f"a mask of worlds must have the shape ({self.state.worlds},), not {chosen.shape}.")
+        chosen = np.ones(self.state.worlds, np.bool_) if mask is None else np.asarray(mask)
+        if chosen.shape != (self.state.worlds,) or chosen.dtype != np.bool_:
+            raise WorldError(f"a mask of worlds must be booleans of the shape ({self.state.worlds},), not {chosen.dtype} of "
+                             f"the shape {chosen.shape}.")
         self.state.restart(chosen, self.engine.init(self.model, self.seed if seed is None else _seed(seed)))
-        self._readings = None
+        self._forget_look()
 
     def look_again(self) -> None:
         """Forget the readings: to be called after the state was changed by hand.
@@ -144,7 +162,7 @@ class Simulation:
         """
         if hasattr(self.engine, "put_down"):
             self.engine.put_down(self.model, self.state)
-        self._readings = None
+        self._forget_look()
 
     def edited(self, world: World, position: Any, heading: Any, kept: Any) -> Simulation:
         """This run, going on in an edited world. This one stays as it is, so an edit that fails has changed nothing.
@@ -168,6 +186,10 @@ class Simulation:
             still = _still(self.state, position, heading, stays)
             new.engine.carry_on(self.model, self.state, new.model, new.state, stays, still)
         new.log.add(self.log)
+        remembered = replace(self.state, memory={key: memory.copy() for key, memory in self.state.memory.items()},
+                             forgotten={key: forgotten.copy() for key, forgotten in self.state.forgotten.items()})
+        if self._readings is not None:
+            remembered.unlook(self._past)  # everybody looks again at this step
         before = {group.name: (group, robots) for group, robots in zip(self.world.groups, self.world.slices, strict=True)}
         for group, robots in zip(world.groups, world.slices, strict=True):
             if group.name not in before:
@@ -176,35 +198,48 @@ class Simulation:
             number = stays[robots] - theirs.start
             number[(number < 0) | (number >= old.count)] = -1  # newcomers, also those from other groups
             for owner in _same(old, group):
-                new.state.recall(self.state, owner, number, old.count)
+                new.state.recall(remembered, owner, number, old.count)
             if group.name in self.state.genotypes and type(group.controller) is type(old.controller):
                 new.state.genotypes[group.name] = self.state.genotypes[group.name].copy()
         return new
 
-    def _from_outside(self, wheels: dict[str, Any], decided: dict[str, control.Orders]) -> dict[str, control.Orders]:
-        """Orders for the groups that `wheels` names; what it leaves open is as their controllers decided."""
-        orders = {}
+    def _driven(self, wheels: dict[str, Any]) -> dict[str, control.Orders]:
+        """Orders that come from outside, checked; the two speeds of a robot are numbers, or both NaN."""
+        driven = {}
         for name, given in wheels.items():
-            group = self.world.group(name)
-            told, own = control.as_orders(group, self.state.worlds, given), decided.get(name)
-            speeds = told.wheels
-            if isnan(speeds.min(initial=0.0)):  # which is only a NaN if there is one; to look at each would take longer
+            driven[name] = control.as_orders(self.world.group(name), self.state.worlds, given)
+            speeds = driven[name].wheels
+            least = speeds.min(initial=0.0)  # a NaN only if there is one; to look at each would take longer
+            if isnan(least):
                 free = np.isnan(speeds)
                 if (odd := np.argwhere(free[..., 0] != free[..., 1])).size:
                     raise WorldError(f"one wheel speed of robot {odd[0, 1]} of '{name}' is not a number. Give both, or make "
                                      "both NaN: then its controller drives it.")
-                speeds = np.where(free, 0.0 if own is None else own.wheels, speeds)
+            if not (isfinite(least) and isfinite(speeds.max(initial=0.0))) and np.isinf(speeds).any():
+                raise WorldError(f"a wheel speed of robot {np.argwhere(np.isinf(speeds))[0, 1]} of '{name}' is infinite.")
+        return driven
+
+    def _told(self, outputs: dict[str, Any]) -> dict[str, Any]:
+        """Outputs that come from outside, checked."""
+        return {name: act.checked(self.world.group(name), self.state.worlds, values) for name, values in outputs.items()}
+
+    def _from_outside(self, driven: dict[str, control.Orders], decided: dict[str, control.Orders]) -> dict[str, control.Orders]:
+        """Orders for the groups that are driven from outside; what these leave open is as their controllers decided."""
+        orders = {}
+        for name, told in driven.items():
+            own, speeds = decided.get(name), told.wheels
+            if isnan(speeds.min(initial=0.0)):
+                speeds = np.where(np.isnan(speeds), 0.0 if own is None else own.wheels, speeds)
             lights = own.leds if told.leds is None and own is not None else told.leds
             outputs = own.outputs if told.outputs is None and own is not None else told.outputs
             orders[name] = control.Orders(speeds, lights, outputs)
         return orders
 
     def _outputs(self, given: dict[str, Any], decided: dict[str, control.Orders]) -> dict[str, control.Orders]:
-        """Orders with the outputs that somebody gives from outside; what is not a number is as it was decided, or as it was."""
+        """Orders with the outputs that come from outside; what is not a number is as it was decided, or as it was."""
         orders = {}
-        for name, values in given.items():
+        for name, told in given.items():
             group = self.world.group(name)
-            told = act.checked(group, self.state.worlds, values)
             own = decided.get(name, control.Orders(np.zeros((self.state.worlds, group.count, 2))))
             before = np.zeros(told.shape)
             if own.outputs is not None:
@@ -217,8 +252,14 @@ class Simulation:
 
     def _genes(self, name: str, given: Any) -> Any:
         """Genes for each world (W, size), from those or from one genotype (size,) for all."""
-        self.world.group(name)
-        genes = np.array(given, np.float64)
+        controller = self.world.group(name).controller
+        if controller is None or (shipped(controller) and not isinstance(controller, Network)):
+            has = "no controller" if controller is None else f"<{of(controller).tag}>, which is no network"
+            raise WorldError(f"{where(self.world.group(name))}'{name}' has {has}: genotypes would change nothing.")
+        try:
+            genes = np.array(given, np.float64)
+        except (TypeError, ValueError) as wrong:
+            raise WorldError(f"the genotypes of '{name}' must be numbers, not {type(given).__name__}.") from wrong
         if genes.ndim == 1:
             genes = np.repeat(genes[None, :], self.state.worlds, axis=0)
         if genes.ndim != 2 or len(genes) != self.state.worlds or not np.isfinite(genes).all():
@@ -272,7 +313,7 @@ def _same(old: Group, new: Group) -> list[str]:
     """Those of a group who remember (see `State.remember`) and are the same in both descriptions of it."""
     named = {getattr(sensor, "name", ""): sensor for sensor in old.sensors}
     same = [f"{new.name}/{sensor.name}" for sensor in new.sensors if named.get(sensor.name) == sensor]
-    return same + [f"{new.name}/<controller>"] * (old.controller == new.controller)
+    return same + [f"{new.name}/{CONTROLLER}"] * (old.controller == new.controller)
 
 
 def _worlds(worlds: int) -> int:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from formiga.errors import WorldError
 
 Floats = NDArray[np.float64]
+Past = dict[tuple[str, str], tuple[Any, Any]]  # (owner, name) -> a memory, and which of it starts again
 
 
 @dataclass
@@ -78,17 +79,33 @@ class State:
         return memory
 
     @contextmanager
-    def ended_stay(self) -> Iterator[None]:
-        """Sensors and controllers may run for all worlds; the memory of worlds that have ended is afterwards as it was.
+    def memory_stays(self, worlds: NDArray[np.bool_]) -> Iterator[None]:
+        """Sensors and controllers may run for all worlds; the memory of the masked (W,) ones is afterwards as it was.
 
-        So the end of a world is the same however many steps the other worlds of its batch still take.
+        With those that have ended, the end of a world is the same however many steps the others of its batch still take.
         """
-        ended = self.done.copy()
-        kept = [(key, memory, memory[ended]) for key, memory in self.memory.items()] if ended.any() else []
+        mask = worlds.copy()
+        kept = [(key, memory, memory[mask]) for key, memory in self.memory.items()] if mask.any() else []
         yield
         for key, memory, before in kept:
             if self.memory[key] is memory:  # else it has been made anew, with another shape
-                memory[ended] = before
+                memory[mask] = before
+
+    def sensors_remember(self) -> Past:
+        """A copy of what the sensors remember, to be taken before they look, for `unlook`."""
+        return {key: (memory.copy(), self.forgotten[key].copy()) for key, memory in self.memory.items() if _of_sensor(key)}
+
+    def unlook(self, past: Past) -> None:
+        """Let the sensors remember what they did before they looked: they look again at the same step, which counts once."""
+        for key, memory in self.memory.items():
+            if not _of_sensor(key):
+                continue
+            before, forgotten = past.get(key, (None, True))
+            if before is not None and before.shape == memory.shape:
+                memory[...] = before
+                self.forgotten[key] |= forgotten  # and whatever has begun again since then
+            else:
+                self.forgotten[key][...] = True
 
     def forget(self, mask: NDArray[np.bool_]) -> None:
         """Let the memory of everybody in the masked (W,) worlds start again."""
@@ -136,6 +153,11 @@ ARRAYS = ("position", "heading", "wheels", "wheel_angle", "leds", "crashed", "cr
 
 
 Kinds = dict[str, tuple[tuple[int, ...], Any]]
+CONTROLLER = "<controller>"  # owns the memory (group/<controller>, name); sensors own theirs as group/sensor
+
+
+def _of_sensor(key: tuple[str, str]) -> bool:
+    return not key[0].endswith(f"/{CONTROLLER}")
 
 
 def kinds_of(state: State) -> Kinds:

@@ -96,7 +96,10 @@ def test_wheels_from_outside_leave_the_lights_to_the_controller(own):
     ({"b": np.zeros((2, 1, 2))}, "there is no group 'b'; there are: a"),
     ({"a": np.zeros((1, 2))}, r"shape \(worlds, robots, 2\) = \(2, 1, 2\), not \(1, 2\)"),
     ({"a": np.zeros((1, 1, 2))}, r"not \(1, 1, 2\)"),
-    ({"a": np.full((2, 1, 2), np.inf)}, "not a number"),
+    ({"a": np.full((2, 1, 2), np.inf)}, "^a wheel speed of robot 0 of 'a' is infinite"),
+    ({"a": np.full((2, 1, 2), -np.inf)}, "^a wheel speed of robot 0 of 'a' is infinite"),
+    (np.zeros((2, 1, 2)), "wheels must be a dict of group -> array, not ndarray"),
+    (0.1, "wheels must be a dict of group -> array, not float"),
     ({"a": np.array([[[0.1, 0.1]], [[0.1, np.nan]]])}, "one wheel speed of robot 0 of 'a' is not a number"),
     ({"a": np.zeros((2, 1, 2)), "c": 0}, "there is no group 'c'"),
 ])
@@ -108,6 +111,21 @@ def test_wheels_from_outside_that_make_no_sense_are_refused_and_nothing_moves(wh
     assert np.array_equal(simulation.state.position, before) and (simulation.state.step == 0).all()
     simulation.step()
     assert (simulation.state.step == 1).all()
+
+
+@pytest.mark.parametrize("given", [{"wheels": {"a": np.full((1, 1, 2), np.inf)}}, {"wheels": {"a": np.zeros((1, 2))}},
+                                   {"outputs": {"a": np.zeros((1, 1, 9))}}])
+def test_a_step_that_is_refused_leaves_what_controllers_remember_alone(given, own):
+    def decide(view):
+        view.memory("steps", np.zeros(view.shape))[...] += 1.0
+        return np.zeros((*view.shape, 2))
+
+    simulation = Simulation(world(controller=own("controller", decide=decide)))
+    for _ in range(3):
+        simulation.step()
+    with pytest.raises(WorldError):
+        simulation.step(**given)
+    assert simulation.state.memory["a/<controller>", "steps"].tolist() == [[3.0]]
 
 
 @pytest.mark.parametrize("worlds", [0, -3])
@@ -143,9 +161,32 @@ def test_an_engine_that_does_not_exist_is_refused():
         Simulation(world(), engine="plannar")
 
 
-def test_a_mask_of_another_length_is_refused():
-    with pytest.raises(WorldError):
-        Simulation(world(), worlds=3).reset([True, False])
+@pytest.mark.parametrize("mask", [[True, False], [0, 1, 2], [1, 0, 0], [0.5, 1.0, 0.0], "abc", True])
+def test_a_mask_that_is_not_a_boolean_for_each_world_is_refused(mask):
+    """Numbers could be meant as those of the worlds."""
+    simulation = Simulation(world(), worlds=3)
+    simulation.step()
+    with pytest.raises(WorldError, match=r"a mask of worlds must be booleans of the shape \(3,\)"):
+        simulation.reset(mask)
+    assert simulation.state.step.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("given, message", [
+    ({"copies": 0}, "copies: 0 is out of range"), ({"copies": -1}, "copies: -1 is out of range"),
+    ({"copies": 1.5}, "copies: 1.5 is not a whole number"), ({"first_world": -1}, "first_world: -1 is out of range"),
+    ({"start": 3}, "a start must be two arrays of numbers"),
+    ({"start": (np.full((1, 1, 2), "x"), np.zeros((1, 1)))}, "a start must be two arrays of numbers"),
+    ({"genotypes": {"a": np.zeros(3)}}, "'a' has <sequence>, which is no network: genotypes would change nothing"),
+])
+def test_what_a_simulation_cannot_be_started_with_is_refused(given, message):
+    with pytest.raises(WorldError, match=message):
+        Simulation(world(), **given)
+
+
+@pytest.mark.parametrize("steps", [-1, 1.5, "two"])
+def test_a_number_of_steps_that_is_none_is_refused(steps):
+    with pytest.raises(WorldError, match="steps: "):
+        Simulation(world()).advance(steps)
 
 
 @pytest.mark.parametrize("seconds, steps", [(0.1, 1), (0.04, 1), (1.0, 10), (2.34, 23), (2.36, 24), (None, 70)])
@@ -237,8 +278,8 @@ def test_a_robot_that_the_engine_cannot_move_is_refused_by_name(own):
 
 
 def test_a_degenerate_world_runs():
-    """One point of a wall and nothing else; an arena far away; a robot outside of everything."""
+    """One point of a wall and nothing else; an arena without walls far away; a robot outside of everything."""
     Simulation(World(things=(Wall((0.0, 0.0, 0.0, 0.0)),))).step()
-    simulation = bench(Disc(0.05, 0.1, 0.1), [(1e4, -1e4, 0)], (Arena(1.0, 1.0, x=-500.0),), "minimal")
+    simulation = bench(Disc(0.05, 0.1, 0.1), [(1e4, -1e4, 0)], (Arena(1.0, 1.0, x=-500.0, walls=False),), "minimal")
     simulation.step({"a": np.full((1, 1, 2), 0.1)})
     assert simulation.state.position[0, 0] == pytest.approx((1e4 + 0.01, -1e4))

@@ -92,6 +92,8 @@ def _element(element: Element) -> list[str]:
     for profile, values in element.profiles.items():
         changed = ", ".join(f"{name} {_short(element.kinds[name].format(value))}" for name, value in values.items())
         lines.append(f"profile {profile}: {changed or 'as above'}")
+    if element.cls.__module__.startswith("formiga."):
+        lines.append(f"in Python: from {element.cls.__module__} import {element.cls.__name__}")
     return lines
 
 

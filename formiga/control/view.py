@@ -10,7 +10,7 @@ import numpy as np
 from formiga.engine.beams import directions
 from formiga.errors import WorldError
 from formiga.noise import Noise
-from formiga.state import Floats, State
+from formiga.state import CONTROLLER, Floats, State
 from formiga.world.elements import of, where
 from formiga.world.model import Group
 
@@ -82,4 +82,4 @@ class View:
 
     def memory(self, name: str, first: Any) -> Any:
         """An array of the controller's own, changed in place; `first` (W, n, ...) is what it starts as."""
-        return self._state.remember(f"{self.group.name}/<controller>", name, first)
+        return self._state.remember(f"{self.group.name}/{CONTROLLER}", name, first)

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from formiga.compiled import Stages, stages_of
+from formiga.compiled import Stages, shipped, stages_of
 from formiga.control.neural import Network
 from formiga.control.neural.network import scale_stages, scaled
 from formiga.errors import FormigaError, WorldError, whole
@@ -31,7 +31,7 @@ from formiga.kernels.program import ENDED, GO_ON, Program, Stage
 from formiga.loop import Simulation
 from formiga.noise import channel, fold, world_key
 from formiga.score import Score
-from formiga.state import Floats
+from formiga.state import CONTROLLER, Floats
 from formiga.world.elements import locate, where
 from formiga.world.model import Group, World
 
@@ -63,6 +63,8 @@ class Batch:
         self._ahead = _Ahead(self.lab)
         self._actions = np.zeros((worlds, self.group.count, 2))
         self._everybody, self._chosen = np.ones(worlds, np.bool_), np.ones(worlds, np.bool_)
+        self._owners = {f"{each.name}/{name}" for each in self.world.groups for name, element in _elements(each)
+                        if not shipped(element)}
         self._step_parts: list[Call] = []
         self._look_parts: list[Call] = []
         self._pool: ThreadPoolExecutor | None = None
@@ -89,6 +91,7 @@ class Batch:
         self._ahead.start(self._chosen)
         self.score.restart(self._chosen)
         if self._look_parts:
+            self._forget()
             self._run(self._look_parts)
         else:
             self.lab.look_again()
@@ -161,6 +164,14 @@ class Batch:
             for calls, program in ((self._step_parts, step), (self._look_parts, begin)):
                 calls.append(partial(Program(program, W, self.world.robots).run, first, last, 1))
         return True
+
+    def _forget(self) -> None:
+        """Elements of the user's own say anew what they remember in the chosen worlds; kernels of formiga do so themselves."""
+        state = self.lab.state
+        own = (forgotten for (owner, _), forgotten in state.forgotten.items() if owner in self._owners)
+        if any(forgotten[self._chosen].any() for forgotten in own):
+            with state.memory_stays(~self._chosen):
+                self._stages()  # whose memories are those of the programs
 
     def _stages(self) -> Stages:
         return stages_of(self.world, self.lab.engine, self.lab.model, self.lab.state, self.group.name)
@@ -271,6 +282,12 @@ def inputs_of(group: Group) -> tuple[list[str], list[float]]:
         raise WorldError(f"{where(group)}'{group.name}' carries no sensor with a full reading to be measured in, such as "
                          "<proximity> or <light>, so there is nothing to observe.")
     return [sensor.name for sensor in seen], [float(sensor.full) for sensor in seen]
+
+
+def _elements(group: Group) -> list[tuple[str, Any]]:
+    """What may remember something, and the name under which it does."""
+    sensors: list[tuple[str, Any]] = [(sensor.name, sensor) for sensor in group.sensors]
+    return sensors if group.controller is None else [*sensors, (CONTROLLER, group.controller)]
 
 
 def released(world: World, group: Group) -> tuple[World, Group]:

@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 from formiga.errors import FormigaError
 from formiga.evolve.search import Course, Floats, Search, check_fitness
 from formiga.files import whole_file
-from formiga.record.format import EMBEDDED, KEY, embed, versions
+from formiga.record.format import EMBEDDED, KEY, embed, sealed, versions
 from formiga.record.trust import BAD_PARQUET, parse_meta, whole_number
 from formiga.record.trust import read_world as read_recorded_world
 from formiga.world.elements import of
@@ -119,7 +119,7 @@ class Evolution:
                   for name in ("generation", "individual", *self.columns)]
         arrays = [np.repeat(np.arange(count, dtype=np.int32), size), np.tile(np.arange(size, dtype=np.int32), count),
                   *(self.table(name).reshape(-1) for name in self.columns)]
-        about = json.dumps({**self.about(), "generations": count, "population_check": fingerprint(self._course.ask())})
+        about = sealed({**self.about(), "generations": count, "population_check": fingerprint(self._course.ask())})
         table = pa.table(arrays, schema=pa.schema(fields, metadata={KEY: about}))
         with whole_file(self.file, CheckpointError) as beside, open(beside, "wb") as stream:
             pq.write_table(table, stream, compression="zstd", write_page_checksum=True)

@@ -69,7 +69,7 @@ class Page:
         self._keys = sorted(session.console.binds)
         self._job: export.Job | None = None                    # an export that is being made
         self._stop = threading.Event()
-        self.server = Server(host, port, self._serve_line, lambda wrong: self.faults.take(wrong, "the page failed"))
+        self.server = Server(host, port, self._serve_line, self._failed)
         self._browser = self.server.viser
         self._browser.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178))
         self.scene = Scene(self._browser.scene)
@@ -86,6 +86,13 @@ class Page:
         sys.setswitchinterval(HAND_OVER)
         self._thread = threading.Thread(target=self._draw, name="page", daemon=True)
         self._thread.start()
+
+    def _failed(self, wrong: BaseException) -> None:
+        """Something failed while the server served. What a person typed into a field may be wrong; the rest is our fault."""
+        if isinstance(wrong, FormigaError):
+            self.session.post(lambda: self.session.say(str(wrong), "error"))
+        else:
+            self.faults.take(wrong, "the page failed")
 
     @property
     def url(self) -> str:

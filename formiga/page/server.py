@@ -17,6 +17,7 @@ import socket
 import warnings
 from collections.abc import Awaitable, Callable
 from functools import partial
+from math import isfinite
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -88,6 +89,8 @@ class Server:
         self._socket.disconnect_all_clients()                             # who came before the guard did
         for message in SHUT:
             self._socket._incoming_handlers.pop(message, None)
+        updates = self._socket._incoming_handlers[_messages.GuiUpdateMessage]
+        updates[:] = [partial(self._update, handler) for handler in updates]
         self.loop = self.viser.get_event_loop()
         self.loop.call_soon_threadsafe(self.loop.set_exception_handler, self._loop_failed)
         executor = self.viser._thread_executor                            # it calls what we gave to widgets and to the mouse
@@ -121,6 +124,12 @@ class Server:
             return function(*given, **named)
         except Exception as wrong:
             self.on_fault(wrong)
+
+    async def _update(self, handler: Callable[..., Any], client: int, message: Any) -> None:
+        """Let a window change an element's value, if it can have that one. viser would set whatever it is told to."""
+        element = self.viser.gui._gui_input_handle_from_uuid.get(str(message.uuid))
+        if element is not None and fits(element, message.updates):
+            await handler(client, message)
 
     def _loop_failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Something failed in the server's loop: mostly a client that sent garbage or went away."""
@@ -190,6 +199,17 @@ def refuse_origin(origin: str | None, host: str, loopback: bool) -> str:
         return "wrong address"
 
 
+def fits(element: Any, updates: Any) -> bool:
+    """Whether a window may change an element so: its value alone, to one of the same type, and one of those it offers."""
+    if not isinstance(updates, dict) or updates.keys() != {"value"}:
+        return False
+    value, now = updates["value"], element.value
+    if isinstance(now, int | float) and not isinstance(now, bool):
+        return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    options = getattr(element, "options", None)
+    return isinstance(value, type(now)) and (options is None or value in options)
+
+
 def paced(connection: ServerConnection, messages: int = MESSAGES) -> Callable[..., Awaitable[Any]]:
     """Receive at most so much in a second. Who sends more has to wait, and who does not stop is put out."""
     recv, count, size, began, strikes = connection.recv, 0, 0, 0.0, 0
@@ -214,4 +234,4 @@ def paced(connection: ServerConnection, messages: int = MESSAGES) -> Callable[..
     return receive
 
 
-__all__ = ["PORT", "Server", "free_port", "paced", "refuse_origin"]
+__all__ = ["PORT", "Server", "fits", "free_port", "paced", "refuse_origin"]

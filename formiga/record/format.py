@@ -3,7 +3,8 @@
 The text is in the file's key-value metadata, under `formiga`. It has all that is needed to run the same again: the
 world as XML, the contents of files that the world names, the seed, the engine, the versions that computed it. For elements
 of the user's own it also has `own`, what is to be known about each without its code, and `code`, the text of their modules,
-which is never run unless it is asked for.
+which is never run unless it is asked for. Pages of the table have checksums of their own; the text has `seal`, its hash, by
+which a damaged one is known.
 
 A world with things that can be pushed is recorded in format 2: they follow the robots of their world as if they were more of
 them, in the order of `world.loose`, and everybody has a velocity and a spin. A match has its scoreboards among the words.
@@ -17,11 +18,13 @@ from __future__ import annotations
 
 import base64
 import copy
+import json
 import os
 import platform
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -44,6 +47,7 @@ FORMAT, WITH_LOOSE, IN_SPACE = 1, 2, 3
 SPATIAL = "spatial"  # the engine whose runs are in space
 CHASSIS = "chassis"  # the part of a robot that is in the robot's own row
 KEY = b"formiga"
+SEAL = "seal"
 ENDINGS = ("complete", "interrupted", "failed")
 EMBEDDED = re.compile(r"[0-9]{1,6}/[^/\\\0]{1,255}")  # names of files inside a recording: '0/table.csv'
 
@@ -172,6 +176,23 @@ def own_parts(world: World) -> dict[str, Any]:
         code.append({"module": source.module, "file": os.path.basename(source.file), "text": source.text})
     return {"own": [{**about(known, [thing for thing in things if type(thing) is known.cls]), "module": known.cls.__module__,
                      "loose": issubclass(known.cls, LOOSE)} for known in elements], "code": code}
+
+
+def sealed(meta: dict[str, Any]) -> str:
+    """The text about a run, with a hash of itself: a flipped bit could make another number, or another world."""
+    return json.dumps({**meta, SEAL: _seal(meta)})
+
+
+def unsealed(meta: dict[str, Any]) -> dict[str, Any] | None:
+    """What was sealed, or None if it is not that any more. Older files have no seal."""
+    if SEAL not in meta:
+        return meta
+    inner = {name: value for name, value in meta.items() if name != SEAL}
+    return inner if _seal(inner) == meta[SEAL] else None
+
+
+def _seal(meta: dict[str, Any]) -> str:
+    return sha256(json.dumps(meta).encode()).hexdigest()
 
 
 def versions(engine: str = "") -> dict[str, str]:

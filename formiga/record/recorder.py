@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import _thread
-import json
 import os
 import signal
 import threading
@@ -37,6 +36,7 @@ from formiga.record.format import (
     describe,
     measured,
     own,
+    sealed,
 )
 from formiga.world.model import World
 
@@ -212,7 +212,7 @@ class Recorder:
         meta = {**self._meta, "last_step": self._recorded, "ending": self.ending, "touched": bool(self.touched)}
         if self._notes:
             meta["notes"] = [(min(step, self._recorded), board) for step, board in self._notes]
-        self._writer.add_key_value_metadata({KEY: json.dumps(meta)})
+        self._writer.add_key_value_metadata({KEY: sealed(meta)})
         self._writer.close()
         self._file.flush()
         os.fsync(self._file.fileno())

@@ -44,6 +44,7 @@ from formiga.record.format import (
     named_files,
     own,
     steps_recorded,
+    unsealed,
 )
 from formiga.world.elements import ROLES, Element, registered
 from formiga.world.kinds import HUGE, NAME
@@ -166,12 +167,12 @@ def _is_word(value: Any) -> bool:
 
 
 def parse_meta(text: bytes) -> dict[str, Any] | None:
-    """The JSON object that the text is, or None."""
+    """The JSON object that the text is, or None if it is none, or not as it was written."""
     try:
         meta = json.loads(text) if len(text) <= LARGEST_META else None
+        return unsealed(meta) if isinstance(meta, dict) else None
     except (ValueError, RecursionError):
         return None
-    return meta if isinstance(meta, dict) else None
 
 
 def whole_number(least: int, most: int) -> Any:

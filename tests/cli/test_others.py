@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 from lxml import etree
 
+from formiga.cli.list import ROLES, details
 from formiga.lab import shipped_worlds
 from formiga.world.elements import registered
 
@@ -96,6 +97,17 @@ def test_list_of_one_robot_shows_what_must_be_given_and_what_its_group_has(call)
     lines = [line.split() for line in call("list", "robots", "disc").stdout.splitlines()]
     assert "required;" in next(line for line in lines if line[0] == "wheel_base")
     assert "robots;" in next(line for line in lines if line[0] == "count")
+
+
+def test_list_of_one_element_tells_how_python_imports_it(call):
+    for section, role in ROLES.items():
+        ours = {tag: known for tag, known in registered(role).items() if known.cls.__module__.startswith("formiga.")}
+        for tag, known in ours.items():
+            line = details(section, tag, known.doc)[-1]
+            space = {}
+            exec(line.removeprefix("in Python: "), space)
+            assert space[known.cls.__name__] is known.cls
+    assert call("list", "sensors", "odometry").stdout.endswith("in Python: from formiga.sense.encoders import Odometry\n")
 
 
 def test_list_of_one_world_shows_its_params(call):

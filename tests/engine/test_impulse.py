@@ -3,6 +3,7 @@
 Shapely decides about overlaps and areas, pymunk about impulses; the twin in tests/reference/impacts.py about the rest.
 """
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,7 @@ from numba import typeof
 from numba.core.registry import cpu_target
 
 from formiga.engine.fixed import Fixed
+from formiga.engine.planar.impulse import bodies as module
 from formiga.engine.planar.impulse import forces, impact, outline
 from formiga.engine.planar.impulse.bodies import (
     INVERSE_INERTIA,
@@ -379,3 +381,36 @@ def test_corners_that_are_written_twice_begin_no_side_and_an_outline_without_are
     assert np.isfinite(Simulation(twice).state.loose).all()
     with pytest.raises(WorldError, match="the outline has no area"):
         Simulation(read_text(block.format("0.1 0.1 0.1 0.1 0.1 0.1")))
+
+
+# -- many of a kind -----------------------------------------------------------------------------------------------------------
+L = ((0.0, 0.0), (0.06, 0.0), (0.06, 0.02), (0.02, 0.02), (0.02, 0.06), (0.0, 0.06))
+MIXED = """<world><arena width="3" depth="3"/><contact model="impulse"/><mirosot count="3"/><sbot count="2"/>
+  <ball x="1" y="1"/><block x="-1" y="-1" points="{}"/><mirosot name="more" profile="firasim" count="2"/></world>"""
+
+
+def test_the_table_of_bodies_has_each_body_as_if_it_were_alone():
+    world = read_text(MIXED.format(" ".join(f"{value}" for corner in L for value in corner)))
+    table, alone = bodies(world), []
+    for group in world.groups:
+        alone += [bodies(replace(world, groups=(replace(group, count=1),), things=()))] * group.count
+    alone += [bodies(replace(world, groups=(), things=(thing,))) for thing in world.loose]
+    assert len(table.kind) == len(alone) == 9 and table.robots == 7
+    for number, one in enumerate(alone):
+        parts = slice(table.first_part[number], table.first_part[number + 1])
+        corners = slice(table.first[parts.start], table.first[parts.stop])
+        assert table.kind[number] == one.kind[0]
+        np.testing.assert_array_equal(table.fact[number], one.fact[0])
+        np.testing.assert_array_equal(table.radius[parts], one.radius)
+        np.testing.assert_array_equal(table.corner[corners], one.corner)
+        np.testing.assert_array_equal(np.diff(table.first[parts.start:parts.stop + 1]), np.diff(one.first))
+
+
+def test_a_million_robots_are_worked_out_as_often_as_one(monkeypatch):
+    """Each had lists of its own: more than a gigabyte, before it was said that they do not fit."""
+    asked = []
+    monkeypatch.setattr(module, "with_normals", lambda part: asked.append(part) or with_normals(part))
+    for count in (1, 1_000_000):
+        world = read_text(f'<world><arena width="2" depth="2"/><contact model="impulse"/><mirosot count="{count}"/></world>')
+        asked.clear()
+        assert len(bodies(world).corner) == 4 * count and len(asked) <= 2

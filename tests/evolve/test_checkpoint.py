@@ -12,6 +12,7 @@ from numpy.testing import assert_array_equal
 from formiga.evolve import CmaEs, Genetic
 from formiga.evolve import checkpoint as module
 from formiga.evolve.checkpoint import FILE, CheckpointError, begin, resume
+from formiga.record.format import SEAL
 from formiga.world.model import Arena, World
 
 GENETIC = Genetic(population=6, generations=5)
@@ -42,6 +43,7 @@ def rewrite(folder, change_meta=None, change_table=None, text=None):
     """The same file, but for a change."""
     table = pq.read_table(folder / FILE)
     meta = json.loads(table.schema.metadata[b"formiga"])
+    del meta[SEAL]
     if change_meta:
         change_meta(meta)
     if change_table:
@@ -220,3 +222,16 @@ def test_the_rows_must_be_those_of_an_evolution(folder, change, message):
 def test_more_rows_than_memory_holds_are_refused_before_they_are_read(folder, monkeypatch):
     monkeypatch.setattr(module, "MOST_CELLS", 71)  # it has 72
     refused(folder, "18 rows are more than an evolution has")
+
+
+def test_a_flipped_bit_in_the_words_about_an_evolution_is_noticed(folder):
+    """Of the world and its numbers, too, which would still be a world and numbers."""
+    whole = (folder / FILE).read_bytes()
+    at = whole.index(b'width=\\"1.0')
+    (folder / FILE).write_bytes(whole[:at + 8] + b"3" + whole[at + 9:])
+    refused(folder, "what it says about the evolution cannot be read; it is damaged")
+
+
+def test_an_evolution_of_before_there_were_seals_goes_on(folder):
+    rewrite(folder)
+    assert resume(folder).generation == 3

@@ -11,6 +11,7 @@ from formiga.sense.proximity import Proximity
 from formiga.world.elements import profiled
 from formiga.world.model import Arena, Contact, Group, Wall, World
 from formiga.world.placement import At, Scatter
+from formiga.world.reader import read_text
 from formiga.world.robots import Disc, SBot
 from tests.reference.lab import bench, drive, overlaps, put, same_state
 
@@ -91,6 +92,18 @@ def test_at_the_limit_the_world_ends_and_stays_still_bit_for_bit_while_others_go
     assert (state.wheels[[0, 2]] == 0.0).all()
     assert not np.array_equal(state.position[1], moving)
     assert readings.keys() == simulation.readings.keys()
+
+
+@pytest.mark.parametrize("engine", ["planar", "spatial"])
+def test_the_wheels_of_a_world_that_has_ended_stand_still_from_the_next_step_on(engine):
+    world = read_text("""<world><wall points="0.2 -1 0.2 1"/><contact crash_limit="3"/><sbot><at x="0" y="0" heading="0"/>
+                         <sequence moves="60 0.08 0.08"/></sbot></world>""")
+    lab = Simulation(world, engine=engine)
+    while not lab.state.done.all():
+        assert lab.state.step[0] < 100
+        lab.step()
+    lab.step()
+    assert (lab.state.wheels == 0.0).all()
 
 
 def test_lights_of_a_world_that_has_ended_stay_as_they_are(own):

@@ -90,6 +90,65 @@ def test_messages_that_are_well_formed_and_make_no_sense_are_ignored(lab, capfd)
     assert "Traceback" not in capfd.readouterr().err
 
 
+CAMERA = {"type": "ViewerCameraMessage", "wxyz": (1.0, 0.0, 0.0, 0.0), "position": (0.0, 0.0, 1.0), "fov": 1.0, "near": 0.1,
+          "far": 10.0, "image_height": 100, "image_width": 100, "look_at": (0.0, 0.0, 0.0), "up_direction": (0.0, 0.0, 1.0)}
+WRONG = [None, "x", "", float("nan"), [], {}, -1e308, ["a"] * 3, True, 10**18, "\x1b[2J", b"xx", "$time; echo other"]
+
+
+async def become_a_window(lab, socket):
+    """Say where it looks from: what a window does is only listened to after that."""
+    windows = len(lab.page._browser.get_clients())
+    await socket.send(msgspec.msgpack.encode(CAMERA))
+    await asyncio.get_running_loop().run_in_executor(None, until, lambda: len(lab.page._browser.get_clients()) > windows)
+
+
+def test_no_element_of_the_panels_takes_a_value_that_it_cannot_have(lab):
+    """viser would cast it, set it for all windows, and call what belongs to the element; or set any other attribute of it."""
+    elements = dict(lab.page._browser.gui._gui_input_handle_from_uuid)
+    texts = {uuid for uuid, element in elements.items() if isinstance(element, viser.GuiTextHandle)}  # which take any text
+    before = {uuid: (element.value, element.visible, list(element._impl.update_cb)) for uuid, element in elements.items()}
+
+    async def send(socket):
+        await become_a_window(lab, socket)
+        for uuid in elements:
+            values = [value for value in WRONG if not isinstance(value, str if uuid in texts else bool)]
+            others = [{"update_cb": []}, {"removed": True}, {"visible": False}, 3]
+            for updates in [*({"value": value} for value in values), *others]:
+                await socket.send(msgspec.msgpack.encode({"type": "GuiUpdateMessage", "uuid": uuid, "updates": updates}))
+                await asyncio.sleep(0.003)  # no flood
+        await socket.send(msgspec.msgpack.encode({"type": "GuiUpdateMessage", "uuid": [], "updates": {"value": 1}}))
+        await asyncio.sleep(0.5)
+
+    with suppress(websockets.exceptions.ConnectionClosed):
+        talk(lab, "/", send)
+    alive(lab)
+    now = lab.page._browser.gui._gui_input_handle_from_uuid
+    assert len(elements) > 20 and {type(element).__name__ for element in elements.values()} >= {
+        "GuiButtonGroupHandle", "GuiButtonHandle", "GuiCheckboxHandle", "GuiDropdownHandle", "GuiTextHandle"}
+    for uuid, (value, visible, callbacks) in before.items():
+        if uuid in now:
+            assert (now[uuid].value, now[uuid].visible, now[uuid]._impl.update_cb) == (value, visible, callbacks)
+    assert not lab.faults()
+
+
+def test_a_field_with_a_character_that_no_command_holds_is_one_complaint_and_no_fault(lab):
+    elements = lab.page._browser.gui._gui_input_handle_from_uuid
+    typed = {lab.page.panels._file._impl.uuid: "a\x1b",
+             next(uuid for uuid, each in elements.items() if getattr(each, "label", "").startswith("Export page")): True}
+
+    async def send(socket):
+        await become_a_window(lab, socket)
+        for uuid, value in typed.items():
+            await socket.send(msgspec.msgpack.encode({"type": "GuiUpdateMessage", "uuid": uuid, "updates": {"value": value}}))
+        await asyncio.get_running_loop().run_in_executor(None, until, lambda: any("U+001B" in text for _, text in lab.said))
+
+    try:
+        talk(lab, "/", send)
+    finally:
+        lab.page.panels._file.value = ""  # the laboratory is that of all tests here
+    assert not lab.faults()
+
+
 def test_a_client_that_floods_waits_and_the_others_do_not(lab):
     lab.run("speed 1; play")
 

@@ -12,7 +12,7 @@ import pytest
 
 import formiga
 from formiga.errors import FormigaError, RecordingError
-from formiga.record.format import KEY
+from formiga.record.format import KEY, SEAL
 from formiga.session import Session
 from formiga.session.watch import inspect
 from formiga.world import elements
@@ -158,6 +158,7 @@ def changed(there, tmp_path, change):
     """The recording with other words about the run."""
     table = pq.read_table(there / "run.parquet")
     meta = json.loads(pq.ParquetFile(there / "run.parquet").metadata.metadata[KEY])
+    del meta[SEAL]
     change(meta)
     file = tmp_path / "changed.parquet"
     schema = pa.schema(table.schema, metadata={KEY: json.dumps(meta)})

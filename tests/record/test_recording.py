@@ -266,3 +266,22 @@ def test_a_garbled_recording_is_a_recording_error_or_reads_the_same_poses(record
     else:
         for ours, theirs in zip(poses, read_recording(recorded).poses()):
             np.testing.assert_array_equal(ours, theirs)
+
+
+# -- bits that flip -----------------------------------------------------------------------------------------------------------
+def test_whatever_bit_of_the_words_about_a_run_flips_it_is_noticed(recorded, tmp_path):
+    """A seed, a step or a wall's place that is another one would look as good as the right one."""
+    whole, text = recorded.read_bytes(), pq.ParquetFile(recorded).metadata.metadata[KEY]
+    first, named = whole.index(text), text.index(b'"seal"')
+    for at in [*range(0, named, 11), named + 20]:
+        damaged = bytearray(whole)
+        damaged[first + at] ^= 1
+        (tmp_path / "run.parquet").write_bytes(damaged)
+        with pytest.raises(RecordingError, match=r"run\.parquet: .*damaged"):
+            read_recording(tmp_path / "run.parquet")
+
+
+def test_a_recording_of_before_there_were_seals_is_read(recorded, tmp_path):
+    old = rewritten(recorded, tmp_path)
+    assert b'"seal"' not in pq.ParquetFile(old.path).metadata.metadata[KEY]
+    assert old.meta == read_recording(recorded).meta and old.table.equals(read_recording(recorded).table)

@@ -324,3 +324,21 @@ def test_keyframes_and_sensors_of_the_file_are_left_out_and_joints_without_a_nam
     two = '<world engine="spatial">\n<machine file="folder/main.xml" count="2"/></world>'
     built = model.build(read_text(two, str(tmp_path / "mine.xml"))).mj
     assert (built.nkey, built.nsensor, built.nu) == (0, 0, 4)
+
+
+# -- numbers that are none ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("body", "where"), [
+    ('<geom size="0.1" friction="nan"/>', "geom_friction"), ('<geom size="0.1" friction="inf"/>', "geom_friction"),
+    ('<geom size="0.1" solref="nan 1"/>', "geom_solref"), ('<geom size="0.1" margin="inf"/>', "geom_margin"),
+    ('<geom size="inf" mass="1"/>', "geom_size")])
+def test_a_machine_whose_numbers_are_none_is_refused(machine, body, where):
+    """MuJoCo takes them; the world around it would fail at its first step, or with a message about something else."""
+    words = refusal(machine(main_xml=mujoco("", f'<worldbody>\n<body name="b">{body}</body></worldbody>')))
+    assert where in words
+
+
+def test_a_motor_whose_gear_is_no_number_is_refused(machine):
+    joint = '<worldbody><body name="b"><geom size="0.1"/><body><joint name="j"/><geom size="0.1"/></body></body></worldbody>'
+    text = mujoco("", joint + '<actuator><motor name="m" joint="j" gear="nan"/></actuator>')
+    words = refusal(machine(main_xml=text))
+    assert "it has numbers that are not finite: " in words and "actuator_gear" in words

@@ -272,7 +272,11 @@ def begin(model: Model, state: State, chosen: Any, position: Floats, heading: Fl
 
 
 def _given(start: tuple[Any, Any], worlds: int, robots: int) -> tuple[Floats, Floats]:
-    position, heading = (np.array(part, np.float64) for part in start)
+    try:
+        position, heading = (np.array(part, np.float64) for part in start)
+    except (TypeError, ValueError) as wrong:
+        raise WorldError("a start must be two arrays of numbers: positions (worlds, robots, 2), headings (worlds, robots).") \
+            from wrong
     if position.shape != (worlds, robots, 2) or heading.shape != (worlds, robots):
         raise WorldError(f"a start has positions ({worlds}, {robots}, 2) and headings ({worlds}, {robots}), not "
                          f"{position.shape} and {heading.shape}.")

@@ -100,7 +100,9 @@ def step(model: Model, state: State, wheels: Floats) -> None:
     """Advance every world that has not ended by `model.dt`, with wheel speeds (W, N, 2) in m/s at the rim."""
     state.scratch.events.clear()
     for w in range(model.worlds):
-        if not state.done[w]:
+        if state.done[w]:
+            state.wheels[w] = 0.0  # as in the plane
+        else:
             _advance(model, state, w, wheels[w])
 
 

@@ -108,6 +108,7 @@ def _try(arguments: dict[str, Any]) -> dict[str, Any]:
     _limit(arguments["memory"], arguments["seconds"])
     try:
         model = describe(arguments["file"], arguments["smooth"], arguments["gain"], arguments["fixed"]).compile()
+        _refuse_no_numbers(model)
         data = mujoco.MjData(model)
         mujoco.mj_step(model, data)
     except MemoryError:
@@ -116,6 +117,17 @@ def _try(arguments: dict[str, Any]) -> dict[str, Any]:
         return {"wrong": " ".join(str(wrong).split()).rstrip(".") or type(wrong).__name__}
     return {"bodies": model.nbody, "dofs": model.nv, "geoms": model.ngeom, "heights": model.nhfielddata,
             "bytes": model.nbuffer + data.nbuffer}
+
+
+def _refuse_no_numbers(model: Any) -> None:
+    """ValueError if a number of the compiled robot is NaN or infinite: MuJoCo takes most of them as they are."""
+    import numpy as np
+
+    found = {name: getattr(model, name) for name in dir(model) if not name.startswith("_")}
+    wrong = [name for name, values in found.items()
+             if isinstance(values, np.ndarray) and values.dtype.kind == "f" and not np.isfinite(values).all()]
+    if wrong:
+        raise ValueError(f"it has numbers that are not finite: {', '.join(wrong)}")
 
 
 def _main() -> None:

@@ -125,28 +125,38 @@ class Joint(NamedTuple):
 # -- building ---------------------------------------------------------------------------------------------------------
 def bodies(world: World) -> Bodies:
     """The table of a world's bodies."""
-    things = [(group.robot, where(group), group.name) for group in world.groups for _ in range(group.count)]
-    things += [(thing, where(thing), thing.name) for thing in world.loose]
-    rows, parts, first_part, built = [], [], [0], {}
-    for thing, place, name in things:
-        if id(thing) not in built:
-            built[id(thing)] = _body(thing, f"{place}'{name}': ", substep_of(world), world.dt)
-        row, own = built[id(thing)]
-        rows.append(row)
-        parts += own
-        first_part.append(len(parts))
+    things = [(group.robot, where(group), group.name, group.count) for group in world.groups if group.count]
+    things += [(thing, where(thing), thing.name, 1) for thing in world.loose]
+    counts = [count for *_, count in things]
+    built = [_body(thing, f"{place}'{name}': ", substep_of(world), world.dt) for thing, place, name, _ in things]
+    each = np.repeat(np.arange(len(things)), counts)  # of each body, which of these it is: a million robots are one row
 
-    first = np.cumsum([0, *(len(part) for part, _ in parts)])
-    corner = np.array([corner for part, _ in parts for corner in with_normals(part)]).reshape(-1, 4)
-    fact = np.zeros((len(rows), FACTS))
+    fact = np.zeros((len(things), FACTS))
     for name, at in (("inverse_mass", INVERSE_MASS), ("inverse_inertia", INVERSE_INERTIA), ("reach", REACH), ("inner", INNER),
                      ("restitution", RESTITUTION), ("wall_restitution", WALL_RESTITUTION), ("felt", FELT), ("base", BASE),
                      ("lag", LAG)):
-        fact[:, at] = [row[name] for row in rows]
-    fact[:, KEPT:FLOOR] = np.reshape([row["kept"] for row in rows], (-1, 5))
-    fact[:, FLOOR:FACTS] = np.reshape([row["floor"] for row in rows], (-1, 5))
-    return Bodies(world.robots, float(fact[:, REACH].max(initial=0.0)), np.array([row["kind"] for row in rows], np.int64), fact,
-                  np.array(first_part), first, np.array([radius for _, radius in parts], np.float64), corner)
+        fact[:, at] = [row[name] for row, _ in built]
+    fact[:, KEPT:FLOOR] = np.reshape([row["kept"] for row, _ in built], (-1, 5))
+    fact[:, FLOOR:FACTS] = np.reshape([row["floor"] for row, _ in built], (-1, 5))
+    kind = np.array([row["kind"] for row, _ in built], np.int64)
+
+    def repeated(values: list[list[Any]], dtype: type, *width: int) -> Any:
+        """The values of each kind of body, as often as there is such a body."""
+        return np.concatenate([np.empty((0, *width), dtype), *(
+            np.tile(np.array(own, dtype).reshape(-1, *width), (count, *(1 for _ in width)))
+            for own, count in zip(values, counts, strict=True))])
+
+    parts = [parts for _, parts in built]
+    return Bodies(world.robots, float(fact[:, REACH].max(initial=0.0)), kind[each], fact[each],
+                  _ends(repeated([[len(own)] for own in parts], np.int64)),
+                  _ends(repeated([[len(part) for part, _ in own] for own in parts], np.int64)),
+                  repeated([[radius for _, radius in own] for own in parts], np.float64),
+                  repeated([[corner for part, _ in own for corner in with_normals(part)] for own in parts], np.float64, 4))
+
+
+def _ends(sizes: Any) -> Any:
+    """Where each of these begins if they stand one after another, and where the last one ends."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
 
 
 def substep_of(world: World) -> float:
