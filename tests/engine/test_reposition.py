@@ -141,7 +141,7 @@ def test_a_robot_in_the_clearance_of_a_wall_is_put_exactly_at_its_edge(mode):
 
 @pytest.mark.parametrize("mode", ["minimal", "published"])
 def test_a_robot_that_touches_nothing_is_not_moved_by_a_bit(mode):
-    simulation = resolved(np.array([[[0.3, 0.3], [0.5, 0.5], [0.1, 0.2]]]), mode, (Arena(3.0, 3.0),))
+    simulation = resolved(np.array([[[0.3, 0.3], [0.5, 0.5], [0.1, 0.2]]]), mode, (Arena(50.0, 50.0),))
     assert np.array_equal(simulation.state.position, [[[0.3, 0.3], [0.5, 0.5], [0.1, 0.2]]])
     assert not simulation.state.crashed.any() and simulation.state.scratch.rounds[0] == 0
 
