@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,7 @@ EVENTS = 1000           # of a run that are remembered
 WORDS = {"grip": ("grip", "grips"), "release": ("release", "releases"), "lost": ("grip lost", "grips lost"),
          "break": ("joint broke", "joints broke"), "enter": ("came into a zone", "came into a zone"),
          "leave": ("left a zone", "left a zone"), "explode": ("explosion", "explosions")}
+Driven = dict[str, tuple[control.Orders, Any]]   # group -> orders from outside; which of their speeds (W, n, 2) are open, or None
 Recorder = Callable[[list["Simulation"]], None]  # called with all shards after every step that they took together
 
 
@@ -97,7 +97,7 @@ class Simulation:
     def readings(self) -> sense.Readings:
         """What the sensors say now: group -> sensor -> array (worlds, robots, ...)."""
         if self._readings is None:
-            self._past = self.state.sensors_remember()
+            self._past = self.state.sensors_remember() if self.state.memory else {}
             try:
                 with self.state.memory_stays(self.state.done):
                     self._readings = sense.read_all(self.world, self.engine, self.model, self.state)
@@ -115,18 +115,20 @@ class Simulation:
 
         Where everything in the world has a kernel, the same kernels run as one compiled call, with the same bits.
         """
-        for what, given in (("wheels", wheels), ("outputs", outputs)):
-            if given is not None and not isinstance(given, dict):
-                raise WorldError(f"{what} must be a dict of group -> array, not {type(given).__name__}.")
+        if wheels is not None or outputs is not None:
+            _refuse_other_than_dicts(wheels, outputs)
         if not wheels and not outputs and self.advance(1):
             return
         refuse_others(self.state, self._kinds)
-        driven, told = self._driven(wheels or {}), self._told(outputs or {})  # refused before a controller has decided
+        driven = self._driven(wheels) if wheels else {}                    # refused, if at all, before a controller decides
+        told = self._told(outputs) if outputs else {}
         readings = self.readings                                           # everybody looks ...
         with self.state.memory_stays(self.state.done):
             orders = control.decide_all(self.world, self.state, readings)  # ... before anybody moves
-        orders |= self._from_outside(driven, orders)
-        orders |= self._outputs(told, orders)
+        if driven:
+            orders |= self._from_outside(driven, orders)
+        if told:
+            orders |= self._outputs(told, orders)
         self.engine.step(self.model, self.state, act.act_all(self.world, self.state, orders, readings))
         if events := getattr(self.state.scratch, "events", None):
             self.log.take(events, self._asked[1])
@@ -203,33 +205,32 @@ class Simulation:
                 new.state.genotypes[group.name] = self.state.genotypes[group.name].copy()
         return new
 
-    def _driven(self, wheels: dict[str, Any]) -> dict[str, control.Orders]:
+    def _driven(self, wheels: dict[str, Any]) -> Driven:
         """Orders that come from outside, checked; the two speeds of a robot are numbers, or both NaN."""
-        driven = {}
+        driven: Driven = {}
         for name, given in wheels.items():
-            driven[name] = control.as_orders(self.world.group(name), self.state.worlds, given)
-            speeds = driven[name].wheels
-            least = speeds.min(initial=0.0)  # a NaN only if there is one; to look at each would take longer
-            if isnan(least):
-                free = np.isnan(speeds)
+            told, free = control.as_orders(self.world.group(name), self.state.worlds, given), None
+            if not np.isfinite(told.wheels).all():
+                free = np.isnan(told.wheels)
                 if (odd := np.argwhere(free[..., 0] != free[..., 1])).size:
                     raise WorldError(f"one wheel speed of robot {odd[0, 1]} of '{name}' is not a number. Give both, or make "
                                      "both NaN: then its controller drives it.")
-            if not (isfinite(least) and isfinite(speeds.max(initial=0.0))) and np.isinf(speeds).any():
-                raise WorldError(f"a wheel speed of robot {np.argwhere(np.isinf(speeds))[0, 1]} of '{name}' is infinite.")
+                if (odd := np.argwhere(np.isinf(told.wheels))).size:
+                    raise WorldError(f"a wheel speed of robot {odd[0, 1]} of '{name}' is infinite.")
+            driven[name] = told, free
         return driven
 
     def _told(self, outputs: dict[str, Any]) -> dict[str, Any]:
         """Outputs that come from outside, checked."""
         return {name: act.checked(self.world.group(name), self.state.worlds, values) for name, values in outputs.items()}
 
-    def _from_outside(self, driven: dict[str, control.Orders], decided: dict[str, control.Orders]) -> dict[str, control.Orders]:
+    def _from_outside(self, driven: Driven, decided: dict[str, control.Orders]) -> dict[str, control.Orders]:
         """Orders for the groups that are driven from outside; what these leave open is as their controllers decided."""
         orders = {}
-        for name, told in driven.items():
+        for name, (told, free) in driven.items():
             own, speeds = decided.get(name), told.wheels
-            if isnan(speeds.min(initial=0.0)):
-                speeds = np.where(np.isnan(speeds), 0.0 if own is None else own.wheels, speeds)
+            if free is not None:
+                speeds = np.where(free, 0.0 if own is None else own.wheels, speeds)
             lights = own.leds if told.leds is None and own is not None else told.leds
             outputs = own.outputs if told.outputs is None and own is not None else told.outputs
             orders[name] = control.Orders(speeds, lights, outputs)
@@ -289,6 +290,12 @@ def _still(before: State, position: Any, heading: Any, kept: Any) -> NDArray[np.
     place, ahead = np.asarray(position, np.float64).reshape(-1, 2), np.asarray(heading, np.float64)
     still = (place == before.position[0, kept]).all(axis=1) & (ahead == before.heading[0, kept]) if len(kept) else kept >= 0
     return np.asarray(still & (kept >= 0), np.bool_)
+
+
+def _refuse_other_than_dicts(wheels: Any, outputs: Any) -> None:
+    for what, given in (("wheels", wheels), ("outputs", outputs)):
+        if given is not None and not isinstance(given, dict):
+            raise WorldError(f"{what} must be a dict of group -> array, not {type(given).__name__}.")
 
 
 def _seed(seed: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from formiga.errors import WorldError
 
 Floats = NDArray[np.float64]
+NOTHING_TO_KEEP = nullcontext()
 Past = dict[tuple[str, str], tuple[Any, Any]]  # (owner, name) -> a memory, and which of it starts again
 
 
@@ -78,14 +79,16 @@ class State:
             forgotten[...] = False
         return memory
 
-    @contextmanager
-    def memory_stays(self, worlds: NDArray[np.bool_]) -> Iterator[None]:
+    def memory_stays(self, worlds: NDArray[np.bool_]) -> AbstractContextManager[None]:
         """Sensors and controllers may run for all worlds; the memory of the masked (W,) ones is afterwards as it was.
 
         With those that have ended, the end of a world is the same however many steps the others of its batch still take.
         """
-        mask = worlds.copy()
-        kept = [(key, memory, memory[mask]) for key, memory in self.memory.items()] if mask.any() else []
+        return self._keeping(worlds.copy()) if self.memory and worlds.any() else NOTHING_TO_KEEP
+
+    @contextmanager
+    def _keeping(self, mask: NDArray[np.bool_]) -> Iterator[None]:
+        kept = [(key, memory, memory[mask]) for key, memory in self.memory.items()]
         yield
         for key, memory, before in kept:
             if self.memory[key] is memory:  # else it has been made anew, with another shape
