@@ -32,7 +32,7 @@ EVENTS = 1000           # of a run that are remembered
 WORDS = {"grip": ("grip", "grips"), "release": ("release", "releases"), "lost": ("grip lost", "grips lost"),
          "break": ("joint broke", "joints broke"), "enter": ("came into a zone", "came into a zone"),
          "leave": ("left a zone", "left a zone"), "explode": ("explosion", "explosions")}
-Driven = dict[str, tuple[control.Orders, Any]]   # group -> orders from outside; which of their speeds (W, n, 2) are open, or None
+Driven = dict[str, tuple[control.Orders, Any]]   # group -> orders from outside; which of their speeds (W, n, 2) are open
 Recorder = Callable[[list["Simulation"]], None]  # called with all shards after every step that they took together
 
 
