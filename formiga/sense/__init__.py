@@ -91,7 +91,7 @@ class Scene:
 
     def in_space(self, sensor: Any) -> None:
         """Refuse a sensor that makes no sense in the plane."""
-        if not getattr(self.model, "spatial", False):
+        if not self.model.spatial:
             raise WorldError(f"{where(sensor)}<{of(sensor).tag}> measures what exists only in space; choose "
                              "engine=\"spatial\".")
 
@@ -117,11 +117,10 @@ def prepare_all(world: World) -> None:
     """Before the first step: a sensor that has a method `prepare` reads what it needs, and says what is wrong with it."""
     for group in world.groups:
         for sensor in group.sensors:
-            if hasattr(sensor, "prepare"):
-                try:
-                    sensor.prepare()
-                except WorldError as wrong:
-                    raise complaint(sensor, wrong) from wrong
+            try:
+                sensor.prepare()
+            except WorldError as wrong:
+                raise complaint(sensor, wrong) from wrong
 
 
 def read_all(world: World, engine: ModuleType, model: Any, state: State) -> Readings:

@@ -151,18 +151,13 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1, 
         _refuse_long(world)
     if world.contact.model != "impulse":
         cache.expect("formiga.engine.planar.warm")
-    for group in world.groups:
-        for needed in ("radius", "clearance", "wheel_base", "wheel_radius", "top_speed", "motor_noise", "position_noise",
-                       "heading_noise"):
-            if not hasattr(group.robot, needed):
-                raise WorldError(f"{where(group)}the planar engine cannot move <{group.name}>: it has no '{needed}'.")
 
-    def each(name: str, *default: float) -> Floats:
-        parts = [np.full(group.count, float(getattr(group.robot, name, *default))) for group in world.groups]
+    def each(name: str) -> Floats:
+        parts = [np.full(group.count, float(getattr(group.robot, name))) for group in world.groups]
         return np.concatenate(parts or [np.empty(0)])
 
     fixed = flatten(world)
-    radius, safety, height = each("radius"), each("radius") + each("clearance"), each("height", 0.1)
+    radius, safety, height = each("radius"), each("radius") + each("clearance"), each("height")
     top_speed, position_noise, heading_noise = each("top_speed"), each("position_noise"), each("heading_noise")
     motor_noise = np.array([group.robot.motor_noise for group in world.groups]).max(initial=0.0)
     longest = float((top_speed * (1.0 + position_noise)).max(initial=0.0) * (1.0 + motor_noise)) * world.dt
@@ -170,7 +165,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1, 
     reposition = MINIMAL if world.contact.mode == "minimal" else PUBLISHED
     return Model(
         world=world, worlds=worlds * copies, copies=copies, first_world=first_world, dt=world.dt, radius=radius, safety=safety,
-        wheel_base=each("wheel_base"), wheel_radius=each("wheel_radius"), top_speed=top_speed,
+        wheel_base=np.where(each("wheel_base") > 0.0, each("wheel_base"), 1.0), wheel_radius=each("wheel_radius"), top_speed=top_speed,
         position_noise=position_noise, heading_noise=heading_noise, fixed=fixed, region=extent(world, fixed),
         contact={"none": NONE, "impulse": NONE, "stop": STOP, "reposition": reposition}[world.contact.model],
         widest=float(radius.max(initial=0.0)), widest_safety=float(safety.max(initial=0.0)),
@@ -190,7 +185,7 @@ def _impulse(world: World, fixed: Fixed, longest: float) -> Impulse | None:
             if isinstance(thing, (*MOVABLES, *JOINTS)):
                 raise WorldError(f"{where(thing)}<{of(thing).tag}> needs bodies with masses: <contact model=\"impulse\"/>.")
         for group in world.groups:
-            if getattr(group.robot, "outline", None):
+            if group.robot.outline:
                 raise WorldError(f"{where(group)}'{group.name}' has corners; with <contact model=\"{contact.model}\"/> "
                                  "robots are discs. Choose model=\"impulse\".")
         return None
@@ -210,7 +205,7 @@ def _refuse_long(world: World) -> None:
 def refuse_space(world: World) -> None:
     """Say what needs a third dimension."""
     for each in (*world.things, *world.settings, *(group.robot for group in world.groups)):
-        if getattr(each, "SPATIAL", False):
+        if each.SPATIAL:
             raise WorldError(f"{where(each)}<{of(each).tag}> needs three dimensions: engine=\"spatial\".")
 
 

@@ -76,7 +76,7 @@ def grip_all(model: Model, state: State, w: int, events: list[Event]) -> None:
         found = _nearest(model, bodies, held_by, i, jaw)
         if found >= 0:
             other = _pose(model, bodies, model.hold[found] if found < N else model.held[found - N, 0])
-            loose = getattr(model.machines[i].robot, "grasp", "rigid") == "loose"
+            loose = model.machines[i].robot.grasp == "loose"
             state.grips[w, i, : Grip.AIM.start] = (Grip.LOOSE if loose else Grip.RIGID), found, 0.0
             state.grips[w, i, Grip.AIM] = aimed(own, other, jaw, loose)
             events.append(Event(w, time, "grip", f"{name_of(model, i)} grips {name_of(model, found)}"))
@@ -246,7 +246,7 @@ def name_of(model: Model, number: int) -> str:
             if robots.start <= number < robots.stop:
                 return f"{group.name}.{number - robots.start}"
     thing = model.world.things[model.held[number - len(model.machines), 1]]
-    return str(getattr(thing, "name", "thing"))
+    return str(thing.name)
 
 
 __all__ = ["Event", "aim", "aimed", "forces_of", "grip_all", "name_of", "note_pulls", "pulls_before", "pull_all", "rings"]

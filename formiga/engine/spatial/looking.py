@@ -108,7 +108,7 @@ def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: 
             mujoco.mju_quat2Mat(matrix, pose[3:])
             turn = matrix.reshape(3, 3)
             middle, ways = pose[:3] + heights[i - robots.start] * turn[:, 2], direction @ turn.T
-            if outward and not hasattr(model.machines[i].robot, "file"):
+            if outward and model.machines[i].robot.prism:
                 mujoco.mj_multiRay(mj, data, middle, ways.ravel(), SEEN, True, int(model.hold[i]), many, far, None, len(far),
                                    reach + float(mount.max()))
                 distance = np.where(far >= 0.0, np.maximum(far - mount, 0.0), np.inf)

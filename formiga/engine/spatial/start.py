@@ -62,7 +62,7 @@ def _named(model: Model, body: int, ground: bool) -> tuple[str, Any]:
 def settle(model: Model, data: Any) -> None:
     """Let robots on wheels come to rest on the ground before the clock starts; everything else stays as it is."""
     mj = model.mj
-    if all(machine.sliding or hasattr(machine.robot, "file") for machine in model.machines):
+    if not any(machine.settles for machine in model.machines):
         return
     place, speed, warm = data.qpos.copy(), data.qvel.copy(), data.act.copy()
     touches = mj.geom_contype.copy(), mj.geom_conaffinity.copy()
@@ -74,7 +74,7 @@ def settle(model: Model, data: Any) -> None:
     advance(mj, data, max(1, round(SETTLING / mj.opt.timestep)))
     mj.opt.timestep = step
     mj.geom_contype[:], mj.geom_conaffinity[:] = touches
-    rolls = np.array([part.robot >= 0 and not model.machines[part.robot].sliding for part in model.parts])
+    rolls = np.array([part.robot >= 0 and model.machines[part.robot].settles for part in model.parts])
     moved = np.isin(mj.jnt_bodyid, model.rows[rolls])
     stays = np.ones(mj.nq, np.bool_)
     for joint in np.flatnonzero(moved):
@@ -110,9 +110,9 @@ def lay(model: Model, data: Any, thing: Any) -> None:
     """A ball, puck or block where the world says."""
     at = model.mj.joint(f"loose{model.world.things.index(thing)}").qposadr[0]
     data.qpos[at : at + 3] = thing.x, thing.y, rests_at(model.world, thing, thing.x, thing.y)
-    data.qpos[at + 3 : at + 7] = upright(getattr(thing, "heading", 0.0))
+    data.qpos[at + 3 : at + 7] = upright(thing.heading)
     dof = model.mj.joint(f"loose{model.world.things.index(thing)}").dofadr[0]
-    data.qvel[dof : dof + 2] = getattr(thing, "vx", 0.0), getattr(thing, "vy", 0.0)
+    data.qvel[dof : dof + 2] = thing.vx, thing.vy
 
 
 def join(model: Model, data: Any, joint: Any, equalities: Any, row: Floats) -> None:
@@ -129,5 +129,5 @@ def join(model: Model, data: Any, joint: Any, equalities: Any, row: Floats) -> N
 
 def rests_at(world: World, thing: Any, x: float, y: float) -> float:
     """How high the origin of a ball, puck or block is when it lies at a place: that of a ball is its middle."""
-    spread = float(thing.radius) if hasattr(thing, "radius") else max(hypot(x, y) for x, y in thing.outline)
+    spread = max(hypot(x, y) for x, y in thing.outline) if thing.outline else float(thing.radius)
     return highest(world, x, y, spread) + (spread if isinstance(thing, Ball) else 0.0)

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from formiga.errors import WorldError
 from formiga.units import CM
@@ -15,6 +15,9 @@ from formiga.world.elements import colour, element, file, flag, integer, length,
 from formiga.world.machine.files import check
 from formiga.world.machine.spec import describe
 from formiga.world.machine.trial import Size, attempt
+
+if TYPE_CHECKING:
+    from formiga.world.build import Builder
 
 LONGEST_REASON = 400   # characters of what is wrong with it
 
@@ -47,6 +50,7 @@ class Machine:
     colour: str = colour("#009e73")
 
     SPATIAL: ClassVar[bool] = True
+    base: ClassVar[str] = "own"   # that of its file
     position_noise: ClassVar[float] = 0.0  # these three only to be placed, seen from above
     heading_noise: ClassVar[float] = 0.0
     mass: ClassVar[float] = 1.0
@@ -91,6 +95,14 @@ class Machine:
             return describe(os.path.realpath(self.file), self.smooth, self.gain, self.fixed)
         except (ValueError, OSError, mujoco.FatalError) as wrong:
             raise self._wrong(wrong) from wrong
+
+    def size_in_space(self) -> tuple[int, int, int, int]:
+        """Bodies, bytes, geoms and points of height fields of one of it."""
+        return self.size.bodies - 1, self.size.bytes, self.size.geoms, self.size.heights
+
+    def build_part(self, build: Builder) -> None:
+        """All of its file."""
+        build.attach(self.description(), self.wheels, self.lift)
 
     def _wrong(self, reason: Exception) -> WorldError:
         words = " ".join(str(reason).split()).rstrip(".") or type(reason).__name__

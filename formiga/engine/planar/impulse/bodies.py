@@ -166,11 +166,10 @@ def substep_of(world: World) -> float:
 
 def _body(thing: Any, place: str, substep: float, dt: float) -> tuple[dict[str, Any], list[tuple[list[Corner], float]]]:
     """One row, and its parts (corners, radius)."""
-    if not hasattr(thing, "mass"):
+    if not thing.mass:
         raise WorldError(f"{place}<{of(thing).tag}> has no 'mass', so nothing can push it; "
                          "choose another <contact model> or another robot.")
-    outline = getattr(thing, "outline", None)
-    if outline:
+    if outline := thing.outline:
         try:
             corners, parts = tidy(outline), [(part, 0.0) for part in convex_parts(outline)]
         except WorldError as wrong:
@@ -180,11 +179,11 @@ def _body(thing: Any, place: str, substep: float, dt: float) -> tuple[dict[str, 
     else:
         parts, reach, inner = [([(0.0, 0.0)], thing.radius)], thing.radius, thing.radius
         moment = (0.4 if isinstance(thing, Ball) else 0.5) * thing.mass * thing.radius**2
-    lag = getattr(thing, "motor_lag", 0.0)
+    lag = thing.motor_lag
     row = {
         "kind": _kind(thing), "inverse_mass": 1.0 / thing.mass, "inverse_inertia": 1.0 / moment, "reach": reach, "inner": inner,
-        "restitution": getattr(thing, "restitution", 0.0), "wall_restitution": getattr(thing, "wall_restitution", 0.0),
-        "felt": getattr(thing, "felt", True), "base": getattr(thing, "wheel_base", 1.0), "lag": lag,
+        "restitution": thing.restitution, "wall_restitution": thing.wall_restitution,
+        "felt": thing.felt, "base": thing.drive.wheel_base if thing.drive else 1.0, "lag": lag,
         "kept": [exp(-t / lag) if lag > 0.0 else 0.0 for t in (substep, dt, *(node * dt for node in NODES))],
         "floor": floor_of(thing, moment)}
     return row, parts
@@ -193,8 +192,8 @@ def _body(thing: Any, place: str, substep: float, dt: float) -> tuple[dict[str, 
 def _kind(thing: Any) -> int:
     if isinstance(thing, Ball):
         return BALL
-    if hasattr(thing, "wheel_base"):
-        return SLIDING if getattr(thing, "tyres", "") == "sliding" else WHEELS
+    if thing.drive is not None:
+        return SLIDING if thing.tyres == "sliding" else WHEELS
     return SLAB
 
 
@@ -212,7 +211,7 @@ def floor_of(thing: Any, moment: float) -> list[float]:
         grip = thing.friction * GRAVITY
         mean = (2.0 * moment / thing.mass) ** 0.5
         return [grip, grip * thing.mass * 2.0 / 3.0 * mean / moment, 0.0, 0.0, 0.0]
-    return [getattr(thing, "tyre_friction", 0.0) * GRAVITY, 0.0, 0.0, 0.0, 0.0]
+    return [thing.tyre_friction * GRAVITY, 0.0, 0.0, 0.0, 0.0]
 
 
 def with_normals(corners: list[Corner]) -> list[tuple[float, float, float, float]]:
