@@ -93,7 +93,7 @@ class Gripping(Protocol):
     @property
     def ring_height(self) -> float:
         """m above its foot, at which the grippers of others hold it."""
-        return 0.5 * self.height  # type: ignore[attr-defined,no-any-return]  # of its Body
+        return 0.5 * self.height  # type: ignore[attr-defined]  # of its Body
 
 
 class Looks(Protocol):

@@ -152,12 +152,12 @@ class Element:
     @property
     def profiles(self) -> dict[str, dict[str, Any]]:
         """Named sets of defaults, such as the s-bot's `tr` and `draft`; the class keeps them in PROFILES."""
-        return self.cls.PROFILES  # type: ignore[attr-defined,no-any-return]
+        return self.cls.PROFILES  # type: ignore[attr-defined]
 
     @property
     def aliases(self) -> dict[str, str]:
         """Former names of attributes, which are still read; the class keeps them in ALIASES."""
-        return self.cls.ALIASES  # type: ignore[attr-defined,no-any-return]
+        return self.cls.ALIASES  # type: ignore[attr-defined]
 
     def profile(self, around: str | None = None) -> str | None:
         """The profile that counts where none is written: that of the robot `around` it, if it has one of that name."""
