@@ -22,16 +22,16 @@ class Rolling:
 
         A ball that goes by d without sliding turns by |d| / radius about the axis that lies across d.
         """
-        place = frame.loose[:, :2]
+        place = frame.movables[:, :2]
         if len(place) != len(self._place):
             self._place, self._turn = place.copy(), np.tile(IDENTITY, (len(place), 1))
-        for m, thing in enumerate(frame.world.loose):
+        for m, thing in enumerate(frame.world.movables):
             if isinstance(thing, Ball):
                 dx, dy = place[m] - self._place[m]
                 rolled = multiply(about((-dy, dx, 0.0), np.hypot(dx, dy) / thing.radius), self._turn[m])
                 self._turn[m] = normalized(rolled)  # errors of rounding would add up from frame to frame
             else:
-                self._turn[m] = frame.loose_turn[m]
+                self._turn[m] = frame.movables_turn[m]
         self._place = place.copy()
         return self._turn.copy()
 
