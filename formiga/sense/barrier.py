@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from formiga.engine.parts import Part
-from formiga.geometry import crossing, nearest_on_segment
+from formiga.geometry import crossing, nearest_on_segment, yaw
 from formiga.kernels import kernel
 from formiga.state import Floats
 from formiga.units import CM, DEG
@@ -102,8 +102,7 @@ def outline(thing: Any) -> tuple[tuple[float, float], ...]:
 
 def from_above(bodies: Floats) -> Floats:
     """x, y and heading (W, B, 3) of bodies in space (W, B, 7)."""
-    w, x, y, z = np.moveaxis(bodies[..., 3:], -1, 0)
-    return np.stack([bodies[..., 0], bodies[..., 1], np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))], axis=-1)
+    return np.stack([bodies[..., 0], bodies[..., 1], yaw(bodies[..., 3:])], axis=-1)
 
 
 @kernel()
