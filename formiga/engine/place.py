@@ -123,6 +123,8 @@ def _refuse_places(world: World, fixed: Fixed, group: Group, places: Any) -> Non
     body = min(_half_widths(robot.outline)) if robot.outline else robot.radius
     near, least = near_table(fixed, robot.radius), body * (1.0 - 1e-9)  # who touches a wall may stay
     for number, (x, y) in enumerate(places):
+        if isinstance(group.place[0], At) and group.place[number].raised:
+            continue  # it may stand above them; the spatial engine looks at its body
         hits = gap_to_fixed(x, y, fixed.shapes, near) < least or inside_solid(x, y, fixed.outlines)
         inside = region.x0 <= x <= region.x1 and region.y0 <= y <= region.y1
         if hits or (walled and not inside):

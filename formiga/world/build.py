@@ -35,8 +35,12 @@ class Builder(Protocol):
     def roll(self, share: float) -> Any:
         """The body 'chassis', free in space, on two wheels and two casters. share: of the robot's mass, with the wheels."""
 
-    def attach(self, child: Any, wheels: tuple[str, ...], lift: float) -> None:
-        """A whole robot of a `mujoco.MjSpec`, all of its motors with a name. wheels: motors; lift: m of its origin above ground."""
+    def attach(self, child: Any, wheels: tuple[str, ...], lift: float | None) -> None:
+        """A whole robot of a `mujoco.MjSpec`, all of its motors with a name.
+
+        wheels: motors of its two wheels, if it has a drive; lift: m of its origin above the ground at the start, None: as high
+        as its lowest point needs.
+        """
 
     # -- what is on it -------------------------------------------------------------------------------------------------
     def body(self, parent: Any, name: str, at: Vector = (0.0, 0.0, 0.0)) -> Any:

@@ -81,6 +81,11 @@ class Jointed(Protocol):
 
     joints: tuple[Actuator, ...] = ()
 
+    @property
+    def start_posture(self) -> dict[str, float]:
+        """Hinge or slider of its part in space -> rad or m at the start, of those that do not start as they are built."""
+        return {}
+
 
 class Gripping(Protocol):
     """A robot that can hold something. One of its joints is then a switch named 'grip'."""

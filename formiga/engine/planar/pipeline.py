@@ -40,6 +40,7 @@ from formiga.state import Floats, State
 from formiga.world.elements import of, where
 from formiga.world.model import World
 from formiga.world.movables import JOINTS, MOVABLES
+from formiga.world.placement import At
 
 TOUCHES = 64       # contacts of a world's last step that are kept, at least
 LONGEST_PERIOD = 60.0  # s with <contact model="impulse"/>, in which bodies move by some ms at once
@@ -165,7 +166,8 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1, 
     reposition = MINIMAL if world.contact.mode == "minimal" else PUBLISHED
     return Model(
         world=world, worlds=worlds * copies, copies=copies, first_world=first_world, dt=world.dt, radius=radius, safety=safety,
-        wheel_base=np.where(each("wheel_base") > 0.0, each("wheel_base"), 1.0), wheel_radius=each("wheel_radius"), top_speed=top_speed,
+        wheel_base=np.where(each("wheel_base") > 0.0, each("wheel_base"), 1.0), wheel_radius=each("wheel_radius"),
+        top_speed=top_speed,
         position_noise=position_noise, heading_noise=heading_noise, fixed=fixed, region=extent(world, fixed),
         contact={"none": NONE, "impulse": NONE, "stop": STOP, "reposition": reposition}[world.contact.model],
         widest=float(radius.max(initial=0.0)), widest_safety=float(safety.max(initial=0.0)),
@@ -207,6 +209,8 @@ def refuse_space(world: World) -> None:
     for each in (*world.things, *world.settings, *(group.robot for group in world.groups)):
         if each.SPATIAL:
             raise WorldError(f"{where(each)}<{of(each).tag}> needs three dimensions: engine=\"spatial\".")
+    for rule in (rule for group in world.groups for rule in group.place if isinstance(rule, At) and rule.raised):
+        raise WorldError(f"{where(rule)}<at> z, roll and pitch need three dimensions: engine=\"spatial\".")
 
 
 def _glow(world: World) -> Floats:

@@ -52,12 +52,12 @@ def aim(model: Model, state: State, w: int, data: Any, loaded: Any) -> None:
 
 
 def grip_all(model: Model, state: State, w: int, events: list[Event]) -> None:
-    """Close and open the grippers of a world as they were told."""
+    """Close and open the grippers of a world as ordered; that of a robot that is not alive stays as it is."""
     N, at = len(model.machines), model.grippers[:, 0]
     if len(at) == 0:
         return
-    wanted = (state.joint_command[w, at, model.grippers[:, 1]] > CLOSED) & state.alive[w, at]
     holding, torn = state.grips[w, at, Grip.MODE] != Grip.OPEN, state.grips[w, at, Grip.FORCE] == Grip.TORN
+    wanted = np.where(state.alive[w, at], state.joint_command[w, at, model.grippers[:, 1]] > CLOSED, holding | torn)
     if (wanted == (holding | torn)).all():
         return
     time = float(state.step[w]) * model.dt

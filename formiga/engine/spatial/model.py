@@ -69,6 +69,8 @@ class Model:
     wheel_dof: Any                 # (N, 2), or -1: it slides
     motor: Any                     # (N, K) actuators of `outputs`, or -1
     sign: Floats                   # (N, K)
+    takes_place: Any               # (N, K) whether it is a joint in position mode
+    ctrl: Any                      # columns of state.own.integration with the orders of all actuators
     motor_joint: Any               # (N, K) joint that an output turns, or -1
     owner: Any                     # (geoms,) robot that bumps with it, or -1
     ground: Any                    # (geoms,) whether it is the ground
@@ -249,7 +251,8 @@ def _numbers(world: World, mj: Any, machines: list[robots.Assembly], movables: A
     held += [(body(f"solid/{thing.name}"), index) for index, thing in enumerate(world.things)
              if isinstance(thing, Solid) and thing.fixed and thing.grippable]
     return {
-        "speeds": _speeds(mj), "parts": tuple(part for _, part in moving), "rows": rows, "row_of": row_of, "wide": wide,
+        "speeds": columns(mj, mujoco.mjtState.mjSTATE_QVEL, mujoco.mjtState.mjSTATE_WARMSTART),
+        "parts": tuple(part for _, part in moving), "rows": rows, "row_of": row_of, "wide": wide,
         "chassis": column(row[machine.chassis] for machine in machines), "hold": column(body(m.hold) for m in machines),
         "gripper": column(body(machine.gripper) for machine in machines), "jaw": jaw, "grips": grips,
         "grippers": np.array([(m.number, joint_names(m.robot).index("grip")) for m in gripping], np.int64).reshape(-1, 2),
@@ -258,19 +261,21 @@ def _numbers(world: World, mj: Any, machines: list[robots.Assembly], movables: A
         "wheel_dof": table([machine.wheels for machine in machines], 2, lambda name: mj.joint(name).dofadr[0]),
         "wheel_radius": np.array([[m.robot.drive.wheel_radius if m.robot.drive else 1.0] for m in machines]).reshape(-1, 1),
         "motor": motor, "sign": np.array(signs, np.float64).reshape(len(machines), count),
+        "takes_place": np.array([[k < len(m.motors) and m.motors[k] != "" and m.robot.joints[k].mode == "position"
+                                  for k in range(count)] for m in machines], np.bool_).reshape(len(machines), count),
+        "ctrl": columns(mj, mujoco.mjtState.mjSTATE_CTRL),
         "motor_joint": np.where(motor >= 0, mj.actuator_trnid[motor, 0], -1) if mj.nu else motor,
         "owner": _owners(mj, machines), "ground": mj.geom_group == scenery.GROUND_GROUP,
         "movables": column(row[name] for name, _ in movables), "held": np.array(held, np.int64).reshape(-1, 2),
     }
 
 
-def _speeds(mj: Any) -> Any:
-    """Where speeds, and accelerations of the last step, are in a state of MuJoCo, whose parts are in the order of bits."""
-    wanted = int(mujoco.mjtState.mjSTATE_QVEL), int(mujoco.mjtState.mjSTATE_WARMSTART)
+def columns(mj: Any, *wanted: Any) -> Any:
+    """Where these parts are in a state of MuJoCo, whose parts are in the order of bits."""
     first, found = 0, list[int]()
     for bit in (1 << k for k in range(31) if EVERYTHING >> k & 1):
         size = mujoco.mj_stateSize(mj, bit)
-        if bit in wanted:
+        if bit in [int(part) for part in wanted]:
             found += range(first, first + size)
         first += size
     return np.array(found, np.int64)

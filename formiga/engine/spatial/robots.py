@@ -64,7 +64,7 @@ class Assembly:
     motors: tuple[str, ...] = ()                # actuators of `robot.joints`; '' for what has none, such as a gripper
     signs: tuple[float, ...] = ()               # +1, or -1 where the motor turns the other way round
     parts: list[tuple[str, Part]] = field(default_factory=list)
-    lift: float = 0.0                           # m by which its foot starts above the ground
+    lift: float | None = 0.0                    # m by which its origin starts above the ground; None: as it needs to touch it
 
 
 class Sliding(NamedTuple):
@@ -200,9 +200,10 @@ class Build:
         self._made.chassis = body.name
         return body
 
-    def attach(self, child: Any, wheels: tuple[str, ...], lift: float) -> None:
+    def attach(self, child: Any, wheels: tuple[str, ...], lift: float | None) -> None:
         """A whole robot of a `mujoco.MjSpec`."""
         name, made = self._name, self._made
+        self._motors = {each: (f"{name}/{each}", 1.0) for each in joint_names(self.robot)}
         root = child.worldbody.first_body().name
         for geom in child.geoms:
             if geom.contype or geom.conaffinity:
@@ -215,7 +216,6 @@ class Build:
         made.chassis, made.lift = f"{name}/{root}", lift
         made.parts = [(f"{name}/{root}", Part(made.number, -1, "chassis")),
                       *((f"{name}/{called}", Part(made.number, -1, called)) for called in names)]
-        self._motors = {each: (f"{name}/{each}", 1.0) for each in joint_names(self.robot)}
 
     # -- parts ------------------------------------------------------------------------------------------------------------
     def _part(self, parent: Any, name: str, **how: Any) -> Any:
