@@ -14,6 +14,10 @@ from typing import Any
 import numpy as np
 from numba import typeof
 
+from formiga.engine.above import cells as cell_lists
+from formiga.engine.above.beams import cast_all, look_world
+from formiga.engine.above.light import light_all, light_world
+from formiga.engine.above.looking import cast_turned, look, sample, shadow
 from formiga.engine.axes import sizes_of
 from formiga.engine.beams import Beams
 from formiga.engine.beside import Beside
@@ -22,14 +26,10 @@ from formiga.engine.fixed import Fixed, Near, Region, Sight, near_table, sight_t
 from formiga.engine.flatten import extent, flatten, lamps
 from formiga.engine.parts import Part
 from formiga.engine.place import place, refuse_movables_in_walls, switched_on
-from formiga.engine.planar import cells as cell_lists
-from formiga.engine.planar.beams import cast_all, look_world
 from formiga.engine.planar.contact import MINIMAL, NONE, PUBLISHED, STOP, Room, contact_all, contact_world, room
 from formiga.engine.planar.drive import drive_all, drive_world
 from formiga.engine.planar.impulse import advance, bodies
 from formiga.engine.planar.impulse.beams import cast_bodies
-from formiga.engine.planar.light import light_all, light_world
-from formiga.engine.planar.looking import cast_turned, look, sample, shadow
 from formiga.engine.planar.neutral import as_it_stands, events, forces, holding, inspect, paint, put_down
 from formiga.engine.planar.own import PlanarState
 from formiga.engine.planar.sweep import sweep_all, sweep_world
