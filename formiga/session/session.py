@@ -371,7 +371,7 @@ class Session:
 
         A motion that exploded has ended the world, and pauses.
         """
-        events = getattr(self.sim.state.scratch, "events", ())
+        events = self.sim.engine.events(self.sim.model, self.sim.state)
         if not events:
             return
         second = int(self.pace.clock() if self.speed == inf else self.time / max(1.0, self.speed))
@@ -429,7 +429,7 @@ class Session:
         self.drives = {now[robot]: shares for robot, shares in self.drives.items() if robot in now}
         told = {(now[robot], name): value for (robot, name), value in self.outs.items() if robot in now}
         self.outs = {(robot, name): value for (robot, name), value in told.items()
-                     if name in names(group_of(change.world, robot).robot, new.model.spatial)}
+                     if name in names(group_of(change.world, robot).robot, new.model.moves_joints)}
         selected = now.get(self.selected, -1)
         self._use(change.world, new)
         self.selected = selected
@@ -547,9 +547,9 @@ class Session:
         """Tell one motor of a robot something, by its name: a share of the top speed for wheel_l and wheel_r, for others
         what the motor takes. None gives it back to the controller; both wheels go together.
         """
-        known = names(group_of(self.world, robot).robot, self.sim.model.spatial)
+        known = names(group_of(self.world, robot).robot, self.sim.model.moves_joints)
         if name not in known:
-            space = " (in the plane; there are more in space)" if not self.sim.model.spatial else ""
+            space = " (in the plane; there are more in space)" if not self.sim.model.moves_joints else ""
             raise FormigaError(f"{robot_name(self.world, robot)} has no output '{brief(name)}'.{suggest(brief(name), known)} "
                                f"It has: {', '.join(known) or 'none'}{space}.")
         if name in WHEELS:
