@@ -1,4 +1,4 @@
-"""A session to work on, and what it said."""
+"""A session under test, and what it said."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from formiga.session import Session
 
 
-class Desk:
-    """A session and what it said since somebody last asked."""
+class Workspace:
+    """A session and what it said since it was last asked."""
 
     def __init__(self, given, **settings):
         self.said: list[tuple[str, str]] = []
