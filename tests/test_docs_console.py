@@ -96,8 +96,8 @@ class Workspace:
 
     def __init__(self, world):
         self.said = []
-        self.session = Session(world, hear=lambda kind, text, who: self.said.append((kind, text)), own_settings=False)
-        self.session.eyes = Eyes()
+        self.session = Session(world, hear=lambda kind, text, window: self.said.append((kind, text)), own_settings=False)
+        self.session.windows = Eyes()
         self.said.clear()
 
     def typed(self, line):

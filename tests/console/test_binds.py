@@ -89,8 +89,8 @@ def test_a_modifier_that_changes_while_a_key_is_held_does_not_leave_it_stuck(wor
 
 def test_two_people_hold_the_same_key_each_for_themselves(workspace):
     workspace.run("bind w +go; bind s 'do s'")
-    for who in ("ann", "bob", "ann"):
-        workspace.press("w", who)
+    for sender in ("ann", "bob", "ann"):
+        workspace.press("w", sender)
     workspace.release("w", "ann")
     assert workspace.did == ["+go", "+go", "-go"]
     workspace.release("w", "eve")
@@ -101,14 +101,14 @@ def test_two_people_hold_the_same_key_each_for_themselves(workspace):
     assert workspace.press("w", "bob") is not None
 
 
-def test_commands_know_who_pressed(workspace):
-    who = []
-    workspace.console.add([CommandSpec("who", "who", "Keeps it.", lambda call: who.append(call.who))])
-    workspace.run("bind w 'who; wait 1; who'")
+def test_commands_know_their_sender(workspace):
+    sender = []
+    workspace.console.add([CommandSpec("sender", "sender", "Keeps it.", lambda call: sender.append(call.sender))])
+    workspace.run("bind w 'sender; wait 1; sender'")
     workspace.press("w", "ann")
     workspace.pass_time(1)
-    workspace.run("who", who="bob")
-    assert who == ["ann", "ann", "bob"]
+    workspace.run("sender", sender="bob")
+    assert sender == ["ann", "ann", "bob"]
 
 
 def test_an_error_of_a_bind_stands_where_it_was_bound_and_the_key_goes_on_working(workspace):
@@ -132,23 +132,23 @@ def test_every_plus_has_exactly_one_minus_once_all_keys_are_up(events):
     console = Console(lambda text: None, lambda: 0.0)
 
     def plus(call):
-        down.append((call.who, call.args[0]))
+        down.append((call.sender, call.args[0]))
         assert len(set(down)) == len(down), "pressed twice"
 
     def minus(call):
-        down.remove((call.who, call.args[0]))
+        down.remove((call.sender, call.args[0]))
         balance.append(call.args[0])
 
     console.add([CommandSpec("+x", "+x", "Down.", plus), CommandSpec("-x", "-x", "Up.", minus)])
     console.run("bind w '+x w'; bind s '+x s'; bind Ctrl+s '+x S'")
-    for kind, what, who in events:
+    for kind, what, sender in events:
         if kind == "press":
-            console.press(what, who)
+            console.press(what, sender)
         elif kind == "release":
-            console.release(what, who)
+            console.release(what, sender)
         elif kind == "lost":
-            console.release_all(who)
-            assert not any(owner == who for owner, _ in down)
+            console.release_all(sender)
+            assert not any(owner == sender for owner, _ in down)
         else:
             console.run(what)
     console.release_all("A")

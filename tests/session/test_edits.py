@@ -284,7 +284,7 @@ def test_undo_goes_back_to_the_moment_before_the_edit_in_time_too(workspace):
     workspace.run("spawn swarm; step 7; drive 0 1 1; step 3")
     workspace.run("undo")
     session = workspace.session
-    assert session.world is before["world"] and session.time == 0.5 and not session.drives
+    assert session.world is before["world"] and session.time == 0.5 and not session.manual.drives
     assert np.array_equal(session.sim.state.position, before["position"])
     assert workspace.refused("undo") == "there is nothing to undo."
 
@@ -309,10 +309,10 @@ def test_twenty_edits_can_be_undone(workspace):
 def test_a_drag_moves_and_is_undone_as_one_even_if_it_began_where_nothing_can_stand(workspace):
     session = workspace.session
     before = session.poses()[0]
-    session.drag("robot", 6, 0.0, 0.6, first=True)  # in a cylinder
+    session.changes.drag("robot", 6, 0.0, 0.6, first=True)  # in a cylinder
     assert np.array_equal(session.poses()[0], before) and not workspace.said
     for x in (-0.9, -0.8, -0.7):
-        session.drag("robot", 6, x, -0.8, first=False)
+        session.changes.drag("robot", 6, x, -0.8, first=False)
     assert session.poses()[0][6].tolist() == [-0.7, -0.8]
     workspace.run("undo")
     assert np.array_equal(session.poses()[0], before)
@@ -321,9 +321,9 @@ def test_a_drag_moves_and_is_undone_as_one_even_if_it_began_where_nothing_can_st
 
 def test_a_dragged_thing_follows_and_the_next_drag_is_another_edit(workspace):
     session = workspace.session
-    session.drag("thing", 1, 0.5, 0.5, first=True)
-    session.drag("thing", 1, 0.6, 0.5, first=False)
-    session.drag("thing", 1, 0.7, 0.5, first=True)
+    session.changes.drag("thing", 1, 0.5, 0.5, first=True)
+    session.changes.drag("thing", 1, 0.6, 0.5, first=False)
+    session.changes.drag("thing", 1, 0.7, 0.5, first=True)
     assert session.world.things[1].x == 0.7
     workspace.run("undo")
     assert session.world.things[1].x == 0.6
@@ -336,7 +336,7 @@ def test_a_dragged_thing_follows_and_the_next_drag_is_another_edit(workspace):
                                                ("robot", 0, 1e9, 0), ("cloud", 0, 0, 0)])
 def test_what_cannot_be_dragged_stays_without_a_word(workspace, kind, index, x, y):
     before = workspace.everything()
-    workspace.session.drag(kind, index, x, y, first=True)
+    workspace.session.changes.drag(kind, index, x, y, first=True)
     assert same(before, workspace.everything()) and not workspace.said
 
 
@@ -409,5 +409,5 @@ def test_nothing_is_put_outside_of_the_arena(workspace, line, name):
 
 def test_a_robot_is_not_dragged_out_of_the_arena(workspace):
     before = workspace.session.poses()[0]
-    workspace.session.drag("robot", 6, 1.9, 0.0, True)
+    workspace.session.changes.drag("robot", 6, 1.9, 0.0, True)
     assert np.array_equal(workspace.session.poses()[0], before)

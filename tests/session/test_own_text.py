@@ -20,7 +20,7 @@ def test_a_worlds_aliases_binds_and_scripts_work_in_the_laboratory(world_file):
         workspace.steps(1)
         lamp.append(workspace.session.world.things[1].on)
     workspace.session.console.release("ArrowUp")
-    assert lamp == [True, False, False, True, True] and workspace.session.drives == {0: (0.0, 0.0)}
+    assert lamp == [True, False, False, True, True] and workspace.session.manual.drives == {0: (0.0, 0.0)}
     assert workspace.session.poses()[0][0, 0] > 0.0
 
 

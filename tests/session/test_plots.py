@@ -89,7 +89,7 @@ def test_files_that_were_opened_or_recorded_are_remembered(folder, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
     (folder / "a.xml").write_text('<world name="a"><arena width="2" depth="2"/><sbot><scatter/></sbot></world>')
     said: list[str] = []
-    session = Session("corral", hear=lambda kind, text, who: said.append(text))
+    session = Session("corral", hear=lambda kind, text, window: said.append(text))
     session.console.run("load a.xml; record run.parquet; step; record off; load line; load none.xml")
     assert recent.files() == [str(folder / "run.parquet"), str(folder / "a.xml")]
     session.console.run("load a.xml")

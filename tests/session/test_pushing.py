@@ -118,8 +118,8 @@ def test_a_ball_that_is_dragged_lies_still_there_and_begins_where_it_did(workspa
     workspace.run("drive blue.0 1 1; step 15")
     world, before = workspace.session.world, movables(workspace)
     assert before[0, 3] > 0.1
-    workspace.session.drag("thing", 1, 0.1, -0.5, True)
-    workspace.session.drag("thing", 1, 0.0, -0.5, False)
+    workspace.session.changes.drag("thing", 1, 0.1, -0.5, True)
+    workspace.session.changes.drag("thing", 1, 0.0, -0.5, False)
     now = movables(workspace)
     assert now[0].tolist() == [0.0, -0.5, before[0, 2], 0.0, 0.0, 0.0, 0.0, 0.0] and np.array_equal(now[1:], before[1:])
     assert workspace.session.world is world and workspace.session.touched
@@ -132,7 +132,7 @@ def test_a_ball_that_is_dragged_lies_still_there_and_begins_where_it_did(workspa
 @pytest.mark.parametrize("x, y", [(0.6, 0.0), (0.0, 0.64), (-0.3, 0.27), (0.0, 5.0), (float("nan"), 0.0)])
 def test_where_a_ball_cannot_lie_it_stays_behind(workspace, x, y):
     before = movables(workspace)
-    workspace.session.drag("thing", 1, x, y, True)
+    workspace.session.changes.drag("thing", 1, x, y, True)
     assert np.array_equal(movables(workspace), before) and not workspace.said
 
 
@@ -152,7 +152,7 @@ def test_what_is_pushed_is_in_the_way_of_robots_where_it_is_now(workspace):
     workspace.run("move block 0 0.5; move blue.1 -0.3 -0.25")
     assert workspace.session.poses()[0][1].tolist() == [-0.3, -0.25]
     before = workspace.session.poses()[0]
-    workspace.session.drag("robot", 1, 0.0, 0.5, True)
+    workspace.session.changes.drag("robot", 1, 0.0, 0.5, True)
     assert np.array_equal(workspace.session.poses()[0], before)
 
 
@@ -341,11 +341,11 @@ def test_a_guest_follows_the_pace_of_the_session(field):
         before = match.watched
         for _ in range(1000):
             clock += 0.001
-            session._advance()
+            session.steps.advance()
         assert match.watched - before == pytest.approx(expected, abs=1)
     session.play(False)
     before, clock = match.watched, clock + 5.0
-    assert not session._advance() and match.watched == before
+    assert not session.steps.advance() and match.watched == before
 
 
 def test_a_recorded_match_shows_its_scoreboard_again_at_every_moment(field, tmp_path):

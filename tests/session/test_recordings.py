@@ -186,7 +186,7 @@ def test_a_recording_plays_at_its_pace_also_if_not_every_step_is_in_it(tmp_path)
     player = Workspace(str(tmp_path / "run.parquet"))
     times = [player.session.time]
     while player.session.replay.index < player.session.replay.last:
-        assert player.session._next() > player.session.time
+        assert player.session.steps.next_time > player.session.time
         player.session.step()
         times.append(player.session.time)
     assert times == pytest.approx([0.0, 0.4, 0.8, 1.2, 1.6, 2.0])
@@ -205,7 +205,7 @@ def test_one_world_of_a_batch_is_chosen_by_its_number(tmp_path):
 @pytest.mark.parametrize("line, words", [
     ("set left.x 0", "a recording cannot be changed"), ("spawn swarm 1 0", "a recording cannot be changed"),
     ("remove swarm", "a recording cannot be changed"), ("disable left", "a recording cannot be changed"),
-    ("move car -1.2 -0.7", "a recording cannot be changed"), ("drive 0 1 1", "nobody can drive in a recording"),
+    ("move car -1.2 -0.7", "a recording cannot be changed"), ("drive 0 1 1", "robots in a recording cannot be driven"),
     ("record x.parquet", "this is a recording already"), ("seed 3", "the seed that it was recorded with"),
     ("undo", "nothing to undo"), ("controller swarm none", "a recording cannot be changed"),
 ])

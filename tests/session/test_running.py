@@ -26,7 +26,7 @@ class Clock:
 def turn(session):
     """What `run` does, once."""
     session.answer()
-    return session._advance()
+    return session.steps.advance()
 
 
 # -- the same bits ----------------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def test_a_world_that_ended_says_so_and_pauses(world_file):
     assert workspace.session.sim.state.done[0] and workspace.session.failed and workspace.session.time < 10.0
     workspace.said.clear()
     workspace.session.step()
-    assert "somebody is over the crash limit. `reset` starts again." in workspace.said[0][1]
+    assert "a robot is over the crash limit. `reset` starts again." in workspace.said[0][1]
     workspace.run("reset; step")
     assert not workspace.session.failed
 
@@ -125,14 +125,14 @@ def test_wheels_that_are_given_back_are_the_controllers_again(workspace):
     workspace.run("drive swarm.1 0 0; step 3")
     assert not workspace.session.sim.state.drive[0, 1].any()
     workspace.run("drive swarm.1 off; step 3")
-    assert workspace.session.sim.state.drive[0, 1].any() and not workspace.session.drives
+    assert workspace.session.sim.state.drive[0, 1].any() and not workspace.session.manual.drives
 
 
 def test_a_driven_robot_keeps_being_driven_under_its_new_number_and_no_other_is(workspace):
     workspace.run("drive car 1 1; remove swarm.0 rovers.1")
-    assert workspace.session.drives == {4: (1.0, 1.0)} and workspace.run("get car.0.driven") == "true"
+    assert workspace.session.manual.drives == {4: (1.0, 1.0)} and workspace.run("get car.0.driven") == "true"
     workspace.run("remove car")
-    assert not workspace.session.drives
+    assert not workspace.session.manual.drives
 
 
 # -- pace -------------------------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def played(workspace, speed, seconds, tick=1e-5):
     end = clock.now + seconds
     while clock.now < end:
         if not turn(session):
-            clock.now += session._nap()
+            clock.now += session.steps.idle_time()
     return session.time
 
 
@@ -187,9 +187,9 @@ def test_a_machine_that_is_too_slow_goes_on_from_where_it_is_and_says_how_fast_i
     session.pace.clock = clock
     step = session.sim.step
 
-    def slow(wheels, outputs=None):
+    def slow(orders=None):
         clock.now += 0.02
-        step(wheels, outputs)
+        step(orders)
 
     session.sim.step = slow
     workspace.run("speed 10; play")
@@ -268,10 +268,10 @@ def test_keys_drive_a_robot(workspace):
     workspace.run("alias +go 'drive car 1 1'; alias -go 'drive car 0 0'; bind w +go")
     console = workspace.session.console
     console.press("w")
-    assert workspace.session.drives == {6: (1.0, 1.0)}
+    assert workspace.session.manual.drives == {6: (1.0, 1.0)}
     workspace.steps(5)
     gone = workspace.session.poses()[0][6]
     assert np.hypot(*(gone - (-1.0, -0.7))) == pytest.approx(0.5 * workspace.session.world.group("car").robot.top_speed)
     console.release("w")
     workspace.steps(5)
-    assert workspace.session.drives == {6: (0.0, 0.0)} and np.array_equal(workspace.session.poses()[0][6], gone)
+    assert workspace.session.manual.drives == {6: (0.0, 0.0)} and np.array_equal(workspace.session.poses()[0][6], gone)

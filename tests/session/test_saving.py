@@ -9,6 +9,7 @@ import formiga
 from formiga import lab
 from formiga.loop import Simulation
 from formiga.session import Session
+from formiga.world.elements import of
 from formiga.world.model import Solid, World
 from tests.session.workspace import Workspace
 
@@ -40,7 +41,7 @@ def slack(session: Session) -> float:
 def described(world: World) -> World:
     """The world, but for where those start that move."""
     places = ("x", "y", "z", "heading", "vx", "vy", "roll", "pitch", "yaw")
-    things = [replace(thing, **{name: 0.0 for name in places if hasattr(thing, name)})
+    things = [replace(thing, **{name: 0.0 for name in places if name in of(thing).kinds})
               if thing in world.movables or isinstance(thing, Solid) else thing for thing in world.things]
     return replace(world, things=tuple(things), groups=tuple(replace(group, place=()) for group in world.groups))
 

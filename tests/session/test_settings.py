@@ -18,7 +18,7 @@ def home(tmp_path, monkeypatch):
 def fresh(own=True):
     """Another session, as it begins on another day, and what it said."""
     said: list[tuple[str, str]] = []
-    session = Session("line", hear=lambda kind, text, who: said.append((kind, text)), own_settings=own)
+    session = Session("line", hear=lambda kind, text, window: said.append((kind, text)), own_settings=own)
     return session, said
 
 

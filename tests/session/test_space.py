@@ -53,32 +53,32 @@ def test_a_key_of_the_world_closes_a_gripper_and_another_opens_it_without_any_py
 
 def test_out_drives_wheels_by_name_and_both_go_together(workspace):
     workspace.run("out s.2.wheel_l 1; out s.2.wheel_r 0.5")
-    assert workspace.session.drives == {2: (1.0, 0.5)}
+    assert workspace.session.manual.drives == {2: (1.0, 0.5)}
     workspace.run("out s.2.wheel_l off")
-    assert not workspace.session.drives
+    assert not workspace.session.manual.drives
 
 
 def test_out_without_a_name_tells_the_selected_robot(workspace):
     assert "no robot is selected; click one, or name it, such as s.0.grip" in workspace.refused("out grip 1")
     workspace.run("select s.2; out turret 0.5")
     workspace.steps(10)
-    assert workspace.session.outs == {(2, "turret"): 0.5}
+    assert workspace.session.manual.joints == {(2, "turret"): 0.5}
     assert float(workspace.run("get s.2.turret_at")) == pytest.approx(0.5, abs=0.05)
 
 
 def test_out_tells_a_whole_group(workspace):
     workspace.run("out s.grip 1")
-    assert sorted(workspace.session.outs) == [(0, "grip"), (1, "grip"), (2, "grip")]
+    assert sorted(workspace.session.manual.joints) == [(0, "grip"), (1, "grip"), (2, "grip")]
 
 
 def test_the_only_robot_of_a_world_needs_no_name():
     workspace = Workspace(read_text('<world engine="spatial"><sbot><at x="0" y="0" heading="0"/></sbot></world>'))
     workspace.run("out arm 0; out wheel_r 1")
-    assert workspace.session.drives == {0: (0.0, 1.0)} and workspace.session.outs == {(0, "arm"): 0.0}
+    assert workspace.session.manual.drives == {0: (0.0, 1.0)} and workspace.session.manual.joints == {(0, "arm"): 0.0}
 
 
 @pytest.mark.parametrize(("text", "message"), [
-    ("out s.0.gripp 1", "s.0 has no output 'gripp'. Did you mean 'grip'? It has: wheel_l, wheel_r, turret, arm, grip."),
+    ("out s.0.gripp 1", "s.0 has no wheel or joint 'gripp'. Did you mean 'grip'? It has: wheel_l, wheel_r, turret, arm, grip."),
     ("out s.0.wheel_l 2", "VALUE 2 is out of range; it must be from -1 to 1."),
     ("out s.0.grip much", "VALUE 'much' is not a number."),
     ("out s.0.grip nan", "VALUE 'nan' is not a number."),
@@ -93,7 +93,7 @@ def test_what_cannot_be_told_is_said(workspace, text, message):
 def test_in_the_plane_a_robot_has_wheels_and_nothing_else_to_be_told():
     workspace = Workspace(read_text('<world><sbot><at x="0" y="0" heading="0"/></sbot></world>'))
     refused = workspace.refused("out grip 1")
-    assert "no output 'grip'. It has: wheel_l, wheel_r (in the plane; there are more in space)." in refused
+    assert "no wheel or joint 'grip'. It has: wheel_l, wheel_r (in the plane; there are more in space)." in refused
     workspace.run("out wheel_l 1")
     workspace.steps(1)
     assert workspace.session.sim.state.drive[0, 0].tolist() == [pytest.approx(0.08), 0.0]
@@ -104,7 +104,7 @@ def test_off_gives_an_output_back_and_it_stays_as_it_was_told_last(workspace):
     workspace.steps(1)
     workspace.run("out s.0.grip off")
     workspace.steps(1)
-    assert not workspace.session.outs and grips(workspace)[0] == [1.0, 1.0]
+    assert not workspace.session.manual.joints and grips(workspace)[0] == [1.0, 1.0]
 
 
 def test_a_gripper_that_was_torn_open_is_not_closed_again_by_what_it_was_told_before(workspace):
@@ -284,7 +284,7 @@ def test_a_robot_that_goes_takes_what_it_held_out_of_its_grip_and_numbers_follow
     workspace.run("out s.0.grip 1; out s.3.turret 0.3")
     workspace.steps(2)
     workspace.run("remove s.2")
-    assert grips(workspace)[0] == [1.0, 1.0] and workspace.session.outs == {(0, "grip"): 1.0, (2, "turret"): 0.3}
+    assert grips(workspace)[0] == [1.0, 1.0] and workspace.session.manual.joints == {(0, "grip"): 1.0, (2, "turret"): 0.3}
     workspace.run("remove s.1")
     assert grips(workspace)[0] == [0.0, 0.0]
     workspace.steps(2)
@@ -305,7 +305,7 @@ def test_a_loose_thing_that_is_moved_lies_there_and_goes_on_from_there(workspace
     workspace.run("move puck 0.3 -0.5")
     workspace.steps(3)
     assert np.allclose(workspace.session.sim.state.movables[0, 0, :2], (0.3, -0.5), atol=1e-3)
-    workspace.session.drag("thing", 3, 0.1, -0.4, True)
+    workspace.session.changes.drag("thing", 3, 0.1, -0.4, True)
     workspace.steps(1)
     assert np.allclose(workspace.session.sim.state.movables[0, 0, :2], (0.1, -0.4), atol=1e-3)
 
@@ -337,7 +337,7 @@ def test_reset_gives_the_run_of_the_seed_again(workspace):
     plain = Workspace(workspace.session.world)
     busy(workspace)
     workspace.run("reset")
-    assert not workspace.session.outs and not workspace.session.sim.log.counts
+    assert not workspace.session.manual.joints and not workspace.session.sim.log.counts
     same_motion(plain.session, workspace.session)
 
 
@@ -393,7 +393,7 @@ def test_nobody_is_told_anything_in_a_recording(pair, folder):
     workspace.steps(3)
     workspace.run("record off")
     replay = Workspace("run.parquet")
-    assert "nobody can drive in a recording" in replay.refused("out s.0.grip 1")
+    assert "robots in a recording cannot be driven" in replay.refused("out s.0.grip 1")
     assert "tilt" in replay.run("info s.0") and replay.run("events") == "a recording keeps no events."
     with pytest.raises(FormigaError, match="has the engine that it was recorded with"):
         Workspace("run.parquet", engine="planar")

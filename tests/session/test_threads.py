@@ -120,8 +120,8 @@ def test_a_robot_that_is_gone_when_the_click_arrives_is_not_selected(running):
     session = running.session
     session.post(lambda: session.console.run("remove swarm"))
     session.post(lambda: setattr(session, "selected", 6))
-    session.post(lambda: session.drag("robot", 6, 0.0, 0.0, True))
-    session.post(lambda: session.drag("thing", 60, 0.0, 0.0, True))
+    session.post(lambda: session.changes.drag("robot", 6, 0.0, 0.0, True))
+    session.post(lambda: session.changes.drag("thing", 60, 0.0, 0.0, True))
     frame = session.look(PATIENCE)
     assert frame.selected == -1 and "robot" not in frame.extra
     session.post(lambda: setattr(session, "selected", 2))
@@ -142,9 +142,9 @@ def test_hearers_may_come_and_go_while_it_speaks(world):
     workspace = Workspace(world)
     late: list[str] = []
 
-    def once(kind, text, who):
+    def once(kind, text, window):
         workspace.session.hearers.remove(once)
-        workspace.session.hearers.append(lambda kind, text, who: late.append(text))
+        workspace.session.hearers.append(lambda kind, text, window: late.append(text))
 
     workspace.session.hearers.append(once)
     workspace.run("echo one; echo two")

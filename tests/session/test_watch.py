@@ -129,7 +129,7 @@ class Eyes:
 
 
 def test_cameras_are_told_what_somebody_wants_to_see(workspace):
-    eyes = workspace.session.eyes = Eyes()
+    eyes = workspace.session.windows = Eyes()
     assert workspace.run("camera") == "overview, top" and workspace.session.console.complete("camera t") == ["top"]
     workspace.run("camera top; camera save mine; follow car first; select 2; follow; follow off; screenshot; export a.html")
     assert [call[:3] for call in eyes.told] == [
@@ -143,8 +143,8 @@ def test_cameras_are_told_what_somebody_wants_to_see(workspace):
                                          ("follow off now", "at most 1"), ("camera a b", "at most 1"),
                                          ("camera save", "NAME is missing")])
 def test_cameras_are_not_told_what_makes_no_sense(workspace, line, words):
-    workspace.session.eyes = Eyes()
-    assert words in workspace.refused(line) and not workspace.session.eyes.told
+    workspace.session.windows = Eyes()
+    assert words in workspace.refused(line) and not workspace.session.windows.told
 
 
 def test_a_sensor_that_fails_leaves_the_inspector_without_readings(workspace, monkeypatch):
