@@ -187,7 +187,7 @@ def test_a_machine_that_is_too_slow_goes_on_from_where_it_is_and_says_how_fast_i
     session.pace.clock = clock
     step = session.sim.step
 
-    def slow(orders=None):
+    def slow(orders):
         clock.now += 0.02
         step(orders)
 
