@@ -182,7 +182,7 @@ def inspect(session: Session, robot: int) -> dict[str, Any]:
         "heading": float(state.heading[0, robot]), "left": float(state.drive[0, robot, 0]),
         "right": float(state.drive[0, robot, 1]), "crashes": int(state.crashes[0, robot]),
         "crashed": bool(state.crashed[0, robot]), "alive": bool(state.alive[0, robot]),
-        "driven": robot in session.drives or any(each == robot for each, _ in session.outs),
+        "driven": session.manual.includes(robot),
         "controller": of(group.controller).tag if group.controller is not None else "none",
         "readings": readings, "memory": memory, "layers": layers, "space": in_space(session, robot),
         "sensors": {sensor.name: sensor for sensor in group.sensors if hasattr(sensor, "name")},
