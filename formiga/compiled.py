@@ -52,7 +52,7 @@ def stages_of(world: World, engine: ModuleType, model: Any, state: State, outsid
     move = engine.step_stages(model, state)
     if move is None:
         parts.lacking = "the contact model impulse" if world.contact.model == "impulse" else \
-            f"engine {world.engine}" if model.spatial else f"the drive {type(model.own_drives[0][0]).__name__}"
+            f"engine {world.engine}" if model.spatial else f"the drive {type(model.drives.own[0][0]).__name__}"
         return parts
     if lacking := without_kernels(world, outside):
         parts.lacking = lacking

@@ -5,6 +5,7 @@ The drives that ship have kernels. One of the user's own has none: its `twist` i
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import cos, exp, inf, sin, tan
 from typing import Any, NamedTuple
 
@@ -36,33 +37,27 @@ class Drives(NamedTuple):
     most: Floats         # (N, D) by which it changes in a step, at most
 
 
-def refuse_incomplete(world: World) -> None:
-    """WorldError if the drive of a robot is not what the laboratory asks of one."""
-    for group in world.groups:
-        drive = group.robot.drive
+@dataclass(frozen=True)
+class Drivetrain:
+    """The drives of a world as an engine's model has them."""
+
+    table: Drives
+    plain: bool                       # whether all robots have two wheels without lags, or no drive: the fast kernels serve
+    lagging: bool                     # whether a channel follows its orders with a delay
+    own: list[tuple[Drive, slice]]    # drives that have no kernel, with their robots
+
+
+def drivetrain(world: World) -> Drivetrain:
+    """The drives of a world's robots; WorldError if one is not what the laboratory asks of a drive."""
+    drives = [group.robot.drive for group in world.groups]
+    for group, drive in zip(world.groups, drives, strict=True):
         if drive is not None and (lacks := missing(drive)):
             raise WorldError(f"{where(group)}the drive of <{of(group.robot).tag}>, {type(drive).__name__}, is not complete: {lacks}.")
-
-
-def plain(world: World) -> bool:
-    """Whether all robots have two wheels without lags, or no drive: then the fast kernels serve."""
-    return all(drive is None or (isinstance(drive, Differential) and not _lagging(drive))
-               for drive in (group.robot.drive for group in world.groups))
-
-
-def lagging(world: World) -> bool:
-    """Whether a channel of some drive follows its orders with a delay."""
-    return any(drive is not None and _lagging(drive) for drive in (group.robot.drive for group in world.groups))
-
-
-def _lagging(drive: Drive) -> bool:
-    return any(lag > 0.0 for lag in drive.lags) or any(rate < inf for rate in drive.rates)
-
-
-def own_drives(world: World) -> list[tuple[Drive, slice]]:
-    """Drives that have no kernel, with the robots that have them."""
-    return [(group.robot.drive, robots) for group, robots in zip(world.groups, world.slices, strict=True)
-            if group.robot.drive is not None and _kind(group.robot.drive) == OWN]
+    lags = [drive is not None and (any(lag > 0.0 for lag in drive.lags) or any(rate < inf for rate in drive.rates))
+            for drive in drives]
+    own = [(drive, robots) for drive, robots in zip(drives, world.slices, strict=True)
+           if drive is not None and _kind(drive) == OWN]
+    return Drivetrain(_table(world), all(drive is None or _kind(drive) == TWO_WHEELS for drive in drives), any(lags), own)
 
 
 def _kind(drive: Drive | None) -> int:
@@ -70,7 +65,7 @@ def _kind(drive: Drive | None) -> int:
     return {Differential: TWO_WHEELS, Omni: LINEAR, Steered: BICYCLE, type(None): LINEAR}.get(type(drive), OWN)
 
 
-def table(world: World) -> Drives:
+def _table(world: World) -> Drives:
     """The drives of a world's robots."""
     N, D = world.robots, max((channels(group.robot) for group in world.groups), default=0) or 2
     made = Drives(np.full(N, LINEAR), np.zeros(N, np.int64), np.ones(N), np.ones(N), np.zeros((N, 3, D)), np.zeros((N, D, 3)),
@@ -99,16 +94,6 @@ def ask_own(own: list[tuple[Drive, slice]], drive: Floats, twist: Floats) -> Non
             what = f"the shape {given.shape}" if given.shape != twist[:, robots].shape else "a number that is not finite"
             raise WorldError(f"the twist of {type(each).__name__} must be finite numbers {twist[:, robots].shape}; it has {what}.")
         twist[:, robots] = given
-
-
-def twist_of(world: World, drive: Floats) -> Floats:
-    """Twists (..., N, 3) that channels (..., N, D) give."""
-    twist = np.zeros((*drive.shape[:-1], 3))
-    for group, robots in zip(world.groups, world.slices, strict=True):
-        each = group.robot.drive
-        if each is not None and group.count:
-            twist[..., robots, :] = each.twist(drive[..., robots, : len(each.channels)])
-    return twist
 
 
 # -- kernels ----------------------------------------------------------------------------------------------------------
@@ -156,6 +141,22 @@ def set_twist(w, i, drives, drive, twist):
             twist[w, i, row] = total
 
 
+@kernel()
+def twist_all(drives, drive, twist):
+    """`set_twist` for all robots of all worlds."""
+    for w in range(drive.shape[0]):
+        for i in range(drive.shape[1]):
+            set_twist(w, i, drives, drive, twist)
+
+
+@kernel()
+def turn_all(drives, drive, dt, angle):
+    """`turn_wheels` for all robots of all worlds."""
+    for w in range(drive.shape[0]):
+        for i in range(drive.shape[1]):
+            turn_wheels(w, i, drives, drive, dt, angle)
+
+
 @kernel(inline="always")
 def turn_wheels(w, i, drives, drive, dt, angle):
     """Wheel angles (W, N, D) after a step: wheels that roll turn by their rim speeds, the others stand at their angles."""
@@ -179,5 +180,5 @@ def glide(heading, vx, vy, rate, dt):
     return stretch * (c * vx - s * vy), stretch * (s * vx + c * vy), turn
 
 
-__all__ = ["BICYCLE", "Drives", "LINEAR", "OWN", "TWO_WHEELS", "ask_own", "follow_all", "follow_world", "followed", "glide",
-           "lagging", "own_drives", "plain", "refuse_incomplete", "set_twist", "table", "turn_wheels", "twist_of"]
+__all__ = ["BICYCLE", "Drives", "Drivetrain", "LINEAR", "OWN", "TWO_WHEELS", "ask_own", "drivetrain", "follow_all", "follow_world",
+           "followed", "glide", "set_twist", "turn_all", "turn_wheels", "twist_all"]

@@ -17,8 +17,8 @@ from numba import typeof
 from formiga.engine.axes import sizes_of
 from formiga.engine.beams import Beams
 from formiga.engine.beside import Beside
-from formiga.engine import drives as drive_tables
 from formiga.engine.command import Command
+from formiga.engine.drives import Drivetrain, ask_own, drivetrain, follow_all, follow_world
 from formiga.engine.fixed import Fixed, Near, Region, Sight, near_table, sight_table
 from formiga.engine.flatten import extent, flatten, lamps
 from formiga.engine.parts import Part
@@ -58,10 +58,7 @@ class Model:
     dt: float
     radius: Floats                 # (N,) of the body
     safety: Floats                 # (N,) of the collision circle
-    drives: drive_tables.Drives
-    plain: bool                    # whether all robots have two wheels, which have kernels of their own
-    lagging: bool                  # whether a drive follows its orders with a delay
-    own_drives: list[tuple[Any, slice]]  # drives that have no kernel, with their robots
+    drives: Drivetrain
     position_noise: Floats
     heading_noise: Floats
     fixed: Fixed
@@ -154,7 +151,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1, 
         _refuse_long(world)
     if world.contact.model != "impulse":
         cache.expect("formiga.engine.planar.warm")
-    drive_tables.refuse_incomplete(world)
+    drives = drivetrain(world)
     for group in world.groups:
         if not hasattr(group.robot, "radius"):  # the one thing that no contract has a default for
             raise WorldError(f"{where(group)}the planar engine cannot move <{group.name}>: it has no 'radius'.")
@@ -174,8 +171,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1, 
     reposition = MINIMAL if world.contact.mode == "minimal" else PUBLISHED
     return Model(
         world=world, worlds=worlds * copies, copies=copies, first_world=first_world, dt=world.dt, radius=radius, safety=safety,
-        drives=drive_tables.table(world), plain=drive_tables.plain(world), lagging=drive_tables.lagging(world),
-        own_drives=drive_tables.own_drives(world),
+        drives=drives,
         position_noise=position_noise, heading_noise=heading_noise, fixed=fixed, region=extent(world, fixed),
         contact={"none": NONE, "impulse": NONE, "stop": STOP, "reposition": reposition}[world.contact.model],
         widest=float(radius.max(initial=0.0)), widest_safety=float(safety.max(initial=0.0)),
@@ -247,9 +243,9 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
         couplings = np.stack([bodies.joints_start(model.world, position[w], heading[w], movables[w]) for w in range(W)])
         scratch.bodies, scratch.grid = bodies.make_room(table, model.fixed, rows), bodies.make_grid(table, model.region)
         scratch.log = advance.Log(np.zeros((W, rows, 7)), np.zeros(W, np.int64))
-    if not model.plain or model.impulse:
+    if not model.drives.plain or model.impulse:
         scratch.twist = np.zeros((W, N, 3))
-    if model.lagging:
+    if model.drives.lagging:
         scratch.orders = np.zeros((W, N, model.sizes["channel"]))
     return State.zeros(model.sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
                        movables=movables, key=keys, own=PlanarState(couplings=couplings), scratch=scratch)
@@ -336,11 +332,11 @@ def _hit_and_push(model: Model, impulse: Impulse, state: State, drive: Floats) -
         _bind(model, impulse, scratch, arrays)
     scratch.beside.wait(state)
     scratch.orders[...] = drive
-    if model.own_drives:
-        drive_tables.follow_all(model.drives, drive, state.drive, state.done)
-        for _, robots in model.own_drives:
+    if model.drives.own:
+        follow_all(model.drives.table, drive, state.drive, state.done)
+        for _, robots in model.drives.own:
             scratch.orders[:, robots] = np.where(state.alive[:, robots, None], state.drive[:, robots], 0.0)
-        drive_tables.ask_own(model.own_drives, scratch.orders, scratch.twist)
+        ask_own(model.drives.own, scratch.orders, scratch.twist)
     rules, work = impulse.rules, model.worlds * len(impulse.bodies.kind)
     if work * rules.dt > LONG * rules.substep:
         scratch.beside.run(scratch.push, state)
@@ -352,7 +348,7 @@ def _bind(model: Model, impulse: Impulse, scratch: Scratch, arrays: tuple[Any, .
     """Tie the kernel to its arrays, once: to look up all their types again would take longer than a small world's step."""
     contact = model.world.contact
     scratch.orders = np.empty_like(arrays[0])
-    given = (impulse.rules, contact.crash_limit, contact.at_limit == "end", scratch.orders, model.drives, scratch.twist, *arrays,
+    given = (impulse.rules, contact.crash_limit, contact.at_limit == "end", scratch.orders, model.drives.table, scratch.twist, *arrays,
              model.fixed.shapes, model.near(impulse.bodies.widest + impulse.rules.margin), impulse.bodies, scratch.bodies,
              scratch.grid, scratch.log)
     scratch.push = partial(advance.advance_all.compile(tuple(typeof(each) for each in given)), *given)
@@ -360,21 +356,21 @@ def _bind(model: Model, impulse: Impulse, scratch: Scratch, arrays: tuple[Any, .
 
 
 def _motors(model: Model, state: State, drive: Floats) -> None:
-    if model.lagging:
-        drive_tables.follow_all(model.drives, drive, state.drive, state.done)
+    if model.drives.lagging:
+        follow_all(model.drives.table, drive, state.drive, state.done)
     else:
         state.drive[...] = drive  # no inertia: a wheel turns as it is told
-    drive_tables.ask_own(model.own_drives, state.drive, state.scratch.twist)
+    ask_own(model.drives.own, state.drive, state.scratch.twist)
 
 
 def _drive(model: Model, state: State) -> None:
     scratch = state.scratch
-    if not model.plain:
-        move_all(model.drives, state.drive, scratch.twist, model.dt, model.contact == STOP, model.position_noise,
+    if not model.drives.plain:
+        move_all(model.drives.table, state.drive, scratch.twist, model.dt, model.contact == STOP, model.position_noise,
                  model.heading_noise, model.noisy, state.position, state.heading, scratch.before, state.wheel_angle, state.alive,
                  state.crashed, state.done, state.step, state.key)
         return
-    drive_all(state.drive, model.dt, model.contact == STOP, model.drives.base, model.drives.radius, model.position_noise,
+    drive_all(state.drive, model.dt, model.contact == STOP, model.drives.table.base, model.drives.table.radius, model.position_noise,
               model.heading_noise, model.noisy, state.position, state.heading, scratch.before, state.wheel_angle,
               state.alive, state.crashed, state.done, state.step, state.key)
 
@@ -429,17 +425,17 @@ def light(model: Model, state: State, diodes: Any, robots: slice) -> Floats:
 def step_stages(model: Model, state: State) -> list[Stage] | None:
     """What `step` does after the orders, world by world; None with contact model `impulse`, which has a call of its own, or
     with a drive that has no kernel. Orders go into `scratch.orders` where drives follow them with a delay, else `state.drive`."""
-    if model.impulse or model.own_drives:
+    if model.impulse or model.drives.own:
         return None
     scratch, contact, cells, work = state.scratch, model.world.contact, _own_cells(state), room(model.world.robots)
     moved = (model.dt, model.contact == STOP)
     stands = (model.position_noise, model.heading_noise, model.noisy, state.position, state.heading, scratch.before,
               state.wheel_angle, state.alive, state.crashed, state.step, state.key)
-    if model.plain:
-        stages = [Stage(drive_world, (state.drive, *moved, model.drives.base, model.drives.radius, *stands))]
+    if model.drives.plain:
+        stages = [Stage(drive_world, (state.drive, *moved, model.drives.table.base, model.drives.table.radius, *stands))]
     else:
-        stages = [Stage(drive_tables.follow_world, (model.drives, scratch.orders, state.drive))] if model.lagging else []
-        stages.append(Stage(move_world, (model.drives, state.drive, scratch.twist, *moved, *stands)))
+        stages = [Stage(follow_world, (model.drives.table, scratch.orders, state.drive))] if model.drives.lagging else []
+        stages.append(Stage(move_world, (model.drives.table, state.drive, scratch.twist, *moved, *stands)))
     if model.sweeps:
         stages.append(Stage(sweep_world, (
             state.position, scratch.before, model.radius, model.safety, model.longest, model.contact != STOP,
