@@ -129,20 +129,19 @@ class Build:
         return self.slide("chassis", self.robot.mass) if self.sliding else self.roll(1.0)
 
     def _check_drive(self) -> None:
-        """Refuse a robot that does not stand on two wheels or treels as these bases do."""
+        """Refuse a robot that cannot stand on such a base."""
         group, robot = self.group, self.robot
-        if not isinstance(robot.drive, Differential):
-            raise self._wrong(f"its drive is {type(robot.drive).__name__.lower()}, and a base has two wheels"
-                              if robot.drive else "it has no drive, and a base has two wheels")
+        if robot.drive is None:
+            raise self._wrong("it has no 'drive'")
         if not robot.mass > 0.0:
             raise self._wrong("it has no 'mass'")
         for noise in ("position_noise", "heading_noise"):
             if getattr(robot, noise) > 0.0:
                 raise WorldError(f"{where(group)}'{group.name}' has {noise}; in space robots move by forces, and only "
                                  "motor_noise has a meaning.")
-        if robot.height < 2.5 * robot.wheel_radius:
+        if robot.height < 2.5 * robot.drive.wheel_radius:
             raise WorldError(f"{where(group)}'{group.name}' is {robot.height:g} m high; in space a robot is at least 2.5 times "
-                             f"as high as its wheels' radius, {robot.wheel_radius:g} m.")
+                             f"as high as its wheels' radius, {robot.drive.wheel_radius:g} m.")
 
     def slide(self, name: str, mass: float) -> Any:
         """x, y and a turn about the vertical."""
@@ -164,7 +163,11 @@ class Build:
         if robot.base == "sliding":
             why = "a raised or tilted <at> puts it on wheels" if self._made.at else "this build of it stands on wheels"
             raise WorldError(f"{where(self._made.at or self.group)}'{self.group.name}' cannot slide: {why}. Leave 'base' out.")
-        r, half, reach = robot.wheel_radius, robot.drive.wheel_base / 2, 0.78 * robot.radius
+        if not isinstance(robot.drive, Differential):
+            why = "on level ground only" if not self._site.level else "without base=\"wheels\", without a gripper and upright"
+            raise WorldError(f"{where(self.group)}'{self.group.name}' has a drive of the kind {type(robot.drive).__name__}, which in "
+                             f"space slides over the floor, {why}. Wheels that roll in space are two: a robot with a wheel base.")
+        r, half, reach = robot.drive.wheel_radius, robot.drive.wheel_base / 2, 0.78 * robot.radius
         light = robot.mass * share - 2 * WHEEL_SHARE * robot.mass
         # A motor that pulls harder than the wheel's share of friction only makes it slip. The rotor behind its gear is nearly
         # as heavy as the robot: a lighter one slips and overshoots, because a contact answers a step after it slipped.
@@ -239,7 +242,7 @@ class Build:
     def shell(self, body: Any, drum: bool = False) -> None:
         """A sphere stands for an upright drum: cheaper, and the same among robots of one height."""
         robot, sliding = self.robot, self._made.sliding
-        low, high = robot.wheel_radius, robot.height
+        low, high = robot.drive.wheel_radius if robot.drive else 0.0, robot.height
         how: dict[str, Any] = {"contype": BODY, "conaffinity": BODY, "condim": 1} if sliding else {
             "contype": BODY | WHEEL, "conaffinity": BODY | GROUND | LYING, "condim": 3}
         if sliding and self._site.low and not robot.outline:
@@ -248,11 +251,10 @@ class Build:
                           rgba=rgba(robot.colour))
             return
         how |= {"rgba": rgba(robot.colour), "friction": (SHELL, 0, 0), "priority": priority(SHELL), "mass": 0.0}
-        if robot.drive is None:
-            low = 0.0
         if robot.outline:
+            x, y = (0.5 * (max(p[k] for p in robot.outline) + min(p[k] for p in robot.outline)) for k in (0, 1))
             width, depth = (max(p[k] for p in robot.outline) - min(p[k] for p in robot.outline) for k in (0, 1))
-            body.add_geom(type=box, size=(width / 2, depth / 2, (high - 0.1 * low) / 2), pos=(0, 0, (high + 0.1 * low) / 2),
+            body.add_geom(type=box, size=(width / 2, depth / 2, (high - 0.1 * low) / 2), pos=(x, y, (high + 0.1 * low) / 2),
                           **how)
         elif drum or robot.drive is None:
             body.add_geom(type=cylinder, size=(robot.radius, (high - 2 * low) / 2, 0), pos=(0, 0, (high + 2 * low) / 2), **how)
