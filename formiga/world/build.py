@@ -63,7 +63,8 @@ class Builder(Protocol):
         A disc becomes a sphere, which is cheaper and the same among robots of one height; or an upright drum above its wheels.
         """
 
-    def hinge(self, body: Any, name: str, axis: Vector, limits: tuple[float, float] | None = None, armature: float = 0.0) -> None:
+    def hinge(self, body: Any, name: str, axis: Vector, limits: tuple[float, float] | None = None,
+              armature: float = 0.0) -> None:
         """Let a body turn about an axis through its origin; limits in rad."""
 
     def slider(self, body: Any, name: str, axis: Vector, limits: tuple[float, float] | None = None) -> None:

@@ -275,7 +275,8 @@ def _check_on_construction(cls: type, tag: str, kinds: dict[str, Kind]) -> None:
 
 def kinds_of(cls: type) -> dict[str, Kind]:
     """The attributes of a dataclass: those fields that say what they may be."""
-    return {field.name: field.metadata["kind"] for field in dataclasses.fields(cls) if "kind" in field.metadata}
+    own = sorted(dataclasses.fields(cls), key=lambda field: field.kw_only)  # what all elements of a sort share comes last
+    return {field.name: field.metadata["kind"] for field in own if "kind" in field.metadata}
 
 
 def check(thing: Any, tag: str, kinds: dict[str, Kind]) -> None:

@@ -41,6 +41,7 @@ from formiga.noise import world_key
 from formiga.state import Floats, State
 from formiga.world.elements import of, where
 from formiga.world.model import World
+from formiga.world.mount import CHASSIS, Mounted
 from formiga.world.movables import JOINTS, MOVABLES
 from formiga.world.placement import At
 
@@ -81,6 +82,10 @@ class Model:
     sights: dict[float, Sight] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()   # bodies that move in space: none
     chassis: Any = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def part_rows(self, part: str, robots: slice) -> Any:
+        """None: see `engine.Model`."""
+        return self.chassis
     level: bool = True
     poses: bool = False
     moves_joints: bool = False
@@ -228,6 +233,9 @@ def refuse_space(world: World) -> None:
             raise WorldError(f"{where(each)}<{of(each).tag}> needs three dimensions: engine=\"spatial\".")
     for rule in (rule for group in world.groups for rule in group.place if isinstance(rule, At) and rule.raised):
         raise WorldError(f"{where(rule)}<at> z, roll and pitch need three dimensions: engine=\"spatial\".")
+    for each in (each for group in world.groups for each in group.sensors if isinstance(each, Mounted) and each.in_space):
+        raise WorldError(f"{where(each)}<{of(each).tag}> in the plane a sensor sits on the chassis, with x, y and yaw; on, z, roll "
+                         "and pitch need three dimensions: engine=\"spatial\".")
 
 
 def _glow(world: World) -> Floats:
@@ -433,7 +441,8 @@ def contacts(model: Model, state: State) -> Floats:
     return np.array(log.rows[0, :int(log.count[0])]) if log else np.zeros((0, 7))
 
 
-def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice) -> Floats:
+def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice,
+         on: str = CHASSIS) -> Floats:
     """Distances (W, n, B) along rays in space (B, 3), in each robot's frame. Here they meet the floor, and nothing else."""
     with np.errstate(divide="ignore", invalid="ignore"):
         down = np.where(direction[:, 2] < 0.0, -origin[:, 2] / direction[:, 2], np.inf)

@@ -18,13 +18,14 @@ from formiga.engine.parts import Part
 from formiga.engine.planar import pipeline as planar
 from formiga.engine.spatial import robots, scenery
 from formiga.engine.spatial import solids as solid_things
-from formiga.errors import WorldError
+from formiga.errors import WorldError, suggest
 from formiga.state import Floats
 from formiga.world.contract import joint_names
 from formiga.world.drives import Differential, Omni, Steered
-from formiga.world.elements import where
+from formiga.world.elements import of, where
 from formiga.world.ground import Physics
 from formiga.world.model import Contact, World
+from formiga.world.mount import CHASSIS, Mounted
 from formiga.world.movables import JOINTS, MOVABLES
 from formiga.world.solids import Joint, Solid, Trigger
 
@@ -94,6 +95,12 @@ class Model:
     solves_forces: bool = True
     spatial: bool = True
 
+    def part_rows(self, part: str, robots: slice) -> Any:
+        """(n,) the rows of `parts` with a part of some robots, by its name."""
+        if part == CHASSIS:
+            return self.chassis[robots]
+        return np.array([self.row_of[self.mj.body(f"r{i}/{part}").id] for i in range(robots.start, robots.stop)], np.int64)
+
     @property
     def fixed(self) -> Fixed:
         """The walls and obstacles, seen from above."""
@@ -140,6 +147,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     machines = [robots.add(spec, group, number, numbers.start, site)
                 for group, numbers in zip(world.groups, world.slices, strict=True)
                 for number in range(numbers.start, numbers.stop)]
+    _refuse_unknown_parts(world, machines)
     spec.nuserdata = 3 * sum(machine.sliding for machine in machines)  # strains of treels, so that they are part of the state
     movables = scenery.add_movables(spec, world, stuff)
     names = {f"{group.name}.{k}": machines[numbers.start + k].hold
@@ -215,6 +223,16 @@ def _from_above(world: World) -> World:
                       at_limit=world.contact.at_limit)
     settings = tuple(each for each in world.settings if not each.SPATIAL)
     return replace(world, things=things, contact=contact, settings=settings, engine="planar")
+
+
+def _refuse_unknown_parts(world: World, machines: list[robots.Assembly]) -> None:
+    """Say which sensor sits on a part that its robot does not have."""
+    for group, numbers in zip(world.groups, world.slices, strict=True):
+        parts = [name.split("/", 1)[1] for name, _ in machines[numbers.start].parts] if group.count else []
+        for sensor in group.sensors:
+            if isinstance(sensor, Mounted) and sensor.on not in (CHASSIS, *parts):
+                raise WorldError(f"{where(sensor)}<{of(sensor).tag}> on: '{group.name}' has no part '{sensor.on}'."
+                                 f"{suggest(sensor.on, parts)} It has: {', '.join(dict.fromkeys((CHASSIS, *parts)))}.")
 
 
 def _add_grips(spec: Any, machine: robots.Assembly, stiffness: tuple[float, ...]) -> None:

@@ -3,8 +3,8 @@
     python spec.py ARGUMENTS        ARGUMENTS: JSON with file, smooth, gain, fixed, memory (bytes), seconds (of the processor)
 
 The script prints one line of JSON: {"bodies": ..., "dofs": ..., "geoms": ..., "heights": ..., "bytes": ..., "motors": ...,
-"joints": ..., "keys": ...} if the file compiles and makes one step, {"wrong": reason} if MuJoCo refuses it, and nothing if it was
-stopped at a limit. It imports MuJoCo and nothing of formiga, so that it starts quickly.
+"joints": ..., "keys": ...} if the file compiles and makes one step, {"wrong": reason} if MuJoCo refuses it, and nothing if it
+was stopped at a limit. It imports MuJoCo and nothing of formiga, so that it starts quickly.
 """
 
 from __future__ import annotations
@@ -159,7 +159,8 @@ def _keys(file: str) -> dict[str, dict[str, float]]:
         model = spec.compile()
     except (ValueError, mujoco.FatalError):
         return {}
-    return {model.key(k).name: {name: float(model.key_qpos[k, model.jnt_qposadr[model.joint(name).id]]) for name in _joints(model)}
+    column = {name: model.jnt_qposadr[model.joint(name).id] for name in _joints(model)}
+    return {model.key(k).name: {name: float(model.key_qpos[k, place]) for name, place in column.items()}
             for k in range(model.nkey) if model.key(k).name}
 
 

@@ -97,19 +97,20 @@ class Machine:
         if len(self.posture.split()) == 1:
             return self._key(self.posture.strip())
         found: dict[str, float] = {}
-        moved = {motor.name: motor.joint for motor in self.facts.motors}
+        known, moved = self.facts.joints, {motor.name: motor.joint for motor in self.facts.motors}
         for pair in filter(None, map(str.strip, self.posture.split(","))):
             called, _, value = pair.partition(" ")
             name = called if called in self.facts.joints else moved.get(called, "")
             if name not in self.facts.joints:
-                raise self._bad_posture(f"'{Path(self.file).name}' has no joint '{called}'.{suggest(called, self.facts.joints)} "
-                                        f"It has: {', '.join(self.facts.joints) or 'none'}")
+                raise self._bad_posture(f"'{Path(self.file).name}' has no joint '{called}'.{suggest(called, known)} "
+                                        f"It has: {', '.join(known) or 'none'}")
             if name in found:
                 raise self._bad_posture(f"joint '{called}' is given twice")
             try:
                 found[name] = UNITS[self.facts.joints[name].kind].parse(value.strip())
             except ValueError as wrong:
-                raise self._bad_posture(f"'{pair}' is not a joint and a number ({wrong}); write 'hip 0.3, knee -35deg'") from wrong
+                raise self._bad_posture(f"'{pair}' is not a joint and a number ({wrong}); write 'hip 0.3, knee -35deg'") \
+                    from wrong
         self._check_ranges(found)
         return found
 

@@ -15,7 +15,7 @@ from formiga.errors import WorldError, suggest
 from formiga.world.drives import Omni
 from formiga.world.elements import of, where
 from formiga.world.model import World
-from formiga.world.movables import GRAVITY, JOINTS, MOVABLES, Ball, Pin
+from formiga.world.movables import GRAVITY, JOINTS, Ball, Pin
 
 WHEELS, SLIDING, BALL, SLAB, OMNI = 0, 1, 2, 3, 4   # how a body stands on the floor
 PIN, WELD = 1.0, 2.0
