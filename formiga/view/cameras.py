@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from formiga.engine.flatten import flatten
+from formiga.geometry import rotate
 from formiga.view.bodies import look
-from formiga.view.frame import Frame, turned
+from formiga.view.frame import Frame
 from formiga.view.ground import seen
 from formiga.view.posture import posture
 from formiga.world.model import Group, World
@@ -76,7 +77,7 @@ def first_person(frame: Frame, robot: int) -> Pose:
 def _from_its_camera(frame: Frame, robot: int, group: Group) -> Pose:
     looks, high = look(group.robot), getattr(group.robot, "height", 0.1)
     pose = posture(frame, looks, slice(robot, robot + 1), looks.bearer)[0]
-    eye, ahead, up = turned(pose[3:], np.array([looks.eye or (1.05 * group.robot.radius, 0.0, high),
+    eye, ahead, up = rotate(pose[3:], np.array([looks.eye or (1.05 * group.robot.radius, 0.0, high),
                                                 (cos(BOWED), 0.0, -sin(BOWED)), (sin(BOWED), 0.0, cos(BOWED))]))
     return Pose(_vector(pose[:3] + eye), _vector(pose[:3] + eye + ahead), _vector(up), fov=radians(75.0))
 
