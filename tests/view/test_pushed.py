@@ -50,7 +50,7 @@ def frame(world, still):
 
 
 def handle(scene, name):
-    return scene._nodes.parts[name].handle
+    return scene._nodes.named[name].handle
 
 
 # -- bodies -----------------------------------------------------------------------------------------------------------
@@ -131,13 +131,13 @@ def test_the_field_is_the_same_from_both_sides():
 
 def test_a_field_has_a_floor_lines_a_board_and_goals_in_the_colours_of_its_teams(scene, frame):
     scene.show(frame)
-    assert {"pitch/floor", "pitch/lines", "pitch/board", "pitch/blue", "pitch/yellow"} <= set(scene._nodes.parts)
-    assert "grid" not in scene._nodes.parts
+    assert {"pitch/floor", "pitch/lines", "pitch/board", "pitch/blue", "pitch/yellow"} <= set(scene._nodes.named)
+    assert "grid" not in scene._nodes.named
     assert handle(scene, "pitch/blue").vertices[:, 0].max() == pytest.approx(-0.75)
     assert handle(scene, "pitch/yellow").vertices[:, 0].min() == pytest.approx(0.75)
-    assert scene._region.x1 < 1.2  # the floor ends a little behind the goals
+    assert scene._pointer.region.x1 < 1.2  # the floor ends a little behind the goals
     scene.show(replace(frame, version=2, world=replace(frame.world, things=(Arena(2.0, 2.0), *THINGS[1:]))))
-    assert not any(name.startswith("pitch/") for name in scene._nodes.parts)
+    assert not any(name.startswith("pitch/") for name in scene._nodes.named)
 
 
 def test_the_board_can_be_clicked_but_not_dragged_and_a_click_on_the_field_is_on_the_floor(scene, frame):
@@ -158,7 +158,7 @@ def test_from_above_there_is_room_for_a_scoreboard(world):
 
 # -- the scene --------------------------------------------------------------------------------------------------------
 def click(scene, x, y, z=3.0):
-    asyncio.run(scene._clicked(SimpleNamespace(ray_origin=(x, y, z), ray_direction=(0.0, 0.0, -1.0), modifier=None)))
+    asyncio.run(scene._pointer.clicked(SimpleNamespace(ray_origin=(x, y, z), ray_direction=(0.0, 0.0, -1.0), modifier=None)))
 
 
 def moved(frame, **places):
@@ -172,7 +172,7 @@ def moved(frame, **places):
 
 def test_things_that_look_alike_are_one_batch_where_the_frame_says(scene, frame):
     scene.show(frame)
-    batches = {name: handle(scene, name) for name in scene._nodes.parts if name.startswith("loose/")}
+    batches = {name: handle(scene, name) for name in scene._nodes.named if name.startswith("movables/")}
     assert sorted(len(batch.batched_positions) for batch in batches.values()) == [1, 1, 1, 2]
     places = np.concatenate([batch.batched_positions for batch in batches.values()])
     assert sorted(map(tuple, places.round(5).tolist())) == sorted(map(tuple, frame.movables.round(5).astype(np.float32).tolist()))
@@ -217,14 +217,14 @@ def test_what_is_pushed_is_dragged_by_where_it_is_and_not_by_where_it_began(scen
     assert anchor(now, ("thing", 1)) == pytest.approx((-0.1, -0.5)) and anchor(now, ("thing", 6)) == pytest.approx((0.3, 0.3))
     assert anchor(now, ("thing", 2)) == (0.0, 0.5)
     scene.show(now)
-    held = {name for name, part in scene._nodes.parts.items() if getattr(part.handle._impl, "drag_cb", [])}
-    assert {"loose/0", "loose/1", "robots/0/spot"} <= held
+    held = {name for name, part in scene._nodes.named.items() if getattr(part.handle._impl, "drag_cb", [])}
+    assert {"movables/0", "movables/1", "robots/0/spot"} <= held
 
 
 def test_a_hit_is_part_of_the_play_where_bodies_have_masses(scene, frame):
     crashed = replace(frame, crashed=np.ones(4, bool))
     scene.show(crashed)
-    assert "over/crashed" not in scene._nodes.parts
+    assert "over/crashed" not in scene._nodes.named
     scene.show(replace(crashed, version=2, world=replace(frame.world, contact=Contact(), things=())))
     assert handle(scene, "over/crashed").visible
 

@@ -53,7 +53,7 @@ def standing(world, still, parts=PARTS, **more):
 
 
 def handle(scene, name):
-    return scene._nodes.parts[name].handle
+    return scene._nodes.named[name].handle
 
 
 # -- frames -----------------------------------------------------------------------------------------------------------
@@ -99,20 +99,20 @@ def test_parts_that_move_have_batches_of_their_own_and_the_paint_is_on_the_turre
         assert handle(scene, f"robots/0/part/{name}").batched_positions == pytest.approx(now.bodies[rows, :3], abs=1e-6)
     turret = now.bodies[[row for row, part in enumerate(PARTS) if part.name == "turret"]]
     assert handle(scene, "robots/0/paint").batched_wxyzs == pytest.approx(turret[:, 3:], abs=1e-6)
-    assert "robots/0/body" not in scene._nodes.parts
+    assert "robots/0/body" not in scene._nodes.named
 
 
 def test_in_the_plane_a_robot_is_one_body_as_ever(scene, pair, still):
     scene.show(still(pair, np.array([(0.0, 0.0), (1.0, 0.0)])))
-    assert {name for name in scene._nodes.parts if name.startswith("robots/")} == {"robots/0/body", "robots/0/paint"}
+    assert {name for name in scene._nodes.named if name.startswith("robots/")} == {"robots/0/body", "robots/0/paint"}
 
 
 def test_from_space_to_the_plane_and_back_nothing_is_left_over(scene, pair, still):
     scene.show(standing(pair, still))
     scene.show(still(pair, np.array([(0.0, 0.0), (1.0, 0.0)]), version=2))
-    assert not any(name.startswith("robots/0/part/") for name in scene._nodes.parts)
+    assert not any(name.startswith("robots/0/part/") for name in scene._nodes.named)
     scene.show(standing(pair, still, version=3))
-    assert "robots/0/part/arm" in scene._nodes.parts and "robots/0/body" not in scene._nodes.parts
+    assert "robots/0/part/arm" in scene._nodes.named and "robots/0/body" not in scene._nodes.named
 
 
 def test_lights_sit_on_the_turret(pair, still):
@@ -221,12 +221,12 @@ def test_everything_in_space_has_a_node_and_a_solid_is_where_its_body_is(scene, 
     now = standing(world, still, (*PARTS, Part(-1, 4, "body")))
     scene.show(now)
     assert {"floor", "lines", "hole/1", "ramps", "platforms", "solids/0", "trigger/6/zone",
-            "trigger/6/edge"} <= set(scene._nodes.parts)
+            "trigger/6/edge"} <= set(scene._nodes.named)
     assert handle(scene, "solids/0").batched_positions[0] == pytest.approx((0.1, 0.2, 0.3))
     assert handle(scene, "solids/0").batched_wxyzs[0] == pytest.approx(TILTED)
     assert solid_pose(now, 5)[:3] == pytest.approx((-0.1, 0.0, 0.15))  # on the platform
     scene.show(replace(now, world=replace(world, things=(HILLS,)), version=2, bodies=now.bodies[:10], parts=PARTS))
-    assert "terrain/0" in scene._nodes.parts and not {"lines", "grid", "ramps"} & set(scene._nodes.parts)
+    assert "terrain/0" in scene._nodes.named and not {"lines", "grid", "ramps"} & set(scene._nodes.named)
 
 
 def test_the_whole_of_a_terrain_without_an_arena_is_in_sight():
@@ -237,7 +237,7 @@ def test_the_whole_of_a_terrain_without_an_arena_is_in_sight():
 
 def test_one_clicks_through_a_zone_but_not_through_a_hill(scene, pair, still):
     scene.show(standing(replace(pair, things=(Arena(2.0, 2.0), Trigger(0.0, 0.0, 1.0, 1.0), HILLS)), still))
-    shapes = [shape for part in scene._nodes.parts.values() if (shape := part.shape())]
+    shapes = [shape for part in scene._nodes.named.values() if (shape := part.shape())]
     found = [first_hit(shapes, (x, y, 3.0), (0.0, 0.0, -1.0)) for x, y in ((-0.3, 0.0), (0.0, 0.3), (0.3, 0.1))]
     assert found == [("robot", 0), ("thing", 2), ("robot", 1)]
 
