@@ -27,6 +27,7 @@ from formiga.world.looks import CHASSIS
 from formiga.world.model import World
 from formiga.world.solids import Solid
 
+IN_PARTS = {"body": "part", "paint": "painted", "spot": "spotted"}  # other names: viser removes a node with all below it
 Piece = tuple[str, str, str, Mesh]  # name of a node, part that it moves with, layer ('body', 'paint' or 'spot'), mesh
 
 
@@ -107,7 +108,7 @@ def pieces(frame: Frame, meshes: RobotMeshes) -> Iterator[Piece]:
     for part, layers in meshes.parts.items():
         for layer, mesh in zip(layers._fields, layers):
             if mesh is not None:
-                yield f"{'part' if layer == 'body' else layer}/{part}", part, layer, mesh
+                yield f"{IN_PARTS[layer]}/{part}", part, layer, mesh
 
 
 def solid_pose(frame: Frame, number: int) -> Any:

@@ -32,7 +32,7 @@ class Marks:
     def build(self, world: World) -> None:
         """Sizes and colours that stay the same in all frames of a world."""
         robots = [group.robot for group in world.groups for _ in range(group.count)]
-        self._radius, self._height = np.array([(robot.radius, robot.height) for robot in robots], float).reshape(-1, 2).T
+        self._radius, self._height = np.array([robot.radius for robot in robots], float), overlays.heights(world)
         self._safety = self._radius + np.array([robot.clearance for robot in robots], float)
         self._colours = overlays.colours(world)
 

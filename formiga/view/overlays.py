@@ -89,8 +89,7 @@ def contacts(frame: Frame) -> Any:
     if frame.touches is None or len(frame.touches) == 0:
         return NONE.points
     x, y, nx, ny, impulse, one, other = frame.touches[:MOST_CONTACTS].T
-    robots = [group.robot.height for group in frame.world.groups for _ in range(group.count)]
-    high = np.array([*robots, *(tall(thing) for thing in frame.world.movables), 0.0])  # [-1]: of fixed bodies
+    high = np.array([*heights(frame.world), *(tall(thing) for thing in frame.world.movables), 0.0])  # [-1]: of fixed bodies
     shortest, grows, longest = PUSH
     long = np.minimum(shortest + grows * np.abs(impulse), longest)
     start = np.column_stack([x, y, np.maximum(high[one.astype(int)], high[other.astype(int)]) + 0.015])
@@ -166,6 +165,11 @@ def names(frame: Frame) -> dict[int, str]:
 
 
 # -- what is the same in all frames of a world ------------------------------------------------------------------------
+def heights(world: World) -> Any:
+    """(N,) m, of the robots."""
+    return np.array([group.robot.height for group in world.groups for _ in range(group.count)], float)
+
+
 def movables_colours(world: World) -> Any:
     """(M, 3) 0..255, of the things that can be pushed."""
     return np.array([rgb(thing.colour) for thing in world.movables], np.uint8).reshape(-1, 3)
@@ -182,5 +186,5 @@ def pale(colours: Any) -> Any:
     return (0.5 * np.asarray(colours, float) + 0.5 * 176.0).astype(np.uint8)
 
 
-__all__ = ["Lines", "MOST_NAMES", "NONE", "OVERLAYS", "beams", "colours", "contacts", "forces", "grips", "lights", "links",
-           "movables_colours", "names", "pale", "shifts", "strongest"]
+__all__ = ["Lines", "MOST_NAMES", "NONE", "OVERLAYS", "beams", "colours", "contacts", "forces", "grips", "heights", "lights",
+           "links", "movables_colours", "names", "pale", "shifts", "strongest"]

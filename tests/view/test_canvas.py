@@ -16,10 +16,12 @@ from formiga.engine.fixed import Region
 from formiga.errors import FormigaError
 from formiga.geometry import about_z
 from formiga.view import overlays
-from formiga.view.bodies import rgb
+from formiga.view.mesh import rgb
 from formiga.view.nodes import as_light
 from formiga.view.overlays import OVERLAYS
-from formiga.view.scene import DEAD, THICK, Hold, anchor, glow_of, scattered, sides
+from formiga.view.palette import DEAD
+from formiga.view.pointer import Hold, anchor
+from formiga.view.things import THICK, glow_of, scattered, sides
 from formiga.world.model import Arena, Cylinder, Cylinders, Group, Lamp, Rectangle, World
 from formiga.world.robots import SBot
 
@@ -43,7 +45,8 @@ def sent(scene):
 
 def click(scene, x, y, modifier=None, z=3.0):
     """Straight down on (x, y)."""
-    asyncio.run(scene._pointer.clicked(SimpleNamespace(ray_origin=(x, y, z), ray_direction=(0.0, 0.0, -1.0), modifier=modifier)))
+    event = SimpleNamespace(ray_origin=(x, y, z), ray_direction=(0.0, 0.0, -1.0), modifier=modifier)
+    asyncio.run(scene._pointer.clicked(event))
 
 
 # -- what is drawn ----------------------------------------------------------------------------------------------------
@@ -295,7 +298,7 @@ def test_everything_has_a_point_to_drag_it_by(frame, target, expected):
 
 
 def test_looking_at_frames_needs_no_browser_parts():
-    """Only whoever draws into a browser imports viser."""
+    """Only modules that draw into a browser import viser."""
     program = ("import sys, formiga.view, formiga.view.frame, formiga.view.cameras, formiga.view.overlays\n"
                "sys.exit('viser' in sys.modules or 'trimesh' in sys.modules)")
     assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0
