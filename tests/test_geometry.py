@@ -31,6 +31,7 @@ from formiga.geometry import (
     to_euler,
     to_world,
     up_axis,
+    wrap,
     wrapped,
     yaw,
     yaw_of,
@@ -164,6 +165,8 @@ def test_a_heading_is_found_again_between_minus_pi_and_pi(rng):
     expected = np.arctan2(np.sin(headings), np.cos(headings))
     np.testing.assert_allclose(yaw(about_z(headings)), expected, atol=1e-12)
     np.testing.assert_allclose([[wrapped(h) for h in row] for row in headings], expected, atol=1e-12)
+    np.testing.assert_allclose(wrap(headings), expected, atol=1e-12)
+    assert wrap(np.pi) == -np.pi == wrap(-np.pi)
 
 
 def test_the_yaw_of_kernels_is_the_yaw_of_arrays(pairs):

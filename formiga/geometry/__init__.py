@@ -32,6 +32,7 @@ from formiga.geometry.rotations import (
     to_euler,
     to_world,
     up_axis,
+    wrap,
     wrapped,
     yaw,
     yaw_of,
@@ -39,5 +40,5 @@ from formiga.geometry.rotations import (
 
 __all__ = ["IDENTITY", "TINY", "about", "about_z", "arc", "between", "conjugate", "cross", "crossing", "enters_capsule",
            "enters_disc", "from_euler", "lattice_index", "matrix", "multiply", "nearest_on_segment", "normalized",
-           "passes_disc", "relative", "rotate", "rotate_back", "to_body", "to_euler", "to_world", "up_axis", "wrapped",
+           "passes_disc", "relative", "rotate", "rotate_back", "to_body", "to_euler", "to_world", "up_axis", "wrap", "wrapped",
            "yaw", "yaw_of"]

@@ -174,6 +174,11 @@ def _components(array: Any) -> Any:
     return np.moveaxis(np.asarray(array, np.float64), -1, 0)
 
 
+def wrap(angle: Any) -> Any:
+    """The same directions from -pi up to, and without, pi."""
+    return (angle + pi) % (2.0 * pi) - pi
+
+
 # -- for kernels ------------------------------------------------------------------------------------------------------
 @kernel()
 def yaw_of(w, x, y, z):
@@ -183,9 +188,10 @@ def yaw_of(w, x, y, z):
 
 @kernel()
 def wrapped(angle):
-    """The same direction between -pi and pi."""
+    """As `wrap`, of one angle; but for rounding."""
     return angle - 2.0 * pi * floor(angle / (2.0 * pi) + 0.5)
 
 
 __all__ = ["IDENTITY", "about", "about_z", "between", "conjugate", "from_euler", "matrix", "multiply", "normalized",
-           "relative", "rotate", "rotate_back", "to_body", "to_euler", "to_world", "up_axis", "wrapped", "yaw", "yaw_of"]
+           "relative", "rotate", "rotate_back", "to_body", "to_euler", "to_world", "up_axis", "wrap", "wrapped", "yaw",
+           "yaw_of"]

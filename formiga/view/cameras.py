@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import atan2, cos, radians, sin, sqrt, tan
+from math import cos, radians, sin, sqrt, tan
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from formiga.engine.flatten import flatten
-from formiga.geometry import rotate
+from formiga.geometry import rotate, yaw
 from formiga.view.frame import Frame
 from formiga.view.ground import seen
 from formiga.view.posture import posture
@@ -137,8 +137,7 @@ def _distance(width: float, height: float, nearer: float, aspect: float) -> floa
 
 def _stance(frame: Frame, robot: int) -> tuple[np.ndarray, np.ndarray]:
     """Place, and the level direction of the heading."""
-    w, x, y, z = frame.turn[robot]
-    heading = atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    heading = float(yaw(frame.turn[robot]))
     return frame.place[robot], np.array([cos(heading), sin(heading), 0.0])
 
 

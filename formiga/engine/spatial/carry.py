@@ -12,7 +12,7 @@ from formiga.engine.spatial.gripping import name_of
 from formiga.engine.spatial.model import EVERYTHING, Model
 from formiga.engine.spatial.own import Coupling
 from formiga.engine.spatial.start import join, put, rests_at
-from formiga.geometry import about_z, to_euler, yaw
+from formiga.geometry import about_z, to_euler, wrap, yaw
 from formiga.state import Grip, State
 from formiga.world.contract import joint_names
 from formiga.world.movables import JOINTS
@@ -214,8 +214,7 @@ def put_down(model: Model, state: State) -> None:
 
 
 def _elsewhere(position: Any, heading: Any, bodies: Any) -> Any:
-    turn = heading - yaw(bodies[:, 3:])
-    turn = (turn + np.pi) % (2.0 * np.pi) - np.pi
+    turn = wrap(heading - yaw(bodies[:, 3:]))
     return (np.abs(position - bodies[:, :2]) > SLIGHT).any(axis=1) | (np.abs(turn) > SLIGHT)
 
 

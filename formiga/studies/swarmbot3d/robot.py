@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from formiga.geometry import yaw
+from formiga.geometry import wrap, yaw
 from formiga.loop import Simulation
 from formiga.sense.traction import Traction
 from formiga.state import Grip
@@ -111,7 +111,7 @@ def traction() -> Iterator[Row]:
         drive(lab, 0.0, 0.2)
         drive(lab, [[BACKWARDS, BACKWARDS], [0.0, 0.0]], 1.0)
         felt, strong = lab.readings["r"]["traction"][0, 1]
-        error = (felt - (pi - heading - (lab.state.heading[0, 1] - heading)) + pi) % (2.0 * pi) - pi
+        error = wrap(felt - (pi - heading - (lab.state.heading[0, 1] - heading)))
         worst = max(worst, abs(float(np.degrees(error))))
         size.append(float(strong))
     yield at_most("traction, pulled from eight sides: error of its direction (deg)", 5.0, worst)
