@@ -19,6 +19,7 @@ from formiga.world.elements import element, length
 from formiga.world.looks import (
     ON_ITS_SIDE,
     PAINT,
+    RUBBER,
     SPOT,
     WHITE,
     Box,
@@ -34,6 +35,8 @@ from formiga.world.looks import (
 )
 from formiga.world.model import Group, World
 from formiga.world.robots import Disc, SBot
+from formiga.world.robots.car import Car
+from formiga.world.robots.omni import Omni
 from tests.view.test_mesh import is_closed, volume
 
 ROBOTS = [SBot(), SBot(leds=0), SBot(radius=0.2, height=0.05), Disc(0.085, 0.14, 0.1), Disc(0.085, 0.14, 0.1, leds=12),
@@ -171,6 +174,20 @@ def test_wheels_turn_where_a_differential_drive_has_them(own):
     assert meshes.mounts["left"] == ("chassis", (0.0, 0.075, 0.03)) and meshes.mounts["right"][1][1] == -0.075
     assert np.abs(meshes.parts["left"].body.vertices[:, [0, 2]]).max() == pytest.approx(0.03)
     assert meshes.parts["left"].body.vertices == pytest.approx(meshes.parts["right"].body.vertices * (-1, -1, 1), abs=1e-12)
+
+
+@pytest.mark.parametrize("robot", [Car(), Car(leds=6), Car(shape="disc"), Omni(), Omni(wheels=4, leds=3)], ids=repr)
+def test_cars_and_omnidirectional_robots_stand_on_wheels_inside_what_others_meet(robot):
+    body, paint, _ = robot_meshes(robot).flat
+    shell = paint.vertices[:, :2]
+    assert is_closed(body) and is_closed(paint) and volume(body) > 0.0 and volume(paint) > 0.0
+    rubber = body.vertices[(body.colours == rgb(RUBBER)).all(axis=1)]
+    assert rubber[:, 2].min() == pytest.approx(0.0, abs=1e-9) and paint.vertices[:, 2].min() > 0.1 * robot.wheel_radius
+    assert (np.abs(rubber[:, :2] - shell.mean(axis=0)).max(axis=0) <= 0.5 * np.ptp(shell, axis=0) + 0.02).all()
+    edge = np.array(robot.outline or [(-robot.radius, -robot.radius), (robot.radius, robot.radius)])
+    assert np.ptp(shell, axis=0) == pytest.approx(np.ptp(edge, axis=0), rel=0.02)
+    white = body.vertices[(body.colours == 255).all(axis=1)]
+    assert white[:, 0].max() > 0.5 * shell[:, 0].max()  # the arrow points ahead
 
 
 @pytest.mark.parametrize("look, words", [

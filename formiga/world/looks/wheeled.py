@@ -32,8 +32,8 @@ def plain_look(robot: Any) -> Look:
     floor = min(1.1 * wheel, 0.4 * h)
     arrow = [(0.66 * r, 0.0), (-0.02 * r, 0.46 * r), (-0.02 * r, 0.17 * r), (-0.58 * r, 0.17 * r),
              (-0.58 * r, -0.17 * r), (-0.02 * r, -0.17 * r), (-0.02 * r, -0.46 * r)]
-    lights = ring(robot.leds, 0.995 * r, 0.5 * (floor + h))
     narrow = 1.0 if robot.outline is None else _narrow(robot.outline) / r  # by which the round parts fit into an outline
+    lights = ring(robot.leds, 0.995 * narrow * r, 0.5 * (floor + h) if robot.outline is None else h)
     hull = (Drum(0.80 * narrow * r, 0.35 * floor, floor, 16, colour=GRAPHITE),
             Prism([(narrow * x, narrow * y) for x, y in arrow], h - 0.001, h + 0.02 * h, colour=WHITE),
             *lenses(lights, 0.07 * r))
