@@ -23,6 +23,8 @@ MOST_PARAMETERS = 12        # of a function that is no kernel
 MOST_LINES = 500            # of a file
 
 LONG_FILES: dict[str, int] = {  # file -> its lines today
+    "formiga/engine/planar/impulse/advance.py": 507,
+    "formiga/engine/planar/pipeline.py": 507,
     "formiga/soccer/match.py": 534,
     "formiga/soccer/network.py": 512,
     "formiga/view/scene.py": 634,
