@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from formiga.errors import WorldError
 from formiga.units import CM
 from formiga.world.drives import Differential, Drive
+from formiga.world.looks import Look
+from formiga.world.looks.wheeled import plain_look
 
 if TYPE_CHECKING:
     from formiga.world.build import Builder
@@ -105,7 +107,11 @@ class Looks(Protocol):
     """What others see of it."""
 
     leds: int = 0                                            # lights in a ring
-    colour: str = "#808080"
+    colour: str = "#0072b2"
+
+    def look(self) -> Look:
+        """Its shapes for the laboratory, see `formiga.world.looks`: a drum, or its outline, with an arrow that points ahead."""
+        return plain_look(self)
 
 
 class Spatial(Protocol):

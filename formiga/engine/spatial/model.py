@@ -29,7 +29,7 @@ from formiga.world.mount import CHASSIS, Mounted
 from formiga.world.movables import JOINTS, MOVABLES
 from formiga.world.solids import Joint, Solid, Trigger
 
-SLIDING, ROLLING, BOUNCING = 0.02, 0.01, 0.0025  # s, steps that were accurate enough: docs/space.md
+SLIDING, ROLLING, BOUNCING = 0.02, 0.01, 0.0025  # s, steps that were accurate enough: docs/reference/space.md
 MOST_BODIES = 2500                       # robots count once, machines with all their bodies: MuJoCo compiles in quadratic time
 MOST_BYTES = 2**30                       # of all machines, as compiled
 MOST_GEOMS, MOST_HEIGHTS = 100_000, 2**20  # of all machines; heights are the points of their height fields

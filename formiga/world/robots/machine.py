@@ -15,6 +15,7 @@ from formiga.world.contract import Actuator
 from formiga.world.drives import Differential
 from formiga.world.elements import colour, element, file, flag, integer, length, number, text, where
 from formiga.world.kinds import Kind
+from formiga.world.looks import Look
 from formiga.world.machine.files import check
 from formiga.world.machine.spec import describe
 from formiga.world.machine.trial import Facts, Size, attempt
@@ -161,6 +162,12 @@ class Machine:
             return describe(os.path.realpath(self.file), self.smooth, self.gain, self.fixed)
         except (ValueError, OSError, mujoco.FatalError) as wrong:
             raise self._wrong(wrong) from wrong
+
+    def look(self) -> Look:
+        """The geoms of its file."""
+        from formiga.world.machine.look import machine_look  # with MuJoCo, which takes a while to load
+
+        return machine_look(self)
 
     def build_part(self, build: Builder) -> None:
         """All of its file."""
