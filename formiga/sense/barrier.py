@@ -56,7 +56,7 @@ class Barrier:
         names = joint_names(scene.group.robot)
         if "turret" in names and state.joint_position.size:
             gripper = gripper + state.joint_position[:, robots, names.index("turret")]
-        parts = getattr(scene.model, "parts", ())
+        parts = scene.model.parts
         things, rows = scene.once("grippable", lambda world: grippable(world, parts))
         lying = np.concatenate([state.movables[:, :, :3], from_above(state.bodies[:, rows])], axis=1)
         out = np.empty((*gripper.shape, 1))
@@ -82,7 +82,7 @@ def grippable(world: World, parts: Sequence[Part]) -> tuple[Grippable, list[int]
 
     rows = [row for row, part in enumerate(parts) if part.thing >= 0 and isinstance(world.things[part.thing], Solid)]
     lying = [*world.movables, *(world.things[parts[row].thing] for row in rows)]
-    radius = [np.full(group.count, float(getattr(group.robot, "radius", 0.0))) for group in world.groups]
+    radius = [np.full(group.count, float(group.robot.radius)) for group in world.groups]
     robot = [np.full(group.count, can(group.robot)) for group in world.groups]
     outlines = [outline(thing) for thing in lying]
     movables = [-1.0 if not can(thing) else 0.0 if corners else thing.size[0] / 2 if isinstance(thing, Solid) else thing.radius
@@ -97,7 +97,7 @@ def outline(thing: Any) -> tuple[tuple[float, float], ...]:
     """The corners of a thing seen from above, in its own frame; none if it is round."""
     if isinstance(thing, Solid):
         return rectangle(thing.size[0], thing.size[1]) if thing.shape == "box" else ()
-    return tuple(getattr(thing, "outline", ()))
+    return tuple(thing.outline or ())
 
 
 def from_above(bodies: Floats) -> Floats:

@@ -92,7 +92,7 @@ def _nearest(model: Model, bodies: Any, held_by: Any, i: int, jaw: Any) -> int:
     """What is in the jaw of robot i: the number of a robot, N + that of another body, or -1."""
     reach = 0.5 * model.machines[i].robot.grip_reach
     away = held_by - jaw
-    gap = np.hypot(away[:, 0], away[:, 1]) - model.flat.radius
+    gap = np.hypot(away[:, 0], away[:, 1]) - model.above.radius
     gap[(np.abs(away[:, 2]) > TALL) | (gap > reach)] = np.inf
     gap[i] = np.inf
     found = int(np.argmin(gap))
