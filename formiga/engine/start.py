@@ -47,6 +47,7 @@ def begin_again(world: World, state: State, chosen: Any, position: Floats, headi
     state.alive[chosen] = switched_on(world)
     state.position[chosen], state.heading[chosen], state.key[chosen] = position[chosen], heading[chosen], key[chosen]
     state.movables[chosen] = movables_start(world)
+    state.forget(chosen)
 
 
 def movables_start(world: World) -> Floats:

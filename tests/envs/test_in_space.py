@@ -32,7 +32,7 @@ def test_pettingzoo_finds_nothing_to_complain_about():
 
 def test_a_vector_env_starts_worlds_again_and_agrees_with_single_ones():
     many = formiga.make_vector_env("avoid3d", 2, max_episode_steps=8)
-    assert many.batch.lab.model.spatial
+    assert many.batch.lab.model.poses
     one = formiga.make_env("avoid3d", max_episode_steps=8)
     seen, first = many.reset(seed=4)[0], one.reset(seed=4)[0]
     for step in range(20):
@@ -64,7 +64,7 @@ def test_the_first_episode_is_the_run_of_that_seed():
         batch.step(np.full((2, 2, 2), 0.8))
         lab.step({"swarm": np.full((2, 2, 2), 0.8 * world.groups[0].robot.top_speed)})
     for name in ("position", "heading", "bodies", "own.integration", "own.couplings", "movables", "key", "velocity"):
-        assert np.array_equal(getattr(batch.lab.state, name), getattr(lab.state, name)), name
+        assert np.array_equal(batch.lab.state.arrays()[name], lab.state.arrays()[name]), name
     batch.restart(np.array([False, True]))
     assert np.array_equal(batch.lab.state.own.integration[0], lab.state.own.integration[0])
     assert batch.lab.state.step.tolist() == [6, 0] and not batch.lab.state.velocity[1].any()

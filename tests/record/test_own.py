@@ -104,7 +104,7 @@ def test_it_is_read_and_tabulated_without_its_code_and_nothing_of_it_is_run(ther
 def test_the_laboratory_shows_it_and_says_what_is_missing(there, monkeypatch):
     monkeypatch.chdir(there)
     said = []
-    session = Session("run.parquet", own_settings=False, hear=lambda kind, text, who: said.append((kind, text)))
+    session = Session("run.parquet", own_settings=False, hear=lambda kind, text, window: said.append((kind, text)))
     assert [kind for kind, _ in said] == ["note"] and "<nose>" in said[0][1] and "--run-code" in said[0][1]
     recorded = session.replay.recording.poses(0).x[:, 0]
     for step in range(10):
@@ -176,7 +176,7 @@ def changed(there, tmp_path, change):
     (lambda meta: meta["own"][0].update(attributes=["class", "__init__", "self"]), "has no attribute 'shine'"),
     (lambda meta: meta.update(code=[{"module": "m", "file": "../../x.py", "text": ""}]), "makes no sense"),
     (lambda meta: meta["own"].pop(0), "<beetle> is unknown"),
-    (lambda meta: meta["own"][0].update(movables=True), "can be pushed, which cannot be read without its code"),
+    (lambda meta: meta["own"][0].update(loose=True), "can be pushed, which cannot be read without its code"),
 ], ids=lambda value: value if isinstance(value, str) else "")
 def test_a_recording_that_was_changed_is_refused_in_one_sentence(there, tmp_path, change, complaint):
     with pytest.raises(RecordingError, match=complaint):

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formiga.engine.events import Event
-from formiga.engine.spatial import turns
 from formiga.engine.spatial.gripping import name_of
 from formiga.engine.spatial.model import Model
 from formiga.engine.spatial.own import Coupling
+from formiga.geometry import to_world
 from formiga.state import Floats, Grip, State
 from formiga.world.contract import joint_names
 
@@ -32,13 +32,13 @@ def forces(model: Model, state: State) -> Floats:
     rows: list[Any] = []
     for i in np.flatnonzero(state.grips[0, :, Grip.MODE]):
         own = state.bodies[0, model.row_of[model.gripper[i]]]
-        rows.append((*turns.at(own, model.jaw[i]), *state.grips[0, i, Grip.PULL], 0.0))
+        rows.append((*to_world(own, model.jaw[i]), *state.grips[0, i, Grip.PULL], 0.0))
     for number, (joint, equalities) in enumerate(model.joints):
         if len(equalities) and state.own.couplings[0, number, Coupling.HOLDS]:
             row = model.row_of[model.mj.eq_obj1id[equalities[0]]]
             anchor = model.mj.eq_data[equalities[0]]
             if row >= 0:
-                rows.append((*turns.at(state.bodies[0, row], anchor[3:6] if joint.kind == "fixed" else anchor[:3]),
+                rows.append((*to_world(state.bodies[0, row], anchor[3:6] if joint.kind == "fixed" else anchor[:3]),
                              *state.own.couplings[0, number, Coupling.FORCE], 1.0))
     return np.array(rows).reshape(-1, 7)
 

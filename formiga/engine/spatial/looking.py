@@ -16,6 +16,7 @@ from formiga.engine.beams import Beams
 from formiga.engine.spatial.model import EVERYTHING, Model
 from formiga.engine.spatial.painter import Painter
 from formiga.errors import WorldError
+from formiga.geometry import matrix
 from formiga.state import Floats, State
 
 SENSOR_HEIGHT = 0.6                            # of rays around a robot, in its heights: only on rough ground does it matter
@@ -95,16 +96,14 @@ def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: f
 def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice, heights: Any) -> Floats:
     out = np.full((model.worlds, robots.stop - robots.start, len(origin)), np.inf)
     mj, data = model.mj, state.scratch.data
-    matrix, far = np.empty(9), np.empty(len(origin))
+    far = np.empty(len(origin))
     outward = bool(np.allclose(origin, (origin * direction).sum(1, keepdims=True) * direction))  # all of them through the axis
     mount, many = (origin * direction).sum(1), np.empty(len(origin), np.int32)
     for w in range(model.worlds):
         mujoco.mj_setState(mj, data, state.own.integration[w], EVERYTHING)
         mujoco.mj_kinematics(mj, data)
-        for i in range(robots.start, robots.stop):
-            pose = state.bodies[w, model.chassis[i]]
-            mujoco.mju_quat2Mat(matrix, pose[3:])
-            turn = matrix.reshape(3, 3)
+        poses = state.bodies[w, model.chassis[robots]]
+        for i, pose, turn in zip(range(robots.start, robots.stop), poses, matrix(poses[:, 3:]), strict=True):
             middle, ways = pose[:3] + heights[i - robots.start] * turn[:, 2], direction @ turn.T
             if outward and not hasattr(model.machines[i].robot, "file"):
                 mujoco.mj_multiRay(mj, data, middle, ways.ravel(), SEEN, True, int(model.hold[i]), many, far, None, len(far),
