@@ -50,7 +50,9 @@ from formiga.kernels.program import Stage
 from formiga.state import Floats, State
 from formiga.world.elements import of, where
 from formiga.world.model import World
+from formiga.world.mount import CHASSIS, Mounted
 from formiga.world.movables import JOINTS, MOVABLES
+from formiga.world.placement import At
 
 NAME = "planar"
 TOUCHES = 64       # contacts of a world's last step that are kept, at least
@@ -89,6 +91,10 @@ class Model(Above):
         if self.impulse:
             return "the contact model impulse"
         return f"the drive {type(self.drives.own[0][0]).__name__}" if self.drives.own else ""
+
+    def part_rows(self, part: str, robots: slice) -> Any:
+        """None: see `engine.Model`."""
+        return self.chassis
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -146,9 +152,6 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     if world.contact.model != "impulse":
         cache.expect("formiga.engine.planar.warm")
     drives = drivetrain(world)
-    for group in world.groups:
-        if not hasattr(group.robot, "radius"):  # the one thing that no contract has a default for
-            raise WorldError(f"{where(group)}the planar engine cannot move <{group.name}>: it has no 'radius'.")
     above = above_constants(world, outlined=world.contact.model == "impulse")
     radius, safety = above["radius"], above["safety"]
     position_noise, heading_noise = each_robot(world, "position_noise"), each_robot(world, "heading_noise")
@@ -203,8 +206,13 @@ def _refuse_long(world: World) -> None:
 def refuse_space(world: World) -> None:
     """Say what needs a third dimension."""
     for each in (*world.things, *world.settings, *(group.robot for group in world.groups)):
-        if getattr(each, "SPATIAL", False):
+        if each.SPATIAL:
             raise WorldError(f"{where(each)}<{of(each).tag}> needs three dimensions: engine=\"spatial\".")
+    for rule in (rule for group in world.groups for rule in group.place if isinstance(rule, At) and rule.raised):
+        raise WorldError(f"{where(rule)}<at> z, roll and pitch need three dimensions: engine=\"spatial\".")
+    for each in (each for group in world.groups for each in group.sensors if isinstance(each, Mounted) and each.in_space):
+        raise WorldError(f"{where(each)}<{of(each).tag}> in the plane a sensor sits on the chassis, with x, y and yaw; on, z, roll "
+                         "and pitch need three dimensions: engine=\"spatial\".")
 
 
 def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> State:
@@ -356,7 +364,8 @@ def contacts(model: Model, state: State) -> Floats:
     return np.array(log.rows[0, :int(log.count[0])]) if log else np.zeros((0, 7))
 
 
-def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice) -> Floats:
+def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice,
+         on: str = CHASSIS) -> Floats:
     """Distances (W, n, B) along rays in space (B, 3), in each robot's frame. Here they meet the floor, and nothing else."""
     with np.errstate(divide="ignore", invalid="ignore"):
         down = np.where(direction[:, 2] < 0.0, -origin[:, 2] / direction[:, 2], np.inf)

@@ -15,7 +15,7 @@ from formiga.errors import WorldError, suggest
 from formiga.world.drives import Omni
 from formiga.world.elements import of, where
 from formiga.world.model import World
-from formiga.world.movables import GRAVITY, JOINTS, MOVABLES, Ball, Pin
+from formiga.world.movables import GRAVITY, JOINTS, Ball, Pin
 
 WHEELS, SLIDING, BALL, SLAB, OMNI = 0, 1, 2, 3, 4   # how a body stands on the floor
 PIN, WELD = 1.0, 2.0
@@ -154,12 +154,11 @@ def _body(thing: Any, place: str, substep: float, dt: float) -> dict[str, Any]:
         moment, inner = inertia(shape.corners, thing.mass), min(min(_distances(part)) for part, _ in shape.parts)
     else:
         moment, inner = (0.4 if isinstance(thing, Ball) else 0.5) * thing.mass * thing.radius**2, thing.radius
-    lag = getattr(thing, "motor_lag", 0.0)
+    lag = thing.motor_lag
     return {
         "kind": _kind(thing), "inverse_mass": 1.0 / thing.mass, "inverse_inertia": 1.0 / moment, "reach": shape.reach,
-        "inner": inner,
-        "restitution": getattr(thing, "restitution", 0.0), "wall_restitution": getattr(thing, "wall_restitution", 0.0),
-        "felt": getattr(thing, "felt", True), "lag": lag,
+        "inner": inner, "restitution": thing.restitution, "wall_restitution": thing.wall_restitution, "felt": thing.felt,
+        "lag": lag,
         "kept": [exp(-t / lag) if lag > 0.0 else 0.0 for t in (substep, dt, *(node * dt for node in NODES))],
         "floor": floor_of(thing, moment)}
 
@@ -167,7 +166,7 @@ def _body(thing: Any, place: str, substep: float, dt: float) -> dict[str, Any]:
 def _kind(thing: Any) -> int:
     if isinstance(thing, Ball):
         return BALL
-    if isinstance(thing, MOVABLES) or thing.drive is None:
+    if thing.drive is None:
         return SLAB
     return OMNI if thing.drive.holonomic else SLIDING if thing.tyres == "sliding" else WHEELS
 
