@@ -9,7 +9,7 @@
 It is used from one thread. It knows no simulation: what a command does is in the command.
 
 Trust. A world's own text may steer the world, and nothing else: a command that works on files is refused. An alias, a bind
-and a variable remember whose text made them, and whatever goes through one of a world's is a world's text.
+and a variable remember which text made them, and whatever goes through one of a world's is a world's text.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class Console:
     def _go(self, task: Task, first: Callable[[], Frame] | None = None) -> None:
         """Run a task to its next wait, its end or its first error.
 
-        Other exceptions than FormigaError are mistakes of ours: they end the task too, and go on to whoever called.
+        Other exceptions than FormigaError are mistakes of ours: they end the task too, and go on to the caller.
         """
         self._running += 1
         try:
@@ -225,7 +225,7 @@ class Console:
             self._execute(task, frame, command)
             if not frame.trusted:
                 self._charge(began)
-            if task.done:  # somebody stopped it
+            if task.done:  # a command stopped it
                 return
             if task.waits is not None:
                 if sum(one.waits is not None for one in self.tasks) > limits.TASKS:
@@ -310,7 +310,7 @@ class Console:
         return self._let_go(sender, known) if known else None
 
     def release_all(self, sender: Hashable = None) -> None:
-        """All keys of somebody go up: their window lost the keyboard, or closed."""
+        """All keys of a window go up: it lost the keyboard, or closed."""
         for owner, base in list(self._held):
             if owner == sender:
                 self._let_go(sender, Key((), base))

@@ -27,7 +27,7 @@ class Inspector:
         self._whose = ""
 
     def html(self, robot: dict[str, Any] | None, time: float) -> str:
-        """What to show: a hint if nobody is selected."""
+        """What to show: a hint without a selection."""
         if robot is None:
             return f'<div style="color:{SOFT};font-size:13px;padding:6px 14px">{HINT}</div>'
         self._remember(robot, time)

@@ -21,32 +21,32 @@ from formiga.world.model import Arena, Group, Lamp, World
 from formiga.world.page import Script
 from formiga.world.placement import At
 
-FAR = 1e6               # m from the origin: nobody is put further away
+FAR = 1e6               # m from the origin: nothing is put further away
 
 
 @dataclass(frozen=True)
 class Change:
     """A world after an edit, and where its robots are. kept: the number that each robot had before, -1 for a newcomer.
 
-    Things that can be pushed stay where they are, unless an edit says something else about them.
+    Movables stay where they are, unless the edit places them.
     """
 
     world: World
     position: Floats       # (N, 2)
     heading: Floats        # (N,)
     kept: Any              # (N,)
-    alive: Any = None      # (N,) who may drive; None: as before
-    movables: Any = None      # (M, 8) as in the state; None: as before
+    alive: Any = None      # (N,) whether each may drive; None: as before
+    movables: Any = None   # (M, 8) as in the state; None: as before
 
 
 def same_robots(world: World, position: Floats, heading: Floats, alive: Any = None) -> Change:
-    """An edit after which there are the same robots as before."""
+    """An edit that keeps all robots."""
     return Change(world, position, heading, np.arange(len(position)), alive)
 
 
 def pushed(world: World, position: Floats, heading: Floats, movables: Floats, number: int, x: float, y: float,
            ahead: float | None = None) -> Change:
-    """Put a thing that can be pushed somewhere else: it lies still there. Where it begins stays as it is."""
+    """Put a movable somewhere else, at rest. Where it starts, in the description, stays as it is."""
     new = movables.copy()
     new[number] = (x, y, new[number, 2] if ahead is None else ahead, 0.0, 0.0, 0.0, 0.0, 0.0)
     return Change(world, position, heading, np.arange(len(position)), movables=new)
@@ -159,7 +159,7 @@ def moved(world: World, index: int, x: float, y: float) -> World:
 
 
 def with_thing(world: World, tag: str, written: Mapping[str, str]) -> World:
-    """The world with one more thing; if nobody gave it a name, it gets one that no other has."""
+    """The world with one more thing; without a name it gets one that no other has."""
     thing = make(tag, "thing", written)
     taken = {getattr(each, "name", of(each).tag) for each in world.things} | {group.name for group in world.groups}
     if "name" not in written and hasattr(thing, "name"):
@@ -221,7 +221,7 @@ def without_robots(world: World, position: Floats, heading: Floats, gone: Collec
 # -- the world as it stands -------------------------------------------------------------------------------------------
 def as_it_stands(world: World, position: Floats, heading: Floats, alive: Any, movables: Floats,
                  solid: Mapping[int, dict[str, Any] | None] | None = None, scripts: bool = True) -> World:
-    """The world whose robots start where they are now, and as they are, and so does what they push.
+    """The world whose robots and movables start where they are now.
 
     scripts: whether its script files become text of its own, so that it can be saved in any folder.
     solid: number of a thing -> attributes that say where it is now in space, or None if it is gone.
@@ -237,7 +237,7 @@ def as_it_stands(world: World, position: Floats, heading: Floats, alive: Any, mo
 
 
 def _lying(thing: Any, pose: list[float]) -> Any:
-    """A thing that can be pushed as it is now, as far as its description can say so."""
+    """A movable as it is now, as far as its attributes can say so."""
     now = dict(zip(("x", "y", "heading", "vx", "vy"), pose))
     return replace(thing, **{name: value for name, value in now.items() if name in of(thing).kinds})
 
@@ -248,7 +248,7 @@ def _standing(places: Floats, ahead: Floats, alive: Any = None) -> tuple[At, ...
 
 
 def _unused(name: str, taken: Collection[str]) -> str:
-    """sbot, sbot2, sbot3 ...: the first that nobody has."""
+    """sbot, sbot2, sbot3 ...: the first that is free."""
     number, free = 1, name
     while free in taken:
         number += 1

@@ -1,4 +1,4 @@
-"""Names of what is in a world, for people who type: `lamp`, `cylinder.1`, `swarm`, `swarm.3`, `swarm.proximity.noise`.
+"""Names of what is in a world, as they are typed: `lamp`, `cylinder.1`, `swarm`, `swarm.3`, `swarm.proximity.noise`.
 
 A thing goes by its name, or by `name.0`, `name.1` ... in the order of the file if several share it; `swarm.lamp` is a lamp
 with the name of a group. A robot is `group.3`, or just its number over all groups. A part of a group goes by its name or tag;
@@ -54,7 +54,7 @@ def _numbers_a_robot(world: World, name: str) -> bool:
 
 
 def movable_number(world: World, index: int) -> int:
-    """The number in `world.movables` of the thing at an index of `world.things`; -1 if nobody can push it, or it is not there."""
+    """Number in `world.movables` of the thing at an index of `world.things`; -1 if it is no movable, or not there."""
     thing = world.things[index] if 0 <= index < len(world.things) else None
     return next((number for number, each in enumerate(world.movables) if each is thing), -1)
 

@@ -1,4 +1,4 @@
-"""A robot in three dimensions, in words and numbers: how it stands, what its motors do, what it holds and who holds it."""
+"""A robot in three dimensions, in words and numbers: how it stands, what its joints do, what it holds and what holds it."""
 
 from __future__ import annotations
 

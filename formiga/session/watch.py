@@ -1,4 +1,4 @@
-"""Session -> frame: poses, and what the overlays and the inspector that somebody looks at need. Nothing else is computed."""
+"""Session -> frame: poses, and what the open inspector and the overlays that are on need. Nothing else is computed."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from formiga.session.session import Session
 
 MOST_RAYS, MOST_LINKS = 6000, 4000
-Before = tuple[Floats, Floats, Floats, Floats]  # places (N, 2) and headings (N,) of the robots, x y heading (M, 3) of loose
-                                                # things, and the poses (B, 7) of all bodies in space
+Before = tuple[Floats, Floats, Floats, Floats]  # places (N, 2) and headings (N,) of the robots, x y heading (M, 3) of
+                                                # movables, and the poses (B, 7) of all bodies in space
 
 
 def watch(session: Session, before: Before | None, share: float) -> Frame:
@@ -131,7 +131,7 @@ def touches(session: Session) -> Floats | None:
 
 
 def pulls(session: Session) -> dict[str, Any]:
-    """Forces at grips and joints (K, 7) and who holds whom (P, 2): see Frame. Nothing in the plane, and in a recording."""
+    """Forces at grips and joints (K, 7), and which robot holds which body (P, 2): see Frame. Nothing in the plane, and in a recording."""
     sim = session.sim
     if not sim.model.parts or session.replay is not None or not hasattr(sim.engine, "forces"):
         return {}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SOLVERS = of(Physics()).kinds["solver"].options
 MOST_ROBOTS = 10_000    # of a group, by `set swarm.count`; a world file may have more
-GOLDEN = 2.399963       # rad: newcomers that turn by it look in all directions, none twice
+GOLDEN = 2.399963       # rad, the golden angle: multiples of it as headings point in all directions, none twice
 
 
 def commands(session: Session) -> list[CommandSpec]:
@@ -142,7 +142,7 @@ def move(session: Session, call: Call) -> None:
 
 def _put(session: Session, robot: int, x: float, y: float, ahead: float) -> None:
     position, heading = session.poses()
-    if (x, y) != tuple(position[robot]):  # in a crowd somebody may turn where he stands
+    if (x, y) != tuple(position[robot]):  # in a crowd a robot may turn on the spot
         session.ground.refuse_outside(names.robot_name(session.world, robot), x, y)
         radius = names.group_of(session.world, robot).robot.radius
         if way := session.ground.in_the_way(position, x, y, radius, robot):

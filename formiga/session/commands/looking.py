@@ -110,7 +110,7 @@ def commands(session: Session) -> list[CommandSpec]:
             call.most(1)
             session.windows.follow(None, False, call.sender)
             return
-        if call.args and call.args[0] != "none":  # as $selected is if nobody is
+        if call.args and call.args[0] != "none":  # as $selected is without a selection
             robot = names.robot(session.world, call.args[0])
         elif not call.args and session.selected >= 0:
             robot = session.selected
