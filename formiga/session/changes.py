@@ -70,7 +70,7 @@ class Changes:
         alike = alike and new.model.parts == session.sim.model.parts
         if session.windows is not None:
             session.windows.renumbered(now)
-        session.manual.carry_on(now, change.world, new.model.spatial)
+        session.manual.carry_on(now, change.world, new.model.moves_joints)
         selected = now.get(session.selected, -1)
         session.use(change.world, new)
         session.selected = selected

@@ -304,7 +304,7 @@ class Session:
         number in the unit of its mode. None leaves it to the controller; both wheels go together.
         """
         self._refuse_replay()
-        self.manual.actuate(self.world, robot, name, value, self.sim.model.spatial)
+        self.manual.actuate(self.world, robot, name, value, self.sim.model.moves_joints)
         self._touch(value is not None)
 
     def _refuse_replay(self) -> None:

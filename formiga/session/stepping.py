@@ -122,7 +122,7 @@ class Steps:
         A motion that exploded has ended the world, and pauses.
         """
         session = self._session
-        events = getattr(session.sim.state.scratch, "events", ())
+        events = session.sim.engine.events(session.sim.model, session.sim.state)
         if not events:
             return
         second = int(session.pace.clock() if session.speed == inf else session.time / max(1.0, session.speed))

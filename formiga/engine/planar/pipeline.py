@@ -1,6 +1,6 @@
 """The planar engine: robots on two wheels, walls, obstacles; thousands of worlds at once.
 
-`build`, `places`, `init`, `begin`, `step`, `cast` and `light` are the whole promise. `step` is the table of contents of the
+The names in `__all__` are the promise, `engine.Engine`. `step` is the table of contents of the
 physics: discs without masses, as S1 has them, or with contact model `impulse` bodies that hit and push each other, as S2
 has them.
 """
@@ -14,6 +14,10 @@ from typing import Any
 import numpy as np
 from numba import typeof
 
+from formiga.engine.above import cells as cell_lists
+from formiga.engine.above.beams import cast_all, look_world
+from formiga.engine.above.light import light_all, light_world
+from formiga.engine.above.looking import cast_turned, look, sample, shadow
 from formiga.engine.axes import sizes_of
 from formiga.engine.beams import Beams
 from formiga.engine.beside import Beside
@@ -22,14 +26,11 @@ from formiga.engine.fixed import Fixed, Near, Region, Sight, near_table, sight_t
 from formiga.engine.flatten import extent, flatten, lamps
 from formiga.engine.parts import Part
 from formiga.engine.place import place, refuse_movables_in_walls, switched_on
-from formiga.engine.planar import cells as cell_lists
-from formiga.engine.planar.beams import cast_all, look_world
 from formiga.engine.planar.contact import MINIMAL, NONE, PUBLISHED, STOP, Room, contact_all, contact_world, room
 from formiga.engine.planar.drive import drive_all, drive_world
 from formiga.engine.planar.impulse import advance, bodies
 from formiga.engine.planar.impulse.beams import cast_bodies
-from formiga.engine.planar.light import light_all, light_world
-from formiga.engine.planar.looking import cast_turned, look, sample, shadow
+from formiga.engine.planar.neutral import as_it_stands, events, forces, holding, inspect, paint, put_down
 from formiga.engine.planar.own import PlanarState
 from formiga.engine.planar.sweep import sweep_all, sweep_world
 from formiga.errors import WorldError
@@ -41,6 +42,7 @@ from formiga.world.elements import of, where
 from formiga.world.model import World
 from formiga.world.movables import JOINTS, MOVABLES
 
+NAME = "planar"
 TOUCHES = 64       # contacts of a world's last step that are kept, at least
 LONGEST_PERIOD = 60.0  # s with <contact model="impulse"/>, in which bodies move by some ms at once
 LONG = 200_000     # bodies x substeps of a step that may take longer than a person waits for Ctrl-C
@@ -78,7 +80,17 @@ class Model:
     tables: dict[float, Near] = field(default_factory=dict)
     sights: dict[float, Sight] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()   # bodies that move in space: none
+    chassis: Any = field(default_factory=lambda: np.zeros(0, np.int64))
+    level: bool = True
+    poses: bool = False
+    moves_joints: bool = False
+    solves_forces: bool = False
     spatial: bool = False
+
+    @property
+    def uncompiled(self) -> str:
+        """What keeps a step from being one compiled call."""
+        return "the contact model impulse" if self.impulse else ""
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -141,14 +153,15 @@ class Scratch:
         return self.log.count if self.log else np.zeros(len(self.rounds), np.int64)
 
 
-def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1, *, from_space: bool = False) -> Model:
-    """The constants of a batch: worlds numbered from `first_world`, all of them once, then all again, `copies` times.
+def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
+    """The constants of a batch: worlds numbered from `first_world`, all of them once, then all again, `copies` times."""
+    refuse_space(world)
+    _refuse_long(world)
+    return constants(world, worlds, first_world, copies)
 
-    from_space: the spatial engine asks, to place its robots and to cast rays over a level floor.
-    """
-    if not from_space:
-        refuse_space(world)
-        _refuse_long(world)
+
+def constants(world: World, worlds: int, first_world: int, copies: int) -> Model:
+    """The same of a world that was looked at; the spatial engine asks, to place robots and to cast over a level floor."""
     if world.contact.model != "impulse":
         cache.expect("formiga.engine.planar.warm")
     for group in world.groups:
@@ -304,10 +317,6 @@ def carry_on(old: Model, before: State, new: Model, state: State, kept: Any, sti
             state.own.couplings[:, number, 0], state.own.couplings[:, number, 3:] = row[:, 0], row[:, 3:]
 
 
-def put_down(model: Model, state: State) -> None:
-    """Nothing: a step goes on from positions and headings alone."""
-
-
 def step(model: Model, state: State, command: Command) -> None:
     """Advance every world that has not ended by `model.dt`."""
     command.keep(state)
@@ -385,6 +394,23 @@ def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) 
     return out
 
 
+def points(model: Model, state: State, local: Floats, robots: slice) -> Floats:
+    """Points (W, n, B, 3) in the frames of some robots, from the middle of their feet, as points of the world."""
+    c, s = np.cos(state.heading[:, robots, None]), np.sin(state.heading[:, robots, None])
+    x, y, z = np.moveaxis(local, -1, 0)
+    at = state.position[:, robots, None]
+    return np.stack([at[..., 0] + c * x - s * y, at[..., 1] + s * x + c * y, z], axis=-1)
+
+
+def contacts(model: Model, state: State) -> Floats:
+    """The last step's contacts (K, 7) in the first world: x y, normal to A, impulse in N s, A and B; none without impulses.
+
+    Bodies are robots, then movables; -1 is fixed. All impacts, and what leans on what in the last substep.
+    """
+    log = state.scratch.log
+    return np.array(log.rows[0, :int(log.count[0])]) if log else np.zeros((0, 7))
+
+
 def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice) -> Floats:
     """Distances (W, n, B) along rays in space (B, 3), in each robot's frame. Here they meet the floor, and nothing else."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -449,5 +475,6 @@ def _own_cells(state: State) -> cell_lists.Cells:
     return cells._replace(cell=np.empty_like(cells.cell))
 
 
-__all__ = ["Model", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "init", "light", "light_stages", "look", "places", "put_down",
-           "sample", "shadow", "step", "step_stages"]
+__all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
+           "events", "forces", "holding", "init", "inspect", "light", "light_stages", "look", "paint", "places", "points",
+           "put_down", "rays", "sample", "shadow", "step", "step_stages"]

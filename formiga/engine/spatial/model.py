@@ -83,6 +83,10 @@ class Model:
     joints: list[tuple[Joint, Any]]  # with the numbers of their equalities, none for a joint of the tree
     joined: list[tuple[int, ...]]  # of each joint: the robots that it holds, `one` and `other`, or -1
     triggers: list[tuple[int, Trigger]]
+    uncompiled: str = "engine spatial"
+    poses: bool = True
+    moves_joints: bool = True
+    solves_forces: bool = True
     spatial: bool = True
 
     @property
@@ -109,7 +113,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     free = level and not any(getattr(thing, "grippable", isinstance(thing, MOVABLES)) and not getattr(thing, "fixed", False)
                              for thing in world.things)
     above = _from_above(world)
-    flat = planar.build(above, worlds, first_world, copies, from_space=True)
+    flat = planar.constants(above, worlds, first_world, copies)
     contact = replace(world.contact, model="none" if world.contact.model == "none" else "reposition")
     placing = replace(above, contact=contact), flatten(with_obstacles(above, world))
     physics = next((each for each in world.settings if isinstance(each, Physics)), Physics())

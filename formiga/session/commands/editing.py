@@ -263,7 +263,7 @@ def solver(session: Session, call: Call) -> None:
         call.say(physics.solver)
         return
     chosen = call.word(0, "SOLVER", SOLVERS)
-    if not session.sim.model.spatial:
+    if not session.sim.model.solves_forces:
         raise FormigaError("the planar engine solves no forces; `set world.engine spatial` goes on in three dimensions.")
     _use(session, edit.with_setting(session.world, replace(physics, solver=chosen)))
 

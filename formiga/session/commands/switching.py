@@ -129,9 +129,9 @@ def _ordered_names(session: Session, args: list[str]) -> Iterator[str]:
     if len(args) != 1:
         yield "off"
         return
-    world, spatial = session.world, session.sim.model.spatial
+    world, joints = session.world, session.sim.model.moves_joints
     for group in world.groups:
-        known = known_names(group.robot, spatial)
+        known = known_names(group.robot, joints)
         yield from known
         yield from (f"{group.name}.{name}" for name in known)
         number = args[0].removeprefix(f"{group.name}.").partition(".")[0]

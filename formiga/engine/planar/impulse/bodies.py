@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from formiga.engine.above.cells import Cells, make
+from formiga.engine.above.outline import Corner, convex_parts, inertia, tidy
 from formiga.engine.fixed import Fixed
-from formiga.engine.planar.cells import Cells, make
-from formiga.engine.planar.impulse.outline import Corner, convex_parts, inertia, tidy
 from formiga.engine.planar.impulse.parts import Corners
 from formiga.errors import WorldError, suggest
 from formiga.world.elements import of, where
