@@ -42,6 +42,11 @@ def suggest(wrong: str, allowed: Iterable[str]) -> str:
     return f" Did you mean '{close[0]}'?" if close else ""
 
 
+def reason(wrong: Exception) -> str:
+    """Why a file or a socket failed: in the system's words, if it has some."""
+    return (isinstance(wrong, OSError) and wrong.strerror) or str(wrong)
+
+
 def whole(what: str, number: Any, least: int, most: int) -> int:
     """A whole number that a Python caller gave, or a clear complaint."""
     try:

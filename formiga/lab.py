@@ -12,7 +12,7 @@ import numpy as np
 
 from formiga import control, evolve, loop
 from formiga.control.neural import Network
-from formiga.errors import RecordingError, WorldError
+from formiga.errors import RecordingError, WorldError, reason
 from formiga.loop import Run, Simulation
 from formiga.record.recorder import Recorder
 from formiga.record.recording import read_recording
@@ -113,7 +113,7 @@ def folder_for(path: str | os.PathLike[str]) -> Iterator[Path]:
     except FileExistsError as wrong:
         raise RecordingError(f"{folder}: is a file; results need a folder.") from wrong
     except (OSError, ValueError) as wrong:
-        raise RecordingError(f"{folder}: cannot be made ({getattr(wrong, 'strerror', None) or wrong}).") from wrong
+        raise RecordingError(f"{folder}: cannot be made ({reason(wrong)}).") from wrong
     try:
         yield folder
     except BaseException:

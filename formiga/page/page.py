@@ -36,7 +36,7 @@ from formiga.page.open import listing, recents
 from formiga.page.panels import Panels
 from formiga.page.server import PORT, Server
 from formiga.session import Session
-from formiga.session.names import robot_name, thing_names
+from formiga.session.names import attribute, robot_name, thing_names
 from formiga.view import cameras
 from formiga.view.cameras import Pose
 from formiga.view.frame import Frame
@@ -428,7 +428,7 @@ def board(frame: Frame) -> dict[str, Any] | None:
     """The scoreboard for a window, with the colours of the teams."""
     if frame.scoreboard is None:
         return None
-    own = {group.name: getattr(group.robot, "colour", "") for group in frame.world.groups}
+    own = {group.name: attribute(group.robot, "colour", "") for group in frame.world.groups}
     return {**frame.scoreboard._asdict(), "colours": [own.get(team) or TEAMS[team] for team in TEAMS]}
 
 

@@ -59,7 +59,7 @@ class Panels:
 
     def run(self, text: str, event: Any = None) -> None:
         """A line for the console, from the window where it happened."""
-        client = getattr(event, "client", None)
+        client = event.client if event is not None else None
         self.page.run(text, client.client_id if client is not None else None)
 
     def _writes(self, widget: Any, *words: str, switch: tuple[str, str] = ("on", "off"),

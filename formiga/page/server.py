@@ -27,7 +27,7 @@ from viser import _messages, infra
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
-from formiga.errors import FormigaError
+from formiga.errors import FormigaError, reason
 from formiga.page.faults import is_ours
 from formiga.page.sockets import Held, bounded_sockets
 
@@ -173,8 +173,7 @@ def free_port(host: str, port: int) -> int:
         with socket.socket(family, kind, protocol) as trial:
             trial.bind(address)
     except (OSError, UnicodeError) as wrong:
-        why = getattr(wrong, "strerror", None) or wrong
-        raise FormigaError(f"'{host}' is not an address of this machine ({why}).") from wrong
+        raise FormigaError(f"'{host}' is not an address of this machine ({reason(wrong)}).") from wrong
     for each in range(port, 65536) if port else (0,):
         try:
             with socket.socket(family, kind, protocol) as trial:
@@ -206,8 +205,8 @@ def fits(element: Any, updates: Any) -> bool:
     value, now = updates["value"], element.value
     if isinstance(now, int | float) and not isinstance(now, bool):
         return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-    options = getattr(element, "options", None)
-    return isinstance(value, type(now)) and (options is None or value in options)
+    offered = isinstance(element, viser.GuiDropdownHandle | viser.GuiButtonGroupHandle)
+    return isinstance(value, type(now)) and (not offered or value in element.options)
 
 
 def paced(connection: ServerConnection, messages: int = MESSAGES) -> Callable[..., Awaitable[Any]]:

@@ -33,7 +33,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from formiga.engine.parts import Part
-from formiga.errors import RecordingError
+from formiga.errors import RecordingError, reason
 from formiga.geometry import yaw
 from formiga.world.elements import of
 from formiga.world.model import Group, World
@@ -249,7 +249,7 @@ def _contents(path: str) -> bytes:
             data = stream.read(LARGEST_FILE + 1)
     except (OSError, ValueError) as wrong:
         raise RecordingError(f"{path}: the world names it, but it cannot be read for the recording "
-                             f"({getattr(wrong, 'strerror', None) or wrong}).") from wrong
+                             f"({reason(wrong)}).") from wrong
     if len(data) > LARGEST_FILE:
         raise RecordingError(f"{path}: larger than {LARGEST_FILE >> 20} MB; a recording does not take it.")
     return data

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from formiga.engine.parts import Part
-from formiga.errors import RecordingError
+from formiga.errors import RecordingError, reason
 from formiga.loop import Simulation
 from formiga.record.format import (
     BOARD,
@@ -230,7 +230,7 @@ class Recorder:
                 self._beside.unlink(missing_ok=True)
 
     def _error(self, wrong: Exception) -> RecordingError:
-        return RecordingError(f"{self.path}: cannot be written ({getattr(wrong, 'strerror', None) or wrong}).")
+        return RecordingError(f"{self.path}: cannot be written ({reason(wrong)}).")
 
     # -- signals: what they do when nobody else has said so, but never in the middle of a write ------------------------
     def _catch_signals(self) -> None:

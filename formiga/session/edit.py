@@ -13,7 +13,7 @@ import numpy as np
 
 from formiga.console.errors import brief
 from formiga.errors import FormigaError, suggest
-from formiga.session.names import Target, element, kinds
+from formiga.session.names import Target, attribute, element, kinds, own_name
 from formiga.state import Floats
 from formiga.world.elements import Element, of, registered
 from formiga.world.kinds import Kind
@@ -101,7 +101,7 @@ def with_controller(world: World, index: int, tag: str, written: Mapping[str, st
     group = world.groups[index]
     if tag == "none" and written:
         raise FormigaError(f"'{brief(min(written))}' belongs to a controller, and there would be none.")
-    new = None if tag == "none" else make(tag, "controller", written, getattr(group.robot, "profile", None))
+    new = None if tag == "none" else make(tag, "controller", written, attribute(group.robot, "profile", None))
     return replace(world, groups=_with(world.groups, index, replace(group, controller=new)))
 
 
@@ -149,11 +149,12 @@ def moved(world: World, index: int, x: float, y: float) -> World:
     thing = world.things[index]
     if isinstance(thing, Arena):
         raise FormigaError("the arena cannot be moved; everything stands in it.")
-    if getattr(thing, "points", None) and not hasattr(thing, "x"):
+    known = of(thing).kinds
+    if "points" in known and "x" not in known and thing.points:
         points = np.array(thing.points).reshape(-1, 2)
         points += np.array([x, y]) - points.mean(axis=0)
         return replace(world, things=_with(world.things, index, replace(thing, points=tuple(points.ravel()))))
-    if not hasattr(thing, "x"):
+    if "x" not in known:
         raise FormigaError(f"<{of(thing).tag}> has no place of its own, so it cannot be moved.")
     return replace(world, things=_with(world.things, index, replace(thing, x=float(x), y=float(y))))
 
@@ -161,8 +162,8 @@ def moved(world: World, index: int, x: float, y: float) -> World:
 def with_thing(world: World, tag: str, written: Mapping[str, str]) -> World:
     """The world with one more thing; without a name it gets one that no other has."""
     thing = make(tag, "thing", written)
-    taken = {getattr(each, "name", of(each).tag) for each in world.things} | {group.name for group in world.groups}
-    if "name" not in written and hasattr(thing, "name"):
+    taken = {own_name(each) for each in world.things} | {group.name for group in world.groups}
+    if "name" not in written and "name" in of(thing).kinds:
         thing = replace(thing, name=_unused(tag, taken))
     return replace(world, things=(*world.things, thing))
 

@@ -95,7 +95,7 @@ def rays(session: Session) -> Rays:
             distance = sim.engine.cast(sim.model, sim.state, beams, reach, chosen)[0]
             hit = np.minimum(distance, reach)
             place, turn = now.place[chosen, None], now.turn[chosen, None]
-            height = np.full((len(beams.origin), 1), 0.5 * getattr(group.robot, "height", 0.1))
+            height = np.full((len(beams.origin), 1), 0.5 * group.robot.height)
             start = place + rotate(turn, np.column_stack([beams.origin, height]))
             way = rotate(turn, np.column_stack([beams.direction, 0.0 * height]))
             starts.append(start.reshape(-1, 3))
@@ -129,7 +129,7 @@ def touches(session: Session) -> Floats:
 
 
 def pulls(session: Session) -> dict[str, Any]:
-    """Forces at grips and joints (K, 7), and which robot holds which body (P, 2): see Frame. Nothing in the plane, and in a recording."""
+    """Forces at grips and joints (K, 7), and which robot holds which body (P, 2): see Frame. None in a recording."""
     sim = session.sim
     if not sim.model.parts or session.replay is not None:
         return {}
@@ -185,13 +185,13 @@ def inspect(session: Session, robot: int) -> dict[str, Any]:
         "driven": session.manual.includes(robot),
         "controller": of(group.controller).tag if group.controller is not None else "none",
         "readings": readings, "memory": memory, "layers": layers, "space": in_space(session, robot),
-        "sensors": {sensor.name: sensor for sensor in group.sensors if hasattr(sensor, "name")},
+        "sensors": {sensor.name: sensor for sensor in group.sensors},
     }
 
 
 def own_readings(session: Session, group: Group) -> dict[str, Any]:
     """Name -> readings (W, n, ...) of a group's sensors, but of those that a replay cannot know."""
-    known = {getattr(sensor, "name", ""): sensor for sensor in group.sensors}
+    known = {sensor.name: sensor for sensor in group.sensors}
     try:
         return {name: values for name, values in session.sim.readings[group.name].items()
                 if session.replay is None or _sees(session, group.name, name, known.get(name))}

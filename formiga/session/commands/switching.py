@@ -60,7 +60,7 @@ def toggle(session: Session, call: Call) -> None:
         _switch(session, call, not session.sim.state.alive[0, first])
     else:
         thing = names.element(session.world, target)
-        _switch(session, call, not getattr(thing, _flag(thing), False))
+        _switch(session, call, not names.attribute(thing, _flag(thing), False))
 
 
 def _switch(session: Session, call: Call, on: bool) -> None:
