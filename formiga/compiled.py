@@ -37,7 +37,7 @@ class Stages:
     decide: list[Stage] = field(default_factory=list)                # readings -> orders
     move: list[Stage] = field(default_factory=list)                  # orders -> state
     readings: Readings = field(default_factory=dict)                 # group -> sensor -> (W, n, ...)
-    orders: dict[str, Floats] = field(default_factory=dict)          # group -> wheel speeds (W, n, 2)
+    orders: dict[str, Floats] = field(default_factory=dict)          # group -> channels of its drive (W, n, D)
     lacking: str = ""                                                # what has no kernel; then it cannot be used
 
     @property
@@ -56,6 +56,7 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
     if lacking := without_kernels(world, outside):
         parts.lacking = lacking
         return parts
+    told = state.drive if state.scratch.orders is None else state.scratch.orders
     for group, robots in zip(world.groups, world.slices, strict=True):
         readings = parts.readings[group.name] = {}
         for sensor in group.sensors:
@@ -70,8 +71,11 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
         drive = group.robot.drive
         orders = np.zeros((state.worlds, group.count, channels(group.robot)))
         if group.controller is None and group.name != outside:
-            parts.move.append(Stage(stand_world, (robots.start, robots.stop, state.drive)))
+            parts.move.append(Stage(stand_world, (robots.start, robots.stop, told)))
             continue
+        if drive is None:
+            parts.lacking = f"'{group.name}', which has no drive,"
+            return parts
         parts.orders[group.name] = orders
         if group.name != outside:
             noise = Noise(state.key, state.step, robots, group.name, "<controller>")
@@ -82,7 +86,7 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
                 return parts
             parts.decide += decide
         parts.move.append(Stage(order_world, (orders, robots.start, drive.limits, drive.motor_noise, state.key, state.step,
-                                              state.drive), decides=True))
+                                              told), decides=True))
     parts.move += move
     return parts
 
@@ -124,7 +128,7 @@ class Steps:
         self._arrays: tuple[Any, ...] = ()
         self._genes: dict[str, Any] = {}
         self._readings: Readings = {}
-        self._orders: dict[str, Floats] = {}
+        self.orders: dict[str, Floats] = {}     # group -> numbers for its drive in the last step
         self._kinds = kinds_of(state)
 
     def take(self, steps: int) -> bool:
@@ -144,7 +148,7 @@ class Steps:
         self.lacking = parts.lacking
         if not self.lacking:
             self._program = Program(parts.step, state.worlds, world.robots)
-            self._readings, self._orders = parts.readings, parts.orders
+            self._readings, self.orders = parts.readings, parts.orders
             self._arrays = self._current()
             self._genes = {name: genes.copy() for name, genes in state.genotypes.items()}
         return not self.lacking
@@ -164,7 +168,7 @@ class Steps:
         """Say which order was not a finite number."""
         assert self._program is not None
         for group in world.groups:
-            for w, i in np.argwhere(~np.isfinite(self._orders.get(group.name, np.zeros((0, 0, 2)))).all(axis=-1)):
+            for w, i in np.argwhere(~np.isfinite(self.orders.get(group.name, np.zeros((0, 0, 2)))).all(axis=-1)):
                 if self._program.stopped[w] > ENDED:
                     raise bad_order(group, int(w), int(i), self._readings)
 

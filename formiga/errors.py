@@ -43,8 +43,8 @@ def suggest(wrong: str, allowed: Iterable[str]) -> str:
 
 
 def reason(wrong: Exception) -> str:
-    """Why a file or a socket failed: in the system's words, if it has some."""
-    return (isinstance(wrong, OSError) and wrong.strerror) or str(wrong)
+    """The system's own words for an error of a file or a socket, else the error's."""
+    return wrong.strerror if isinstance(wrong, OSError) and wrong.strerror else str(wrong)
 
 
 def whole(what: str, number: Any, least: int, most: int) -> int:

@@ -66,6 +66,8 @@ class Recorder:
         self._robots = world.robots
         self._format: int = self._meta["format"]
         self._notes: list[tuple[int, dict[str, Any]]] = []  # step, scoreboard
+        self._file: Any = None
+        self._writer: Any = None
         self._step = -1                    # of the last call
         self._shards: Sequence[Simulation] = ()
         self._steps: list[int] = []        # waiting in these arrays
@@ -221,9 +223,9 @@ class Recorder:
 
     def _abandon(self) -> None:
         """Leave nothing behind."""
-        if hasattr(self, "_writer"):
+        if self._writer is not None:
             self._writer.is_open = False  # or it would try to write again when it is collected
-        if hasattr(self, "_file"):
+        if self._file is not None:
             with suppress(OSError, ValueError):
                 self._file.close()
             with suppress(OSError):

@@ -22,12 +22,13 @@ from formiga.engine.axes import sizes_of
 from formiga.engine.beams import Beams
 from formiga.engine.beside import Beside
 from formiga.engine.command import Command
+from formiga.engine.drives import Drivetrain, ask_own, drivetrain, follow_all, follow_world
 from formiga.engine.fixed import Fixed, Near, Region, Sight, near_table, sight_table
 from formiga.engine.flatten import extent, flatten, lamps
 from formiga.engine.parts import Part
 from formiga.engine.place import place, refuse_movables_in_walls, switched_on
 from formiga.engine.planar.contact import MINIMAL, NONE, PUBLISHED, STOP, Room, contact_all, contact_world, room
-from formiga.engine.planar.drive import drive_all, drive_world
+from formiga.engine.planar.drive import drive_all, drive_world, move_all, move_world
 from formiga.engine.planar.impulse import advance, bodies
 from formiga.engine.planar.impulse.beams import cast_bodies
 from formiga.engine.planar.neutral import as_it_stands, events, forces, holding, inspect, paint, put_down
@@ -59,9 +60,7 @@ class Model:
     dt: float
     radius: Floats                 # (N,) of the body
     safety: Floats                 # (N,) of the collision circle
-    wheel_base: Floats
-    wheel_radius: Floats
-    top_speed: Floats
+    drives: Drivetrain
     position_noise: Floats
     heading_noise: Floats
     fixed: Fixed
@@ -89,8 +88,10 @@ class Model:
 
     @property
     def uncompiled(self) -> str:
-        """What keeps a step from being one compiled call."""
-        return "the contact model impulse" if self.impulse else ""
+        """What keeps a step from being compiled as a whole, or nothing."""
+        if self.impulse:
+            return "the contact model impulse"
+        return f"the drive {type(self.drives.own[0][0]).__name__}" if self.drives.own else ""
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -136,7 +137,8 @@ class Scratch:
     grid: bodies.Grid | None = None
     bodies: bodies.Room | None = None
     log: advance.Log | None = None
-    orders: Any = None         # (W, N, 2) what `push` drives the wheels with
+    orders: Any = None         # (W, N, D) what the drives follow, with a delay or in `push`
+    twist: Any = None          # (W, N, 3) what the drives did in the last step; None if all have two wheels without masses
     push: Any = None           # the step of `impulse`, tied to these arrays
     pushed: Any = ()
     beside: Beside = field(default_factory=Beside)
@@ -164,11 +166,10 @@ def constants(world: World, worlds: int, first_world: int, copies: int) -> Model
     """The same of a world that was looked at; the spatial engine asks, to place robots and to cast over a level floor."""
     if world.contact.model != "impulse":
         cache.expect("formiga.engine.planar.warm")
+    drives = drivetrain(world)
     for group in world.groups:
-        for needed in ("radius", "clearance", "wheel_base", "wheel_radius", "top_speed", "motor_noise", "position_noise",
-                       "heading_noise"):
-            if not hasattr(group.robot, needed):
-                raise WorldError(f"{where(group)}the planar engine cannot move <{group.name}>: it has no '{needed}'.")
+        if not hasattr(group.robot, "radius"):  # the one thing that no contract has a default for
+            raise WorldError(f"{where(group)}the planar engine cannot move <{group.name}>: it has no 'radius'.")
 
     def each(name: str, *default: float) -> Floats:
         parts = [np.full(group.count, float(getattr(group.robot, name, *default))) for group in world.groups]
@@ -176,14 +177,16 @@ def constants(world: World, worlds: int, first_world: int, copies: int) -> Model
 
     fixed = flatten(world)
     radius, safety, height = each("radius"), each("radius") + each("clearance"), each("height", 0.1)
-    top_speed, position_noise, heading_noise = each("top_speed"), each("position_noise"), each("heading_noise")
-    motor_noise = np.array([group.robot.motor_noise for group in world.groups]).max(initial=0.0)
+    position_noise, heading_noise = each("position_noise"), each("heading_noise")
+    driven = [group.robot.drive for group in world.groups]
+    top_speed = np.repeat([drive.fastest if drive else 0.0 for drive in driven], [group.count for group in world.groups])
+    motor_noise = np.array([drive.motor_noise for drive in driven if drive]).max(initial=0.0)
     longest = float((top_speed * (1.0 + position_noise)).max(initial=0.0) * (1.0 + motor_noise)) * world.dt
     shortest = float(radius.min(initial=np.inf))
     reposition = MINIMAL if world.contact.mode == "minimal" else PUBLISHED
     return Model(
         world=world, worlds=worlds * copies, copies=copies, first_world=first_world, dt=world.dt, radius=radius, safety=safety,
-        wheel_base=each("wheel_base"), wheel_radius=each("wheel_radius"), top_speed=top_speed,
+        drives=drives,
         position_noise=position_noise, heading_noise=heading_noise, fixed=fixed, region=extent(world, fixed),
         contact={"none": NONE, "impulse": NONE, "stop": STOP, "reposition": reposition}[world.contact.model],
         widest=float(radius.max(initial=0.0)), widest_safety=float(safety.max(initial=0.0)),
@@ -255,6 +258,10 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
         couplings = np.stack([bodies.joints_start(model.world, position[w], heading[w], movables[w]) for w in range(W)])
         scratch.bodies, scratch.grid = bodies.make_room(table, model.fixed, rows), bodies.make_grid(table, model.region)
         scratch.log = advance.Log(np.zeros((W, rows, 7)), np.zeros(W, np.int64))
+    if not model.drives.plain or model.impulse:
+        scratch.twist = np.zeros((W, N, 3))
+    if model.drives.lagging:
+        scratch.orders = np.zeros((W, N, model.sizes["channel"]))
     return State.zeros(model.sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
                        movables=movables, key=keys, own=PlanarState(couplings=couplings), scratch=scratch)
 
@@ -337,6 +344,11 @@ def _hit_and_push(model: Model, impulse: Impulse, state: State, drive: Floats) -
         _bind(model, impulse, scratch, arrays)
     scratch.beside.wait(state)
     scratch.orders[...] = drive
+    if model.drives.own:
+        follow_all(model.drives.table, drive, state.drive, state.done)
+        for _, robots in model.drives.own:
+            scratch.orders[:, robots] = np.where(state.alive[:, robots, None], state.drive[:, robots], 0.0)
+        ask_own(model.drives.own, scratch.orders, scratch.twist)
     rules, work = impulse.rules, model.worlds * len(impulse.bodies.kind)
     if work * rules.dt > LONG * rules.substep:
         scratch.beside.run(scratch.push, state)
@@ -348,7 +360,7 @@ def _bind(model: Model, impulse: Impulse, scratch: Scratch, arrays: tuple[Any, .
     """Tie the kernel to its arrays, once: to look up all their types again would take longer than a small world's step."""
     contact = model.world.contact
     scratch.orders = np.empty_like(arrays[0])
-    given = (impulse.rules, contact.crash_limit, contact.at_limit == "end", scratch.orders, model.wheel_radius, *arrays,
+    given = (impulse.rules, contact.crash_limit, contact.at_limit == "end", scratch.orders, model.drives.table, scratch.twist, *arrays,
              model.fixed.shapes, model.near(impulse.bodies.widest + impulse.rules.margin), impulse.bodies, scratch.bodies,
              scratch.grid, scratch.log)
     scratch.push = partial(advance.advance_all.compile(tuple(typeof(each) for each in given)), *given)
@@ -356,12 +368,22 @@ def _bind(model: Model, impulse: Impulse, scratch: Scratch, arrays: tuple[Any, .
 
 
 def _motors(model: Model, state: State, drive: Floats) -> None:
-    state.drive[...] = drive  # no inertia: a wheel turns as it is told
+    if model.drives.lagging:
+        follow_all(model.drives.table, drive, state.drive, state.done)
+    else:
+        state.drive[...] = drive  # no inertia: a wheel turns as it is told
+    ask_own(model.drives.own, state.drive, state.scratch.twist)
 
 
 def _drive(model: Model, state: State) -> None:
-    drive_all(state.drive, model.dt, model.contact == STOP, model.wheel_base, model.wheel_radius, model.position_noise,
-              model.heading_noise, model.noisy, state.position, state.heading, state.scratch.before, state.wheel_angle,
+    scratch = state.scratch
+    if not model.drives.plain:
+        move_all(model.drives.table, state.drive, scratch.twist, model.dt, model.contact == STOP, model.position_noise,
+                 model.heading_noise, model.noisy, state.position, state.heading, scratch.before, state.wheel_angle, state.alive,
+                 state.crashed, state.done, state.step, state.key)
+        return
+    drive_all(state.drive, model.dt, model.contact == STOP, model.drives.table.base, model.drives.table.radius, model.position_noise,
+              model.heading_noise, model.noisy, state.position, state.heading, scratch.before, state.wheel_angle,
               state.alive, state.crashed, state.done, state.step, state.key)
 
 
@@ -430,14 +452,19 @@ def light(model: Model, state: State, diodes: Any, robots: slice) -> Floats:
 
 # -- the same as stages of a compiled program: see formiga/compiled.py ----------------------------------------------------
 def step_stages(model: Model, state: State) -> list[Stage] | None:
-    """What `step` does after the motors, world by world; None with contact model `impulse`, which has a call of its own."""
-    if model.impulse:
+    """What `step` does after the orders, world by world; None with contact model `impulse`, which has a call of its own, or
+    with a drive that has no kernel. Orders go into `scratch.orders` where drives follow them with a delay, else `state.drive`."""
+    if model.impulse or model.drives.own:
         return None
     scratch, contact, cells, work = state.scratch, model.world.contact, _own_cells(state), room(model.world.robots)
-    stages = [Stage(drive_world, (
-        state.drive, model.dt, model.contact == STOP, model.wheel_base, model.wheel_radius, model.position_noise,
-        model.heading_noise, model.noisy, state.position, state.heading, scratch.before, state.wheel_angle, state.alive,
-        state.crashed, state.step, state.key))]
+    moved = (model.dt, model.contact == STOP)
+    stands = (model.position_noise, model.heading_noise, model.noisy, state.position, state.heading, scratch.before,
+              state.wheel_angle, state.alive, state.crashed, state.step, state.key)
+    if model.drives.plain:
+        stages = [Stage(drive_world, (state.drive, *moved, model.drives.table.base, model.drives.table.radius, *stands))]
+    else:
+        stages = [Stage(follow_world, (model.drives.table, scratch.orders, state.drive))] if model.drives.lagging else []
+        stages.append(Stage(move_world, (model.drives.table, state.drive, scratch.twist, *moved, *stands)))
     if model.sweeps:
         stages.append(Stage(sweep_world, (
             state.position, scratch.before, model.radius, model.safety, model.longest, model.contact != STOP,

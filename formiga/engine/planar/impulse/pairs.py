@@ -126,7 +126,7 @@ def near_ones(w, time, rules, orders, alive, shapes, near, joints, bodies, room,
     for b in range(B):
         fast = sqrt(moving[b, VX] ** 2 + moving[b, VY] ** 2)
         if b < bodies.robots and alive[w, b]:
-            fast = max(fast, 0.5 * abs(orders[w, b, 0] + orders[w, b, 1]))
+            fast = max(fast, abs(orders[w, b, 0]) + abs(orders[w, b, 1]))
         moving[b, MARGIN] = 1.001 * fast * (rules.dt - time) + 2.0 * rules.threshold
     for b in range(B):
         mark[b, HURRIES] = moving[b, MARGIN] > rules.margin
