@@ -381,7 +381,7 @@ def refuse_too_many(robots: int, world: World) -> None:
 
 def _numbers(sensor: Any) -> int:
     """How many numbers a sensor gives for one robot, at least: those of a scanner's beams or of a ring's angles."""
-    beams, angles = getattr(sensor, "beams", 1), getattr(sensor, "angles", ())
+    beams, angles = getattr(sensor, "beams", 1), sensor.angles
     return max(beams if isinstance(beams, int) else 1, len(angles) if isinstance(angles, tuple) else 1, 1)
 
 

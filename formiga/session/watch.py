@@ -106,9 +106,9 @@ def rays(session: Session) -> Rays:
 
 def beams_of(sensor: Any) -> Beams | None:
     """The beams of a sensor that looks from a ring, such as <proximity> and <scanner>; None for the others."""
-    if all(hasattr(sensor, name) for name in ("angles", "mount", "reach")):
-        return ring(sensor.angles, sensor.mount)
-    return None
+    if sensor is None or sensor.angles is None or sensor.mount is None or sensor.reach == np.inf:
+        return None
+    return ring(sensor.angles, sensor.mount)
 
 
 def shifts(session: Session, position: Floats, heading: Floats) -> Floats:
@@ -147,7 +147,7 @@ def links(session: Session) -> Any:
     reach, radius = np.zeros(world.robots), np.zeros(world.robots)
     for group, robots in zip(world.groups, world.slices, strict=True):
         radius[robots] = group.robot.radius
-        finite = [float(sensor.reach) for sensor in group.sensors if np.isfinite(getattr(sensor, "reach", np.inf))]
+        finite = [float(sensor.reach) for sensor in group.sensors if np.isfinite(sensor.reach)]
         reach[robots] = max(finite, default=0.0)
     if not reach.any():
         return np.empty((0, 2), np.int64)
