@@ -1,4 +1,4 @@
-"""Commands that switch things on and off, and take robots by their motors: enable, disable, toggle, drive, out."""
+"""Commands that switch things on and off, and drive robots by hand: enable, disable, toggle, drive, out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from formiga.console.errors import brief
 from formiga.session import edit, names
 from formiga.session.commands import arguments
 from formiga.session.drives import WHEELS
-from formiga.session.drives import names as output_names
+from formiga.session.drives import names as known_names
 from formiga.world.model import Arena
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def commands(session: Session) -> list[CommandSpec]:
                     complete=typed),
         CommandSpec("drive", "drive ROBOT LEFT RIGHT | drive ROBOT off", DRIVE, partial(drive, session), complete=typed),
         CommandSpec("out", "out [ROBOT.]NAME VALUE | out [ROBOT.]NAME off", OUT, partial(out, session),
-                    complete=partial(_outputs, session)),
+                    complete=partial(_ordered_names, session)),
     ]
 
 
@@ -39,7 +39,7 @@ DRIVE = """Takes a robot's two wheels, each from -1 to 1 of its top speed; off g
 bind w +go; alias +go 'drive 0 1 1'; alias -go 'drive 0 0 0'"""
 
 
-OUT = """Tells one motor of a robot something: wheel_l and wheel_r a share of the top speed, and in space what else it has.
+OUT = """Orders one wheel or joint of a robot: wheel_l and wheel_r a share of the top speed, a joint (in space) a number.
 out grip 1 closes the gripper of the selected robot, or of the only one; out swarm.0.turret 0.5 turns that turret by 0.5 rad/s;
 out swarm.grip 0 opens those of a group; off gives it back to the controller. bind UP 'out wheel_l 1; out wheel_r 1'"""
 
@@ -60,7 +60,7 @@ def toggle(session: Session, call: Call) -> None:
         _switch(session, call, not session.sim.state.alive[0, first])
     else:
         thing = names.element(session.world, target)
-        _switch(session, call, not getattr(thing, _flag(thing), False))
+        _switch(session, call, not names.attribute(thing, _flag(thing), False))
 
 
 def _switch(session: Session, call: Call, on: bool) -> None:
@@ -96,10 +96,10 @@ def drive(session: Session, call: Call) -> None:
 
 
 def out(session: Session, call: Call) -> None:
-    """All at once: a group's robots are alike."""
+    """Of one robot, or of all robots of a group."""
     call.exactly(2)
-    who, _, name = call.args[0].rpartition(".")
-    robots = _told(session, call, who)
+    owner, _, name = call.args[0].rpartition(".")
+    robots = _ordered(session, call, owner)
     value = None
     if call.args[1] != "off":
         limit = 1.0 if name in WHEELS else inf
@@ -108,15 +108,15 @@ def out(session: Session, call: Call) -> None:
         session.actuate(robot, name, value)
 
 
-def _told(session: Session, call: Call, who: str) -> Iterable[int]:
-    """The robots that a name in front of an output means; without one, the selected robot, or the only one."""
+def _ordered(session: Session, call: Call, owner: str) -> Iterable[int]:
+    """The robots that a name in front of a joint means; without one, the selected robot, or the only one."""
     world = session.world
-    if who:
-        target = names.find(world, who)
+    if owner:
+        target = names.find(world, owner)
         if target.kind == "group":
             robots = world.slices[target.index]
             return range(robots.start, robots.stop)
-        return [names.robot(world, who)]
+        return [names.robot(world, owner)]
     if session.selected >= 0:
         return [session.selected]
     if world.robots != 1:
@@ -125,13 +125,13 @@ def _told(session: Session, call: Call, who: str) -> Iterable[int]:
     return [0]
 
 
-def _outputs(session: Session, args: list[str]) -> Iterator[str]:
+def _ordered_names(session: Session, args: list[str]) -> Iterator[str]:
     if len(args) != 1:
         yield "off"
         return
     world, joints = session.world, session.sim.model.moves_joints
     for group in world.groups:
-        known = output_names(group.robot, joints)
+        known = known_names(group.robot, joints)
         yield from known
         yield from (f"{group.name}.{name}" for name in known)
         number = args[0].removeprefix(f"{group.name}.").partition(".")[0]
