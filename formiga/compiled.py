@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from operator import attrgetter, is_
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from formiga.act.motors import order_world, running_world, stand_world
 from formiga.control import bad_order
 from formiga.control.view import View
+from formiga.engine import Engine, Model
 from formiga.kernels.program import ENDED, Program, Stage
 from formiga.noise import Noise
 from formiga.sense import Readings, Scene
@@ -46,18 +46,17 @@ class Stages:
         return [self.running, *self.look, *self.decide, *self.move]
 
 
-def stages_of(world: World, engine: ModuleType, model: Any, state: State, outside: str = "") -> Stages:
+def stages_of(world: World, engine: Engine, model: Model, state: State, outside: str = "") -> Stages:
     """The parts of a step. outside: the name of a group whose orders come from outside."""
     parts = Stages(Stage(running_world, (state.done, state.drive), decides=True))
     move = engine.step_stages(model, state)
     if move is None:
-        parts.lacking = "the contact model impulse" if world.contact.model == "impulse" else \
-            f"engine {world.engine}" if model.spatial else f"the drive {type(model.drives.own[0][0]).__name__}"
+        parts.lacking = model.uncompiled
         return parts
     if lacking := without_kernels(world, outside):
         parts.lacking = lacking
         return parts
-    told = state.drive if state.scratch.orders is None else state.scratch.orders
+    told = engine.told(model, state)
     for group, robots in zip(world.groups, world.slices, strict=True):
         readings = parts.readings[group.name] = {}
         for sensor in group.sensors:
@@ -122,7 +121,7 @@ class Steps:
     """Whole steps of a simulation as a compiled program, which is made when it is first needed, and made again when an array
     of the state was replaced by another, a genotype has changed, or a memory starts again."""
 
-    def __init__(self, world: World, engine: ModuleType, model: Any, state: State) -> None:
+    def __init__(self, world: World, engine: Engine, model: Model, state: State) -> None:
         self.given = world, engine, model, state
         self.lacking = without_kernels(world)       # what has no kernel, as far as that is known
         self._program: Program | None = None

@@ -77,7 +77,8 @@ class View:
         drive = self.group.robot.drive
         if not isinstance(drive, Differential):
             has = "no drive" if drive is None else f"the channels {', '.join(drive.channels)}"
-            raise WorldError(f"{where(self.group.controller)}<{of(self.group.controller).tag}> drives two wheels, and the robots of "
+            controller = self.group.controller
+            raise WorldError(f"{where(controller)}<{of(controller).tag}> drives two wheels, and the robots of "
                              f"'{self.group.name}' have {has}. <course>, the neural controllers or one of your own can drive them.")
         return drive
 

@@ -59,7 +59,8 @@ class Batch:
         seconds = getattr(world.search, "seconds", None) or world.seconds
         self.limit = whole("max_episode_steps", max(1, round(seconds / world.dt)) if steps is None else steps, 1, 2**53)
         self.lab = Simulation(self.world, 0, worlds)
-        self.score = Score(self.world, self.lab.model, self.lab.state, self.group)
+        twist = self.lab.engine.twist(self.lab.model, self.lab.state)
+        self.score = Score(self.world, self.lab.model, self.lab.state, self.group, twist)
         self.robots, self.reward, self.ended = self.score.robots, self.score.reward, self.lab.state.done
 
         self._begun = False

@@ -50,7 +50,7 @@ class Odometry:
         pose = scene.memory("pose", here)
         drive = robot.drive
         if drive is None:
-            raise WorldError(f"{where(self)}<odometry> reckons from wheels, and the robots of '{scene.group.name}' have no drive.")
+            raise WorldError(f"{where(self)}<odometry> reckons from wheels; the robots of '{scene.group.name}' have no drive.")
         angle = in_ticks(state.wheel_angle[:, robots, : len(drive.channels)], self.ticks)
         last = scene.memory("angle", angle)
         if isinstance(drive, Differential):

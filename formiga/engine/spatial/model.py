@@ -86,6 +86,10 @@ class Model:
     joints: list[tuple[Joint, Any]]  # with the numbers of their equalities, none for a joint of the tree
     joined: list[tuple[int, ...]]  # of each joint: the robots that it holds, `one` and `other`, or -1
     triggers: list[tuple[int, Trigger]]
+    uncompiled: str = "engine spatial"
+    poses: bool = True
+    moves_joints: bool = True
+    solves_forces: bool = True
     spatial: bool = True
 
     @property
@@ -112,7 +116,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     free = level and not any(getattr(thing, "grippable", isinstance(thing, MOVABLES)) and not getattr(thing, "fixed", False)
                              for thing in world.things)
     above = _from_above(world)
-    flat = planar.build(above, worlds, first_world, copies, from_space=True)
+    flat = planar.constants(above, worlds, first_world, copies)
     contact = replace(world.contact, model="none" if world.contact.model == "none" else "reposition")
     placing = replace(above, contact=contact), flatten(with_obstacles(above, world))
     physics = next((each for each in world.settings if isinstance(each, Physics)), Physics())
@@ -259,7 +263,7 @@ def _numbers(world: World, mj: Any, machines: list[robots.Machine], movables: An
         "ring": np.array([getattr(m.robot, "arm_pivot", (0.0, 0.5 * m.robot.height))[1] for m in machines]),
         "wheel_motor": table([machine.wheel_motors for machine in machines], 2, lambda name: mj.actuator(name).id),
         "wheel_dof": table([machine.wheels for machine in machines], 2, lambda name: mj.joint(name).dofadr[0]),
-        "wheel_radius": np.array([float(m.robot.drive.wheel_radius) if m.robot.drive else 1.0 for m in machines]).reshape(-1, 1),
+        "wheel_radius": np.array([[m.robot.drive.wheel_radius if m.robot.drive else 1.0] for m in machines]).reshape(-1, 1),
         "motor": motor, "sign": np.array(signs, np.float64).reshape(len(machines), count),
         "motor_joint": np.where(motor >= 0, mj.actuator_trnid[motor, 0], -1) if mj.nu else motor,
         "owner": _owners(mj, machines), "ground": mj.geom_group == scenery.GROUND_GROUP,

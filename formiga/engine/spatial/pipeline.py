@@ -1,6 +1,6 @@
 """The spatial engine: bodies with masses in three dimensions, by MuJoCo; the same promise as the planar engine's.
 
-`build`, `places`, `init`, `begin`, `step`, `cast`, `light` and `rays` are that promise. One model and one set of working data
+The names in `__all__` are that promise, `engine.Engine`. One model and one set of working data
 serve all worlds of a batch, one after another: all that a world goes on from is in the state, so its motion does not depend on
 its neighbours, and a state that is changed by hand changes the motion. Threads share out whole worlds, as in the plane.
 """
@@ -14,13 +14,16 @@ import mujoco
 import numpy as np
 
 from formiga.engine.axes import sizes_of
+from formiga.engine.beams import Beams
 from formiga.engine.command import Command
 from formiga.engine.drives import ask_own, follow_all, turn_all, twist_all
+from formiga.engine.events import Event
 from formiga.engine.planar import pipeline as planar
 from formiga.engine.spatial import start as start_with
 from formiga.engine.spatial.carry import as_it_stands, carry_on, put_down
-from formiga.engine.spatial.gripping import LASTING, Event, aim, grip_all, name_of, note_pulls, pull_all, pulls_before
-from formiga.engine.spatial.looking import cast, cast_turned, forces, light, look, paint, rays, sample, shadow
+from formiga.engine.spatial.gripping import LASTING, aim, grip_all, name_of, note_pulls, pull_all, pulls_before
+from formiga.engine.spatial.inspection import contacts, events, forces, holding, inspect
+from formiga.engine.spatial.looking import cast, cast_turned, light, look, paint, points, rays, sample, shadow
 from formiga.engine.spatial.model import EVERYTHING, Model, build
 from formiga.engine.spatial.motion import AT_A_TIME, advance
 from formiga.engine.spatial.own import Coupling, SpatialState
@@ -28,8 +31,10 @@ from formiga.engine.spatial.painter import Painter
 from formiga.engine.spatial.readout import poses
 from formiga.engine.spatial.start import places
 from formiga.engine.spatial.treels import pull_all as treels
+from formiga.kernels.program import Stage
 from formiga.state import Floats, Grip, State
 
+NAME = "spatial"
 RESTING = 1e-5                      # m/s, rad/s and their rates: below it a world sleeps until somebody is told to move
 TOO_FAST = 1e3                      # m/s or rad/s; beyond it a motion is not one
 
@@ -288,18 +293,31 @@ def _zones(model: Model, state: State, w: int) -> None:
         state.scratch.inside[w, number] = now
 
 
-def step_stages(model: Model, state: State) -> None:
-    """MuJoCo is no kernel: a world in space is stepped by the readable loop."""
+def twist(model: Model, state: State) -> Floats:
+    """(W, N, 3) vx, vy, turning rate that the drives were to give in the last step."""
+    return np.asarray(state.scratch.twist)
 
 
-def cast_stages(model: Model, state: State, beams: Any, reach: float, robots: slice, out: Any) -> None:
+def told(model: Model, state: State) -> Floats:
+    """Where orders would go if there were stages."""
+    return state.drive
+
+
+def step_stages(model: Model, state: State) -> list[Stage] | None:
+    """None: MuJoCo is no kernel, and a world in space is stepped by the readable loop."""
+    return None
+
+
+def cast_stages(model: Model, state: State, beams: Beams, reach: float, robots: slice, out: Floats) -> list[Stage] | None:
     """None: see `step_stages`."""
+    return None
 
 
-def light_stages(model: Model, state: State, diodes: Any, robots: slice, out: Any) -> None:
+def light_stages(model: Model, state: State, diodes: Any, robots: slice, out: Floats) -> list[Stage] | None:
     """None: see `step_stages`."""
+    return None
 
 
-__all__ = ["Event", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "forces",
-           "init", "light", "light_stages", "look", "paint", "places", "put_down", "rays", "sample", "shadow", "step",
-           "step_stages"]
+__all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
+           "events", "forces", "holding", "init", "inspect", "light", "light_stages", "look", "paint", "places", "points",
+           "put_down", "rays", "sample", "shadow", "step", "step_stages", "told", "twist"]

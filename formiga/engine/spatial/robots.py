@@ -79,8 +79,8 @@ def add(spec: Any, group: Group, number: int, flat: bool, free: bool, low: bool)
         raise WorldError(f"{where(group)}the spatial engine cannot build <{of(robot).tag}>: it has no '{lacks}'.")
     if not isinstance(robot.drive, Differential) and not slides(robot, flat, free):
         why = "on level ground only" if not flat else "without base=\"wheels\" and without joints"
-        raise WorldError(f"{where(group)}'{group.name}' has a drive of the kind {type(robot.drive).__name__}, which in space slides "
-                         f"over the floor, {why}. Wheels that roll in space are two: a robot with a wheel base.")
+        raise WorldError(f"{where(group)}'{group.name}' has a drive of the kind {type(robot.drive).__name__}, which in space "
+                         f"slides over the floor, {why}. Only robots with two wheels have wheels that roll in space.")
     if getattr(robot, "base", "auto") == "sliding" and (not flat or robot.model == "detailed"):
         why = "this ground is not level" if not flat else "a detailed robot stands on wheels"
         raise WorldError(f"{where(group)}'{group.name}' cannot slide: {why}. Leave 'base' out.")

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from formiga.engine.above.cells import Cells, make
+from formiga.engine.above.outline import Corner, convex_parts, inertia, tidy
 from formiga.engine.fixed import Fixed
-from formiga.engine.planar.cells import Cells, make
-from formiga.engine.planar.impulse.outline import Corner, convex_parts, inertia, tidy
 from formiga.engine.planar.impulse.parts import Corners
 from formiga.errors import WorldError, suggest
+from formiga.world.drives import Omni
 from formiga.world.elements import of, where
 from formiga.world.model import World
-from formiga.world.drives import Omni
 from formiga.world.movables import GRAVITY, JOINTS, MOVABLES, Ball, Pin
 
 WHEELS, SLIDING, BALL, SLAB, OMNI = 0, 1, 2, 3, 4   # how a body stands on the floor
