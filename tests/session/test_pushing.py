@@ -10,7 +10,6 @@ import pytest
 import formiga
 from formiga.errors import FormigaError
 from formiga.session.ground import Ground
-from formiga.session.manual.drives import merged
 from formiga.view.frame import Scoreboard
 from formiga.world.reader import read_text
 from tests.session.workspace import Workspace

@@ -88,9 +88,10 @@ class Model:
 
     @property
     def uncompiled(self) -> str:
-        """What keeps a step from being one compiled call."""
-        own = self.drives.own
-        return "the contact model impulse" if self.impulse else f"the drive {type(own[0][0]).__name__}" if own else ""
+        """What keeps a step from being compiled as a whole, or nothing."""
+        if self.impulse:
+            return "the contact model impulse"
+        return f"the drive {type(self.drives.own[0][0]).__name__}" if self.drives.own else ""
 
     @property
     def sizes(self) -> dict[str, int]:

@@ -90,7 +90,7 @@ def round_trip(folder: Path) -> Iterator[Row]:
         for run in runs:
             for _ in range(30):
                 run.step()
-        same = all(np.array_equal(*(run.state.arrays()[part] for run in runs)) for part in SAME)
+        same = all(np.array_equal(runs[0].state.arrays()[part], runs[1].state.arrays()[part]) for part in SAME)
         yield Row(f"{name}: exported and imported, the same trajectory", True, same, origin=LAW)
 
 
