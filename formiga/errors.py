@@ -42,6 +42,11 @@ def suggest(wrong: str, allowed: Iterable[str]) -> str:
     return f" Did you mean '{close[0]}'?" if close else ""
 
 
+def reason(wrong: Exception) -> str:
+    """The system's own words for an error of a file or a socket, else the error's."""
+    return wrong.strerror if isinstance(wrong, OSError) and wrong.strerror else str(wrong)
+
+
 def whole(what: str, number: Any, least: int, most: int) -> int:
     """A whole number that a Python caller gave, or a clear complaint."""
     try:

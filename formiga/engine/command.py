@@ -19,7 +19,7 @@ class Command:
     leds: NDArray[np.uint8] | None = None    # (W, N, L, 3); None: as before
 
     def keep(self, state: State) -> None:
-        """Write what lasts until the next command into the state: joint commands and lights. Ended worlds keep what they had."""
+        """Write joint commands and lights, which last until the next command, into the state. Ended worlds keep theirs."""
         running = ~state.done
         if self.joints is not None:
             state.joint_command[running] = self.joints[running]

@@ -15,6 +15,8 @@ from typing import Any, ClassVar, Protocol
 
 from formiga.units import CM
 from formiga.world.drives import Differential, Drive
+from formiga.world.looks import Look
+from formiga.world.looks.wheeled import plain_look
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,11 @@ class Looks(Protocol):
     """What others see of it."""
 
     leds: int = 0                                            # lights in a ring
-    colour: str = "#808080"
+    colour: str = "#0072b2"
+
+    def look(self) -> Look:
+        """Its shapes for the laboratory, see `formiga.world.looks`: a drum, or its outline, with an arrow that points ahead."""
+        return plain_look(self)
 
 
 class Robot(Body, Driven, Jointed, Looks, Protocol):

@@ -12,6 +12,7 @@ from formiga.errors import WorldError
 from formiga.units import CM
 from formiga.world.contract import Actuator
 from formiga.world.elements import colour, element, file, flag, integer, length, number, text, where
+from formiga.world.looks import Look
 from formiga.world.machine.files import check
 from formiga.world.machine.spec import describe
 from formiga.world.machine.trial import Size, attempt
@@ -91,6 +92,12 @@ class Machine:
             return describe(os.path.realpath(self.file), self.smooth, self.gain, self.fixed)
         except (ValueError, OSError, mujoco.FatalError) as wrong:
             raise self._wrong(wrong) from wrong
+
+    def look(self) -> Look:
+        """The geoms of its file."""
+        from formiga.world.machine.look import machine_look  # with MuJoCo, which takes a while to load
+
+        return machine_look(self)
 
     def _wrong(self, reason: Exception) -> WorldError:
         words = " ".join(str(reason).split()).rstrip(".") or type(reason).__name__

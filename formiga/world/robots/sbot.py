@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 from formiga.units import CM
 from formiga.world.contract import Actuator
 from formiga.world.elements import choice, colour, element, integer, length, number
+from formiga.world.looks import Look
+from formiga.world.looks.sbot import sbot_look
 
 
 @element("sbot", role="robot")
@@ -61,3 +63,7 @@ class SBot:
     def arm_pivot(self) -> tuple[float, float]:
         """Where the arm's axis is in the turret's frame: ahead, and above the floor."""
         return 3.0 * CM, 7.0 * CM
+
+    def look(self) -> Look:
+        """Tracks, a turret with the ring of lights, a gripper, a camera on a mast."""
+        return sbot_look(self)

@@ -16,20 +16,22 @@ from formiga.engine.fixed import Region
 from formiga.errors import FormigaError
 from formiga.geometry import about_z
 from formiga.view import overlays
-from formiga.view.bodies import rgb
+from formiga.view.mesh import rgb
 from formiga.view.nodes import as_light
 from formiga.view.overlays import OVERLAYS
-from formiga.view.scene import DEAD, THICK, Hold, anchor, glow_of, scattered, sides
+from formiga.view.palette import DEAD
+from formiga.view.pointer import Hold, anchor
+from formiga.view.things import THICK, glow_of, scattered, sides
 from formiga.world.model import Arena, Cylinder, Cylinders, Group, Lamp, Rectangle, World
 from formiga.world.robots import SBot
 
 
 def handle(scene, name):
-    return scene._nodes.parts[name].handle
+    return scene._nodes.named[name].handle
 
 
 def names(scene) -> set[str]:
-    return {name for name in scene._nodes.parts if not name.startswith("light/")}
+    return {name for name in scene._nodes.named if not name.startswith("light/")}
 
 
 @contextmanager
@@ -43,7 +45,8 @@ def sent(scene):
 
 def click(scene, x, y, modifier=None, z=3.0):
     """Straight down on (x, y)."""
-    asyncio.run(scene._clicked(SimpleNamespace(ray_origin=(x, y, z), ray_direction=(0.0, 0.0, -1.0), modifier=modifier)))
+    event = SimpleNamespace(ray_origin=(x, y, z), ray_direction=(0.0, 0.0, -1.0), modifier=modifier)
+    asyncio.run(scene._pointer.clicked(event))
 
 
 # -- what is drawn ----------------------------------------------------------------------------------------------------
@@ -107,7 +110,7 @@ def test_things_may_change_their_kind(scene, frame):
     for version in range(2, 2 + len(rest)):
         rest = [*rest[1:], rest[0]]
         scene.show(replace(frame, world=replace(frame.world, things=(first, *rest)), version=version))
-        assert all(not part.handle._impl.removed for part in scene._nodes.parts.values())
+        assert all(not part.handle._impl.removed for part in scene._nodes.named.values())
 
 
 def test_cleared_is_cleared_and_can_be_drawn_again(scene, frame):
@@ -249,7 +252,7 @@ def test_callbacks_may_be_coroutines(scene, frame):
 
 def drag(scene, name, instance, phase, start, end, eye=(0.0, 0.0, 10.0)):
     camera = SimpleNamespace(position=np.array(eye))
-    asyncio.run(scene._drag(name, SimpleNamespace(
+    asyncio.run(scene._pointer.drag(name, SimpleNamespace(
         phase=phase, instance_index=instance, client_id=3, client=SimpleNamespace(camera=camera), start_position=start,
         end_position=end)))
 
@@ -264,7 +267,7 @@ def test_a_drag_moves_what_it_holds_without_a_jump(scene, frame):
     drag(scene, "robots/0/paint", 1, "end", (0.85, -0.5, 0.06), (1.05, -0.1, 0.06))
     assert [(target, phase) for target, phase, *_ in dragged] == [(("robot", 1), p) for p in ("start", "update", "end")]
     assert dragged[0][2:] == pytest.approx((0.8, -0.5)) and dragged[2][2:] == pytest.approx((1.0, -0.1))
-    assert scene._holds == {}
+    assert scene._pointer.holds == {}
 
 
 def test_a_drag_ends_at_the_edge_of_the_floor_and_waits_while_the_pointer_is_in_the_sky():
@@ -276,15 +279,15 @@ def test_a_drag_ends_at_the_edge_of_the_floor_and_waits_while_the_pointer_is_in_
 
 def test_what_has_no_grip_cannot_be_dragged(scene, frame):
     def held():
-        return {name for name, part in scene._nodes.parts.items() if getattr(part.handle._impl, "drag_cb", [])}
+        return {name for name, part in scene._nodes.named.items() if getattr(part.handle._impl, "drag_cb", [])}
 
     scene.show(frame)
     assert {"robots/0/body", "boxes", "lamp/5/post", "polygon/3"} <= held() and "arena" not in held()
-    scene.grips = {"robot"}
+    scene.draggable = {"robot"}
     assert held() == {"robots/0/body", "robots/0/paint", "robots/1/body", "robots/1/paint"}
-    scene.grips = set()
+    scene.draggable = set()
     assert held() == set()
-    scene.grips = {"thing"}
+    scene.draggable = {"thing"}
     assert "boxes" in held() and "robots/0/body" not in held()
 
 
@@ -295,7 +298,7 @@ def test_everything_has_a_point_to_drag_it_by(frame, target, expected):
 
 
 def test_looking_at_frames_needs_no_browser_parts():
-    """Only whoever draws into a browser imports viser."""
+    """Only modules that draw into a browser import viser."""
     program = ("import sys, formiga.view, formiga.view.frame, formiga.view.cameras, formiga.view.overlays\n"
                "sys.exit('viser' in sys.modules or 'trimesh' in sys.modules)")
     assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0

@@ -1,4 +1,4 @@
-"""Bodies are closed solids of the size that the simulation knows, and few triangles."""
+"""Solids are closed, of the right size, and become files for the browser."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from formiga.view import bodies
-from formiga.view.bodies import Mesh, annulus, box, bulb, circle, drum, glb, look, plate, post, prism, rectangle, triangles
-from formiga.world.robots import Disc, SBot
+from formiga.view.bodies import BULB, bulb, post
+from formiga.view.gltf import glb, normals
+from formiga.view.mesh import Mesh, annulus, box, drum, linear, plate, prism, rgb, triangles
+from formiga.view.robots import robot_meshes
+from formiga.world.looks.outlines import area, circle, cross, rectangle
+from formiga.world.robots import SBot
 
-ROBOTS = [SBot(), SBot(leds=0), SBot(radius=0.2, height=0.05), Disc(0.085, 0.14, 0.1), Disc(0.085, 0.14, 0.1, leds=12),
-          Disc(0.02, 0.5, 0.1, wheel_radius=0.3)]
 SOLIDS = {"box": box(0, 1, 0, 2, 0, 3), "drum": drum(1.0, 0.0, 2.0, 64, 0.1), "annulus": annulus(0.5, 1.0, 64, 0.1),
           "bulb": bulb("#ffffff"), "post": post(0.3), "low post": post(0.0),
           "corner": prism([(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)], 0.0, 1.0)}
@@ -43,51 +44,9 @@ def test_solids_are_closed_and_look_outwards(mesh):
 
 
 @pytest.mark.parametrize("name, expected", [
-    ("box", 6.0), ("corner", 3.0), ("annulus", pi * (1.0 - 0.25) * 0.1), ("bulb", 4 / 3 * pi * bodies.BULB**3)])
+    ("box", 6.0), ("corner", 3.0), ("annulus", pi * (1.0 - 0.25) * 0.1), ("bulb", 4 / 3 * pi * BULB**3)])
 def test_solids_have_the_volume_of_what_they_are(name, expected):
     assert volume(SOLIDS[name]) == pytest.approx(expected, rel=0.1)
-
-
-@pytest.mark.parametrize("robot", ROBOTS, ids=str)
-def test_a_robot_is_closed_and_cheap_to_draw(robot):
-    looks = look(robot)
-    assert is_closed(looks.body) and is_closed(looks.paint)
-    assert volume(looks.body) > 0.0 and volume(looks.paint) > 0.0
-    assert len(looks.body.faces) + len(looks.paint.faces) < 600 + 6 * max(0, robot.leds - 8)
-
-
-@pytest.mark.parametrize("robot", ROBOTS[:5], ids=str)
-def test_a_robot_stands_on_the_floor_and_is_as_large_as_the_simulation_says(robot):
-    """The painted part is the disc that others meet; only the gripper of an s-bot reaches out of it."""
-    looks = look(robot)
-    assert np.linalg.norm(looks.paint.vertices[:, :2], axis=1).max() == pytest.approx(robot.radius)
-    every = np.concatenate([looks.body.vertices, looks.paint.vertices])
-    assert 0.0 <= every[:, 2].min() < 0.1 * robot.height
-    assert every[:, 2].max() == pytest.approx(robot.height, rel=0.03)
-    beside = looks.body.vertices[looks.body.vertices[:, 0] < 0.9 * robot.radius]
-    assert np.linalg.norm(beside[:, :2], axis=1).max() <= 1.03 * robot.radius  # its lights stand out a little
-
-
-@pytest.mark.parametrize("robot", ROBOTS[:5], ids=str)
-def test_a_robot_shows_where_ahead_is(robot):
-    """Its white mark, or its gripper, lies ahead of its middle, and it is the same on both sides."""
-    body = look(robot).body
-    white = body.vertices[(body.colours == 255).all(axis=1)]
-    assert len(white) and white[:, 0].max() > -white[:, 0].min()
-    assert white[:, 1].max() == pytest.approx(-white[:, 1].min())
-
-
-def test_lights_sit_around_the_robot_evenly():
-    lights = look(SBot(leds=8)).lights
-    assert len(lights) == 8
-    angles = np.sort(np.arctan2(lights[:, 1], lights[:, 0]) % tau)
-    assert np.diff(angles) == pytest.approx(np.full(7, tau / 8))
-    assert len(look(Disc(0.1, 0.1, 0.1)).lights) == 0
-
-
-def test_an_own_robot_may_say_how_it_looks(own):
-    mine = bodies.Look(box(0, 1, 0, 1, 0, 1), drum(1, 0, 1), np.zeros((0, 3)), 0.01)
-    assert look(own("robot", look=lambda: mine)) is mine
 
 
 @given(st.integers(3, 24), st.randoms(use_true_random=False))
@@ -96,12 +55,12 @@ def test_any_star_shaped_outline_is_cut_without_gaps_or_overlaps(corners, random
     around = np.sort([random.random() for _ in range(corners)]) * tau
     reach = np.array([0.2 + random.random() for _ in range(corners)])
     outline = np.column_stack([reach * np.cos(around), reach * np.sin(around)])
-    if bodies._area(outline) <= 0.0:  # the middle lies outside
+    if area(outline) <= 0.0:  # the middle lies outside
         outline = outline[::-1]
     cut = triangles(outline)
-    areas = [float(bodies._cross(outline[a], outline[b], outline[c])) for a, b, c in cut]
+    areas = [float(cross(outline[a], outline[b], outline[c])) for a, b, c in cut]
     assert len(cut) == corners - 2
-    assert sum(areas) == pytest.approx(bodies._area(outline), abs=1e-9)
+    assert sum(areas) == pytest.approx(area(outline), abs=1e-9)
 
 
 def test_an_outline_that_crosses_itself_is_drawn_somehow():
@@ -111,13 +70,13 @@ def test_an_outline_that_crosses_itself_is_drawn_somehow():
 def test_the_way_around_an_outline_does_not_matter():
     corners = [(0, 0), (2, 0), (2, 1), (0, 1)]
     assert volume(prism(corners, 0, 1)) == volume(prism(corners[::-1], 0, 1)) == pytest.approx(2.0)
-    assert bodies.normals(plate(corners[::-1]))[:, 2] == pytest.approx(np.ones(4))
-    assert bodies._area(rectangle(2.0, 3.0)) == pytest.approx(12.0) and bodies._area(circle(1.0)) > 0.0
+    assert normals(plate(corners[::-1]))[:, 2] == pytest.approx(np.ones(4))
+    assert area(rectangle(2.0, 3.0)) == pytest.approx(12.0) and area(circle(1.0)) > 0.0
 
 
 def test_normals_of_a_drum_point_away_from_its_axis():
     mesh = drum(1.0, 0.0, 2.0, 32)
-    direction = bodies.normals(mesh)
+    direction = normals(mesh)
     side = np.abs(direction[:, 2]) < 0.5
     assert direction[side, :2] == pytest.approx(mesh.vertices[side, :2], abs=0.05)  # of 32 sides
     assert np.linalg.norm(direction, axis=1) == pytest.approx(np.ones(len(direction)))
@@ -125,7 +84,7 @@ def test_normals_of_a_drum_point_away_from_its_axis():
 
 def test_a_mesh_written_for_the_browser_can_be_read_by_others():
     trimesh = pytest.importorskip("trimesh")
-    mesh = look(SBot()).body
+    mesh = robot_meshes(SBot()).flat.body
     data = glb(mesh)
     read = trimesh.load(trimesh.util.wrap_as_stream(data), file_type="glb", process=False).geometry.popitem()[1]
     assert read.vertices == pytest.approx(mesh.vertices, abs=1e-6)
@@ -142,6 +101,6 @@ def test_a_glowing_mesh_needs_no_light():
 
 def test_screen_colours_become_shares_of_light():
     """Black and white stay; the middle of the screen's scale is about a fifth of the light. [IEC 61966-2-1]"""
-    assert bodies.linear([0, 255]) == pytest.approx([0.0, 1.0])
-    assert bodies.linear(128) == pytest.approx(0.2159, abs=1e-4)
-    assert bodies.rgb("#0072b2") == (0, 114, 178)
+    assert linear([0, 255]) == pytest.approx([0.0, 1.0])
+    assert linear(128) == pytest.approx(0.2159, abs=1e-4)
+    assert rgb("#0072b2") == (0, 114, 178)
