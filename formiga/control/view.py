@@ -79,7 +79,7 @@ class View:
             has = "no drive" if drive is None else f"the channels {', '.join(drive.channels)}"
             controller = self.group.controller
             raise WorldError(f"{where(controller)}<{of(controller).tag}> drives two wheels, and the robots of "
-                             f"'{self.group.name}' have {has}. <course>, the neural controllers or one of your own can drive them.")
+                             f"'{self.group.name}' have {has}. <course>, a network or a controller of your own can drive them.")
         return drive
 
     def memory(self, name: str, first: Any) -> Any:
