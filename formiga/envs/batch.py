@@ -287,7 +287,7 @@ def inputs_of(group: Group) -> tuple[list[str], list[float]]:
     """The sensors that are observed, and the readings that count as one: those of the network, else all that can be."""
     if isinstance(group.controller, Network):
         return group.controller.sensors, group.controller.scales(group)
-    seen = [sensor for sensor in group.sensors if hasattr(sensor, "full")]
+    seen = [sensor for sensor in group.sensors if sensor.full is not None]
     if not seen:
         raise WorldError(f"{where(group)}'{group.name}' carries no sensor with a full reading to be measured in, such as "
                          "<proximity> or <light>, so there is nothing to observe.")

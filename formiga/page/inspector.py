@@ -27,7 +27,7 @@ class Inspector:
         self._whose = ""
 
     def html(self, robot: dict[str, Any] | None, time: float) -> str:
-        """What to show: a hint if nobody is selected."""
+        """What to show: a hint without a selection."""
         if robot is None:
             return f'<div style="color:{SOFT};font-size:13px;padding:6px 14px">{HINT}</div>'
         self._remember(robot, time)
@@ -56,8 +56,8 @@ class Inspector:
 
     def _sensor(self, name: str, values: Any, sensor: Any) -> str:
         finite = values[np.isfinite(values)]
-        full = float(getattr(sensor, "full", 0.0)) or float(np.abs(finite).max(initial=0.0)) or 1.0
-        angles = getattr(sensor, "angles", None)
+        full = float((sensor is not None and sensor.full) or 0.0) or float(np.abs(finite).max(initial=0.0)) or 1.0
+        angles = sensor.angles if sensor is not None else None
         polar = _polar(angles, values, full) if angles is not None and len(angles) == len(values) else ""
         return (f'{_title(name)}<div style="display:flex;gap:8px;align-items:center">{polar}{self._plot(name, full)}</div>'
                 f"{_numbers('', values)}")

@@ -56,7 +56,7 @@ class Barrier:
         names = joint_names(scene.group.robot)
         if "turret" in names and state.joint_position.size:
             gripper = gripper + state.joint_position[:, robots, names.index("turret")]
-        parts = getattr(scene.model, "parts", ())
+        parts = scene.model.parts
         things, rows = scene.once("grippable", lambda world: grippable(world, parts))
         lying = np.concatenate([state.movables[:, :, :3], from_above(state.bodies[:, rows])], axis=1)
         out = np.empty((*gripper.shape, 1))
@@ -78,19 +78,19 @@ def grippable(world: World, parts: Sequence[Part]) -> tuple[Grippable, list[int]
     """Robots, balls, pucks, blocks and then solids, but for those that say that they are not; and the solids' rows in the
     state's `bodies`."""
     def can(thing: Any) -> bool:
-        return bool(getattr(thing, "grippable", True))
+        return bool(thing.grippable)
 
     rows = [row for row, part in enumerate(parts) if part.thing >= 0 and isinstance(world.things[part.thing], Solid)]
     lying = [*world.movables, *(world.things[parts[row].thing] for row in rows)]
-    radius = [np.full(group.count, float(getattr(group.robot, "radius", 0.0))) for group in world.groups]
+    radius = [np.full(group.count, group.robot.radius) for group in world.groups]
     robot = [np.full(group.count, can(group.robot)) for group in world.groups]
     outlines = [outline(thing) for thing in lying]
     movables = [-1.0 if not can(thing) else 0.0 if corners else thing.size[0] / 2 if isinstance(thing, Solid) else thing.radius
                 for thing, corners in zip(lying, outlines, strict=True)]
     edges = [(*a, *b) for corners in outlines for a, b in zip(corners, corners[1:] + corners[:1], strict=True)]
     first = np.cumsum([0, *(len(corners) for corners in outlines)])
-    return Grippable(np.concatenate([np.empty(0), *radius]), np.concatenate([np.empty(0, np.bool_), *robot]), np.array(movables),
-                     first, np.array(edges).reshape(-1, 4)), rows
+    return Grippable(np.concatenate([np.empty(0), *radius]), np.concatenate([np.empty(0, np.bool_), *robot]),
+                     np.array(movables), first, np.array(edges).reshape(-1, 4)), rows
 
 
 def outline(thing: Any) -> tuple[tuple[float, float], ...]:

@@ -229,7 +229,7 @@ class _Edit:
             raise _CannotKeep
         self.attributes(node, kinds_of(Group), old, new)
         self.attributes(node, of(new.robot).kinds, old.robot, new.robot)
-        around, children = getattr(new.robot, "profile", None), [child for child in node if isinstance(child.tag, str)]
+        around, children = new.robot.profile, [child for child in node if isinstance(child.tag, str)]
         if len(children) != sum(len(parts) for parts in _carried(old).values()):
             raise _CannotKeep
         for role, parts in _carried(new).items():
@@ -264,11 +264,14 @@ class _Edit:
 
     # -- attributes ----------------------------------------------------------------------------------------------------
     def attributes(self, node: Any, kinds: Mapping[str, Kind], old: Any, new: Any) -> None:
-        """Write those that differ; files by their full path if the document moves."""
+        """Write those that differ; files by their full path if the document moves. What is written again gets its new name."""
+        former = self.known[node.tag].aliases if node.tag in self.known else {}
         for name, kind in kinds.items():
             before, now = getattr(old, name), getattr(new, name)
             if before == now and not (self.folder and kind.base == "file" and name in node.attrib):
                 continue
+            for alias in [alias for alias, stands_for in former.items() if stands_for == name]:
+                node.attrib.pop(alias, None)
             if now is None:
                 node.attrib.pop(name, None)
             else:
@@ -282,7 +285,7 @@ def _carried(group: Group) -> dict[str, tuple[Any, ...]]:
 
 
 def _key(element: Any) -> tuple[str, str]:
-    return of(element).tag, str(getattr(element, "name", ""))
+    return of(element).tag, str(element.name) if "name" in of(element).kinds else ""
 
 
 # -- nodes with the white space between them -----------------------------------------------------------------------------

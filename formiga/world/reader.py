@@ -168,9 +168,13 @@ class _Reader:
             raise child.wrong(f"<{child.tag}> cannot stand in <{node.tag}>; <{node.tag}> has attributes only.")
 
     def attributes(self, node: Node, kinds: Mapping[str, Kind]) -> dict[str, Any]:
-        """The attributes that are written, as values."""
-        values = {}
-        for name, text in node.attributes.items():
+        """The attributes that are written, as values; one that has a new name may be written with its former one."""
+        values: dict[str, Any] = {}
+        aliases = self.known[node.tag].aliases if node.tag in self.known else {}
+        for written, text in node.attributes.items():
+            name = aliases.get(written, written)
+            if name in values:
+                raise node.wrong(f"<{node.tag}> has '{name}' twice: '{written}' is its former name. Leave one out.")
             if name not in kinds:
                 accepts = f"It accepts: {', '.join(kinds)}" if kinds else "It has none"
                 raise node.wrong(f"<{node.tag}> has no attribute '{name}'.{suggest(name, kinds)} {accepts}.")
@@ -218,7 +222,7 @@ class _Reader:
         parts: dict[str, list[Any]] = {role: [] for role in IN_ROBOT}
         for child in node.children:
             known = self.element(child, node, IN_ROBOT)
-            parts[known.role].append(self.build(child, known, getattr(robot, "profile", None)))
+            parts[known.role].append(self.build(child, known, robot.profile))
         only_one(parts["controller"], "controller")
         self.groups.append((node, {
             **values, "robot": robot, "place": parts["placement"], "sensors": parts["sensor"],

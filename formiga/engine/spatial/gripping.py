@@ -44,17 +44,18 @@ def aim(model: Model, state: State, w: int, data: Any, loaded: Any) -> None:
 
 
 def grip_all(model: Model, state: State, w: int, events: list[Event]) -> None:
-    """Close and open the grippers of a world as they were told."""
+    """Close and open the grippers of a world as ordered; that of a robot that is not alive stays as it is."""
     N, at = len(model.machines), model.grippers[:, 0]
     if len(at) == 0:
         return
-    wanted = (state.joint_command[w, at, model.grippers[:, 1]] > CLOSED) & state.alive[w, at]
     holding, torn = state.grips[w, at, Grip.MODE] != Grip.OPEN, state.grips[w, at, Grip.FORCE] == Grip.TORN
+    wanted = np.where(state.alive[w, at], state.joint_command[w, at, model.grippers[:, 1]] > CLOSED, holding | torn)
     if (wanted == (holding | torn)).all():
         return
     time = float(state.step[w]) * model.dt
     for i in at[~wanted & holding]:
-        events.append(Event(w, time, "release", f"{name_of(model, i)} lets go of {name_of(model, int(state.grips[w, i, Grip.HELD]))}"))
+        held = name_of(model, int(state.grips[w, i, Grip.HELD]))
+        events.append(Event(w, time, "release", f"{name_of(model, i)} lets go of {held}"))
         state.grips[w, i] = 0.0
     state.grips[w, at[~wanted & torn], Grip.FORCE] = 0.0
     closing = at[wanted & ~holding & ~torn]
@@ -67,7 +68,7 @@ def grip_all(model: Model, state: State, w: int, events: list[Event]) -> None:
         found = _nearest(model, bodies, held_by, i, jaw)
         if found >= 0:
             other = _pose(model, bodies, model.hold[found] if found < N else model.held[found - N, 0])
-            loose = getattr(model.machines[i].robot, "grasp", "rigid") == "loose"
+            loose = model.machines[i].robot.grasp == "loose"
             state.grips[w, i, : Grip.AIM.start] = (Grip.LOOSE if loose else Grip.RIGID), found, 0.0
             state.grips[w, i, Grip.AIM] = aimed(own, other, jaw, loose)
             events.append(Event(w, time, "grip", f"{name_of(model, i)} grips {name_of(model, found)}"))
@@ -89,7 +90,7 @@ def _nearest(model: Model, bodies: Any, held_by: Any, i: int, jaw: Any) -> int:
     """What is in the jaw of robot i: the number of a robot, N + that of another body, or -1."""
     reach = 0.5 * model.machines[i].robot.grip_reach
     away = held_by - jaw
-    gap = np.hypot(away[:, 0], away[:, 1]) - model.flat.radius
+    gap = np.hypot(away[:, 0], away[:, 1]) - model.above.radius
     gap[(np.abs(away[:, 2]) > TALL) | (gap > reach)] = np.inf
     gap[i] = np.inf
     found = int(np.argmin(gap))
@@ -235,7 +236,7 @@ def name_of(model: Model, number: int) -> str:
             if robots.start <= number < robots.stop:
                 return f"{group.name}.{number - robots.start}"
     thing = model.world.things[model.held[number - len(model.machines), 1]]
-    return str(getattr(thing, "name", "thing"))
+    return str(thing.name)
 
 
 __all__ = ["aim", "aimed", "forces_of", "grip_all", "name_of", "note_pulls", "pulls_before", "pull_all", "rings"]

@@ -1,7 +1,7 @@
 """What sensors ask of the spatial engine: rays, lights and images.
 
-Over a level floor with nothing on it but walls, obstacles and formiga's own robots the planar engine answers, from the same
-world seen from above. Elsewhere rays are MuJoCo's.
+Over a level floor with nothing on it but walls, obstacles and formiga's own robots, beams are cast in the world seen from
+above. Elsewhere rays are MuJoCo's.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from formiga.engine.beams import Beams
-from formiga.engine.planar import pipeline as planar
+from formiga.engine.above import looking as above
+from formiga.engine.beams import SENSOR_HEIGHT, Beams
 from formiga.engine.spatial.model import EVERYTHING, Model
 from formiga.engine.spatial.painter import Painter
 from formiga.errors import WorldError
 from formiga.geometry import matrix
 from formiga.state import Floats, State
+from formiga.world.mount import CHASSIS
 
-SENSOR_HEIGHT = 0.6                            # of rays around a robot, in its heights: only on rough ground does it matter
 UP = np.array([0.0, 0.0, 1.0])
 SEEN = np.array([1, 1, 0, 1, 1, 1], np.uint8)  # groups of geoms that rays meet
 
@@ -27,7 +27,7 @@ SEEN = np.array([1, 1, 0, 1, 1, 1], np.uint8)  # groups of geoms that rays meet
 def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) -> Floats:
     """Distances (W, n, B) along beams around each robot; infinity where nothing is within reach."""
     if model.level:
-        return planar.cast(model.flat, state, beams, reach, robots)
+        return above.cast(model.above, state, beams, reach, robots)
     origin, direction = (np.column_stack([part, np.zeros(len(part))]) for part in (beams.origin, beams.direction))
     heights = [SENSOR_HEIGHT * machine.robot.height for machine in model.machines[robots]]
     return _rays(model, state, origin, direction, reach, robots, heights)
@@ -36,7 +36,7 @@ def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) 
 def cast_turned(model: Model, state: State, beams: Beams, turn: Floats, reach: float, robots: slice) -> Floats:
     """As `cast`, but each robot's beams are turned about where they start, by turn (W, n, B) in rad."""
     if model.level:
-        return planar.cast_turned(model.flat, state, beams, turn, reach, robots)
+        return above.cast_turned(model.above, state, beams, turn, reach, robots)
     out = np.empty(turn.shape)
     for b in range(turn.shape[2]):  # a beam at a time, as its own ring of one for each robot
         for w in range(turn.shape[0]):
@@ -53,32 +53,34 @@ def shadow(model: Model, state: State, angles: tuple[float, ...], mount: float, 
            curve: tuple[float, ...], robots: slice) -> Floats:
     """Readings (W, n, sensors) of a ring of sensors by the shadow method, over a level floor."""
     _refuse_hills(model, "shadow")
-    return planar.shadow(model.flat, state, angles, mount, reach, cone, curve, robots)
+    return above.shadow(model.above, state, angles, mount, reach, cone, curve, robots)
 
 
 def sample(model: Model, state: State, angles: tuple[float, ...], mount: float, reach: float, cone: float,
            curve: tuple[float, ...], robots: slice) -> Floats:
     """Readings (W, n, sensors) of a ring of sensors from generated samples, over a level floor."""
     _refuse_hills(model, "sampling")
-    return planar.sample(model.flat, state, angles, mount, reach, cone, curve, robots)
+    return above.sample(model.above, state, angles, mount, reach, cone, curve, robots)
 
 
 def look(model: Model, state: State, reach: float, most: int, robots: slice) -> tuple[Floats, Any]:
     """The lights that cameras see, as in the plane: walls, obstacles and robots hide them, hills do not."""
-    return planar.look(model.flat, state, reach, most, robots)
+    return above.look(model.above, state, reach, most, robots)
 
 
-def paint(model: Model, state: State, width: int, height: int, field: float, eye: float, robots: slice) -> Any:
-    """Images (W, n, height, width, 3) of what robots see straight ahead from so high above their feet, in colours 0..255."""
+def paint(model: Model, state: State, width: int, height: int, field: float, eye: Floats, robots: slice,
+          on: str = CHASSIS) -> Any:
+    """Images (W, n, height, width, 3) from a camera with the pose eye (7,) in the frame of a part of each robot, which looks
+    along its x, in colours 0..255."""
     out = np.empty((model.worlds, robots.stop - robots.start, height, width, 3), np.uint8)
-    scratch = state.scratch
+    scratch, rows = state.scratch, model.part_rows(on, robots)
     if scratch.painter is None or scratch.painter.size != (width, height):
         scratch.painter = Painter(model.mj, width, height)
     for w in range(model.worlds):
         mujoco.mj_setState(model.mj, scratch.data, state.own.integration[w], EVERYTHING)
         mujoco.mj_forward(model.mj, scratch.data)
         for i in range(robots.start, robots.stop):
-            scratch.painter.paint(scratch.data, state.bodies[w, model.chassis[i]], eye, field, out[w, i - robots.start])
+            scratch.painter.paint(scratch.data, state.bodies[w, rows[i - robots.start]], eye, field, out[w, i - robots.start])
     return out
 
 
@@ -88,12 +90,15 @@ def _refuse_hills(model: Model, technique: str) -> None:
                          "own robots; here take ray, cone or moving.")
 
 
-def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice) -> Floats:
-    """Distances (W, n, B) along rays (B, 3) in the frame of each robot's chassis; infinity where nothing is within reach."""
-    return _rays(model, state, origin, direction, reach, robots, [0.0] * (robots.stop - robots.start))
+def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice,
+         on: str = CHASSIS) -> Floats:
+    """Distances (W, n, B) along rays (B, 3) in the frame of a part of each robot; infinity where nothing is within reach. The
+    robot's own bodies are not in their way."""
+    return _rays(model, state, origin, direction, reach, robots, [0.0] * (robots.stop - robots.start), on)
 
 
-def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice, heights: Any) -> Floats:
+def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice, heights: Any,
+          on: str = CHASSIS) -> Floats:
     out = np.full((model.worlds, robots.stop - robots.start, len(origin)), np.inf)
     mj, data = model.mj, state.scratch.data
     far = np.empty(len(origin))
@@ -102,10 +107,10 @@ def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: 
     for w in range(model.worlds):
         mujoco.mj_setState(mj, data, state.own.integration[w], EVERYTHING)
         mujoco.mj_kinematics(mj, data)
-        poses = state.bodies[w, model.chassis[robots]]
+        poses = state.bodies[w, model.part_rows(on, robots)]
         for i, pose, turn in zip(range(robots.start, robots.stop), poses, matrix(poses[:, 3:]), strict=True):
             middle, ways = pose[:3] + heights[i - robots.start] * turn[:, 2], direction @ turn.T
-            if outward and not hasattr(model.machines[i].robot, "file"):
+            if outward and on == CHASSIS and model.machines[i].robot.prism:
                 mujoco.mj_multiRay(mj, data, middle, ways.ravel(), SEEN, True, int(model.hold[i]), many, far, None, len(far),
                                    reach + float(mount.max()))
                 distance = np.where(far >= 0.0, np.maximum(far - mount, 0.0), np.inf)
@@ -143,7 +148,7 @@ def _within(mj: Any, data: Any, point: Floats, own: int) -> bool:
 
 def light(model: Model, state: State, diodes: Any, robots: slice) -> Floats:
     """Readings (W, n, S) of light sensors. Walls, obstacles and robots hide lamps by their heights; hills do not."""
-    return planar.light(model.flat, state, diodes, robots)
+    return above.light(model.above, state, diodes, robots)
 
 
 def points(model: Model, state: State, local: Floats, robots: slice) -> Floats:

@@ -22,7 +22,7 @@ from formiga.world.placement import At
 if TYPE_CHECKING:
     from formiga.session.session import Session
 
-MOST_NAMES = 200        # robots of a group that are offered while somebody types
+MOST_NAMES = 200        # robots of a group that are offered as completions
 _PLACE = kinds_of(At)
 
 

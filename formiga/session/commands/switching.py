@@ -1,5 +1,4 @@
-"""Commands that switch things on and off, and take robots by their motors: enable, disable, toggle, drive,
-steer, out."""
+"""Commands that switch things on and off, and drive robots by hand: enable, disable, toggle, drive, steer, out."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from formiga.errors import suggest
 from formiga.session import edit, names
 from formiga.session.commands import arguments
 from formiga.session.drives import AXES, WHEELS, channel_names
-from formiga.session.drives import names as output_names
+from formiga.session.drives import names as known_names
 from formiga.world.model import Arena
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def commands(session: Session) -> list[CommandSpec]:
         CommandSpec("steer", "steer ROBOT ahead|aside|turn SHARE | steer ROBOT off", STEER, partial(steer, session),
                     complete=partial(_axes, session)),
         CommandSpec("out", "out [ROBOT.]NAME VALUE | out [ROBOT.]NAME off", OUT, partial(out, session),
-                    complete=partial(_outputs, session)),
+                    complete=partial(_ordered_names, session)),
     ]
 
 
@@ -51,7 +50,7 @@ leaves out: two wheels do not go aside, a car turns only as it drives.
 bind ArrowUp +go; alias +go 'steer 0 ahead 1'; alias -go 'steer 0 ahead 0'"""
 
 
-OUT = """Tells one motor of a robot something: wheel_l and wheel_r a share of the top speed, and in space what else it has.
+OUT = """Orders one wheel or joint of a robot: wheel_l and wheel_r a share of the top speed, a joint (in space) a number.
 out grip 1 closes the gripper of the selected robot, or of the only one; out swarm.0.turret 0.5 turns that turret by 0.5 rad/s;
 out swarm.grip 0 opens those of a group; off gives it back to the controller. bind UP 'out wheel_l 1; out wheel_r 1'"""
 
@@ -72,7 +71,7 @@ def toggle(session: Session, call: Call) -> None:
         _switch(session, call, not session.sim.state.alive[0, first])
     else:
         thing = names.element(session.world, target)
-        _switch(session, call, not getattr(thing, _flag(thing), False))
+        _switch(session, call, not names.attribute(thing, _flag(thing), False))
 
 
 def _switch(session: Session, call: Call, on: bool) -> None:
@@ -124,10 +123,10 @@ def steer(session: Session, call: Call) -> None:
 
 
 def out(session: Session, call: Call) -> None:
-    """All at once: a group's robots are alike."""
+    """Of one robot, or of all robots of a group."""
     call.exactly(2)
-    who, _, name = call.args[0].rpartition(".")
-    robots = _told(session, call, who)
+    owner, _, name = call.args[0].rpartition(".")
+    robots = _ordered(session, call, owner)
     value = None
     if call.args[1] != "off":
         channels = {each for group in session.world.groups for each in channel_names(group.robot)}
@@ -137,15 +136,15 @@ def out(session: Session, call: Call) -> None:
         session.actuate(robot, name, value)
 
 
-def _told(session: Session, call: Call, who: str) -> Iterable[int]:
-    """The robots that a name in front of an output means; without one, the selected robot, or the only one."""
+def _ordered(session: Session, call: Call, owner: str) -> Iterable[int]:
+    """The robots that a name in front of a joint means; without one, the selected robot, or the only one."""
     world = session.world
-    if who:
-        target = names.find(world, who)
+    if owner:
+        target = names.find(world, owner)
         if target.kind == "group":
             robots = world.slices[target.index]
             return range(robots.start, robots.stop)
-        return [names.robot(world, who)]
+        return [names.robot(world, owner)]
     if session.selected >= 0:
         return [session.selected]
     if world.robots != 1:
@@ -154,13 +153,13 @@ def _told(session: Session, call: Call, who: str) -> Iterable[int]:
     return [0]
 
 
-def _outputs(session: Session, args: list[str]) -> Iterator[str]:
+def _ordered_names(session: Session, args: list[str]) -> Iterator[str]:
     if len(args) != 1:
         yield "off"
         return
     world, joints = session.world, session.sim.model.moves_joints
     for group in world.groups:
-        known = output_names(group.robot, joints)
+        known = known_names(group.robot, joints)
         yield from known
         yield from (f"{group.name}.{name}" for name in known)
         number = args[0].removeprefix(f"{group.name}.").partition(".")[0]
