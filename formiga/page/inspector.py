@@ -82,13 +82,22 @@ class Inspector:
                 f'<rect width="{width}" height="{height}" fill="none" stroke="{LINE}"/>{lines}</svg>')
 
 
+def _drive(robot: dict[str, Any]) -> list[tuple[str, str]]:
+    """What the drive did in the last step: speeds of wheels, then angles."""
+    wheels, angles = [], []
+    for (name, value), rolls in zip(robot["channels"].items(), robot["rolls"], strict=True):
+        shown = f"{100 * value:.2f}" if rolls else f"{degrees(value):.1f}"
+        (wheels if rolls else angles).append(f'<b id="formiga-{escape(name)}">{shown}</b>')
+    rows = [("wheels", wheels, " cm/s"), ("angles", angles, "°")]
+    return [(what, ", ".join(values) + unit) for what, values, unit in rows if values]
+
+
 def _head(robot: dict[str, Any]) -> str:
     flags = {"touching": robot["crashed"], "stopped": not robot["alive"], "driven by hand": robot["driven"]}
     about = " · ".join([escape(robot["robot"]), *(word for word, on in flags.items() if on)])
     rows = [("x, y", f'<b id="formiga-x">{robot["x"]:.4f}</b>, <b id="formiga-y">{robot["y"]:.4f}</b> m'),
             ("heading", f'<b id="formiga-heading">{degrees(robot["heading"]) % 360:.1f}</b>°'),
-            ("wheels", f'<b id="formiga-left">{100 * robot["left"]:.2f}</b>, '
-                       f'<b id="formiga-right">{100 * robot["right"]:.2f}</b> cm/s'),
+            *_drive(robot),
             ("crashes", f'<b id="formiga-crashes">{robot["crashes"]}</b> steps'),
             ("controller", escape(robot["controller"]))]
     rows[2:2] = _space(robot.get("space") or {})

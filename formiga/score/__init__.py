@@ -30,6 +30,7 @@ from formiga.kernels.program import Stage
 from formiga.score.terms import AGGREGATION, CLEARANCE, COVERAGE, DISPERSION, GRID, LIGHT, TERMS, Facts, look_around, value
 from formiga.sense.proximity import Proximity
 from formiga.state import Floats, State
+from formiga.world.drives import Differential, tops
 from formiga.world.elements import element, number, of, text, where
 from formiga.world.model import Group, Lamp, World
 
@@ -80,7 +81,8 @@ class Score:
     reward (W, n) is that of the last step; total (W,) the sum over steps of the group's mean.
     """
 
-    def __init__(self, world: World, model: Any, state: State, group: Group) -> None:
+    def __init__(self, world: World, model: Any, state: State, group: Group, twist: Floats) -> None:
+        """twist (W, N, 3): of all robots, `engine.twist`; its numbers are read after each step."""
         self.factors, self.weights = plan(world, group)
         self.own = [term for term in world.fitness if not isinstance(term, Fitness)]
         self.state, self.dt = state, model.dt
@@ -88,12 +90,14 @@ class Score:
         self.uses = self.factors.any(axis=0)
         self.group, self.near = group, proximity_of(group)
         self.robots = world.slices[world.groups.index(group)]
-        region = model.region
+        region, drive = model.region, group.robot.drive
+        two_wheels = isinstance(drive, Differential)
+        top, turn = (1.0, 1.0) if drive is None else (each or 1.0 for each in tops(drive))
         W, n = state.worlds, group.count
         self.reward, self.total = np.zeros((W, n)), np.zeros(W)
         self.facts = Facts(
-            position=state.position, wheels=state.drive, crashed=state.crashed, near=np.zeros((W, n, 0)),
-            full=self.near.full if self.near else 1.0, top=group.robot.top_speed,
+            position=state.position, wheels=state.drive, twist=twist, two_wheels=two_wheels, crashed=state.crashed,
+            near=np.zeros((W, n, 0)), full=self.near.full if self.near else 1.0, top=top, turn=turn,
             radius=group.robot.radius, first=self.robots.start,
             last=self.robots.stop, lamps=model.lamps, x0=region.x0, y0=region.y0, width=region.x1 - region.x0,
             depth=region.y1 - region.y0, centre=np.zeros(2), visited=np.zeros((W, GRID, GRID), np.bool_), share=np.zeros(W))

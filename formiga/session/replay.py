@@ -80,7 +80,8 @@ class Replay:
         state, poses, at = self.sim.state, self.poses, self.index
         state.position[0, :, 0], state.position[0, :, 1] = poses.x[at, 0], poses.y[at, 0]
         state.heading[0] = poses.heading[at, 0]
-        state.drive[0, :, 0], state.drive[0, :, 1] = poses.left[at, 0], poses.right[at, 0]
+        known = min(state.drive.shape[2], poses.drive.shape[3])
+        state.drive[0, :, :known] = poses.drive[at, 0, :, :known]
         state.crashed[0], state.alive[0] = poses.crashed[at, 0], poses.alive[at, 0]
         state.crashes[0] = self._crashes[at]
         state.velocity[0] = poses.velocity[at, 0]

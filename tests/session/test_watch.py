@@ -69,7 +69,7 @@ def test_the_inspector_tells_what_the_state_says(workspace):
     robot, state = workspace.session.frame().extra["robot"], workspace.session.sim.state
     assert (robot["name"], robot["group"], robot["number"], robot["robot"]) == ("rovers.1", "rovers", 5, "disc")
     assert (robot["x"], robot["y"]) == tuple(state.position[0, 5]) and robot["heading"] == state.heading[0, 5]
-    assert (robot["left"], robot["right"]) == tuple(state.drive[0, 5]) and robot["driven"]
+    assert tuple(robot["channels"].values()) == tuple(state.drive[0, 5]) and robot["driven"]
     assert np.array_equal(robot["readings"]["odometry"], workspace.session.sim.readings["rovers"]["odometry"][0, 1])
 
 

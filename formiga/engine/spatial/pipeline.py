@@ -308,6 +308,16 @@ def _zones(model: Model, state: State, w: int) -> None:
         state.scratch.inside[w, number] = now
 
 
+def twist(model: Model, state: State) -> Floats:
+    """(W, N, 3) vx, vy, turning rate that the drives were to give in the last step."""
+    return np.asarray(state.scratch.twist)
+
+
+def told(model: Model, state: State) -> Floats:
+    """Where orders would go if there were stages."""
+    return state.drive
+
+
 def step_stages(model: Model, state: State) -> list[Stage] | None:
     """None: MuJoCo is no kernel, and a world in space is stepped by the readable loop."""
     return None
@@ -325,4 +335,4 @@ def light_stages(model: Model, state: State, diodes: Any, robots: slice, out: Fl
 
 __all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
            "events", "forces", "holding", "init", "inspect", "light", "light_stages", "look", "paint", "places", "points",
-           "put_down", "rays", "sample", "shadow", "step", "step_stages"]
+           "put_down", "rays", "sample", "shadow", "step", "step_stages", "told", "twist"]

@@ -1,4 +1,4 @@
-"""Commands that switch things on and off, and drive robots by hand: enable, disable, toggle, drive, out."""
+"""Commands that switch things on and off, and drive robots by hand: enable, disable, toggle, drive, steer, out."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from formiga.console import Call, CommandSpec
 from formiga.console.errors import brief
+from formiga.errors import suggest
 from formiga.session import edit, names
 from formiga.session.commands import arguments
-from formiga.session.drives import WHEELS
+from formiga.session.drives import AXES, WHEELS, channel_names
 from formiga.session.drives import names as known_names
 from formiga.world.model import Arena
 
@@ -29,14 +30,24 @@ def commands(session: Session) -> list[CommandSpec]:
                     partial(disable, session), complete=typed),
         CommandSpec("toggle", "toggle NAME", "Switches it on if it is off, and off if it is on.", partial(toggle, session),
                     complete=typed),
-        CommandSpec("drive", "drive ROBOT LEFT RIGHT | drive ROBOT off", DRIVE, partial(drive, session), complete=typed),
+        CommandSpec("drive", "drive ROBOT LEFT RIGHT | drive ROBOT SHARE... | drive ROBOT off", DRIVE, partial(drive, session),
+                    complete=typed),
+        CommandSpec("steer", "steer ROBOT ahead|aside|turn SHARE | steer ROBOT off", STEER, partial(steer, session),
+                    complete=partial(_axes, session)),
         CommandSpec("out", "out [ROBOT.]NAME VALUE | out [ROBOT.]NAME off", OUT, partial(out, session),
                     complete=partial(_ordered_names, session)),
     ]
 
 
 DRIVE = """Takes a robot's two wheels, each from -1 to 1 of its top speed; off gives them back to its controller.
+A robot with another drive takes a share for each of its channels: an omni one for each wheel, a car speed and steering.
 bind w +go; alias +go 'drive 0 1 1'; alias -go 'drive 0 0 0'"""
+
+
+STEER = """Drives any robot as a driver does, in shares of its top speeds from -1 to 1: ahead, aside (to the left), turn (left).
+The other two stay as they are, so that keys add up; off gives the robot back to its controller. What a drive cannot do it
+leaves out: two wheels do not go aside, a car turns only as it drives.
+bind ArrowUp +go; alias +go 'steer 0 ahead 1'; alias -go 'steer 0 ahead 0'"""
 
 
 OUT = """Orders one wheel or joint of a robot: wheel_l and wheel_r a share of the top speed, a joint (in space) a number.
@@ -91,8 +102,24 @@ def drive(session: Session, call: Call) -> None:
         call.most(2)
         session.drive(robot, None)
     else:
-        call.most(3)
-        session.drive(robot, (call.number(1, "LEFT", -1, 1), call.number(2, "RIGHT", -1, 1)))
+        known = channel_names(names.group_of(session.world, robot).robot)
+        words = ("LEFT", "RIGHT") if known == WHEELS else tuple(name.upper() for name in known)
+        if words:
+            call.most(1 + len(words))
+        session.drive(robot, tuple(call.number(1 + k, word, -1, 1) for k, word in enumerate(words)) or (0.0,))
+
+
+def steer(session: Session, call: Call) -> None:
+    call.least(2)
+    robot = names.robot(session.world, call.args[0])
+    if call.args[1] == "off":
+        call.most(2)
+        session.drive(robot, None)
+        return
+    call.exactly(3)
+    if (axis := call.args[1]) not in AXES:
+        raise call.wrong(f"'{brief(axis)}' is no way to steer.{suggest(brief(axis), AXES)} There are: {', '.join(AXES)}, off.")
+    session.steer(robot, axis, call.number(2, "SHARE", -1, 1))
 
 
 def out(session: Session, call: Call) -> None:
@@ -102,7 +129,8 @@ def out(session: Session, call: Call) -> None:
     robots = _ordered(session, call, owner)
     value = None
     if call.args[1] != "off":
-        limit = 1.0 if name in WHEELS else inf
+        channels = {each for group in session.world.groups for each in channel_names(group.robot)}
+        limit = 1.0 if name in channels else inf
         value = call.number(1, "VALUE", -limit, limit)
     for robot in robots:
         session.actuate(robot, name, value)
@@ -137,6 +165,10 @@ def _ordered_names(session: Session, args: list[str]) -> Iterator[str]:
         number = args[0].removeprefix(f"{group.name}.").partition(".")[0]
         if args[0].startswith(f"{group.name}.") and number.isdecimal():
             yield from (f"{group.name}.{number}.{name}" for name in known)
+
+
+def _axes(session: Session, args: list[str]) -> Iterable[str]:
+    return (*AXES, "off") if len(args) == 2 else _names(session, args)
 
 
 def _names(session: Session, args: list[str]) -> Iterable[str]:
