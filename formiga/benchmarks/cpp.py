@@ -34,7 +34,7 @@ _ARRAY = ("position", "heading", "segment", "disc", "direction", "table", "weigh
 
 
 class Scene(ctypes.Structure):
-    """What plain.cpp is told, field by field as there."""
+    """The parameters of plain.cpp, in the order of its struct."""
 
     _fields_ = [*((name, c_int64) for name in _WHOLE), *((name, c_double) for name in _REAL),
                 *((name, POINTER(c_double)) for name in _ARRAY), ("key", POINTER(c_uint64))]
@@ -94,9 +94,11 @@ def cpu() -> str:
 class Plain:
     """The C++ twin of a simulation of one group, from where the simulation is now.
 
-    A <perceptron> has in each world the genotype that the simulation was given for it, and is praised for "speed
-    straightness clearance" less "crashes", whatever the world's <fitness>; other controllers are not praised.
+    A <perceptron> has in each world the genotype that the simulation was given for it, and gets "speed
+    straightness clearance" less "crashes" as its fitness, whatever the world's <fitness>; other controllers get none.
     """
+
+    _made: int | None = None  # the address of the C++ object; None if it could not be made
 
     def __init__(self, simulation: Simulation) -> None:
         model, state = simulation.model, simulation.state
@@ -141,5 +143,5 @@ class Plain:
         return position, heading, crashes, total
 
     def __del__(self) -> None:
-        if getattr(self, "_made", None):
+        if self._made:
             self._library.plain_free(self._made)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +21,22 @@ if TYPE_CHECKING:
 MOST_EXPLOSIONS = 10    # that are told one by one
 
 
+@dataclass(frozen=True)
+class Asked:
+    """The options of a run."""
+
+    engine: str | None
+    seconds: float | None
+    seed: int
+    worlds: int
+    threads: int | None
+    out: str | None
+    every: int
+    tables: tuple[str, ...]
+    picture: str | None
+    script: str | None
+
+
 @click.command("run")
 @click.argument("world", default="corral")
 @options.engine
@@ -34,15 +51,16 @@ MOST_EXPLOSIONS = 10    # that are told one by one
               help="Records into DIR/run.parquet, and writes DIR/summary.json. Those of an earlier run are replaced.")
 @click.option("--every", type=click.IntRange(1, 2**31 - 1), default=1, show_default=True, metavar="N",
               help="Records every N steps.")
+@click.option("--tables", metavar="NAMES", default="", callback=lambda ctx, parameter, text: _names(text),
+              help="Also records joints, readings, orders or events, with commas between them, into DIR/run.joints.parquet ...")
 @click.option("--picture", metavar="FILE", help="Draws the first world at the end, with trails, into FILE.png, .svg or .pdf.")
 @click.option("--script", metavar="FILE.fsh", help="Console commands that act while it runs: switch lamps, drive, spawn ...")
 @options.json_file
 @options.settings
 @options.own_elements
 @click.option("--quiet", is_flag=True, help="Prints complaints only.")
-def command(world: str, engine: str | None, seconds: float | None, seed: int, worlds: int, threads: int | None,
-            out: str | None, every: int, picture: str | None, script: str | None, json_path: str | None,
-            settings: dict[str, str], own: tuple[str, ...], quiet: bool) -> int:
+def command(world: str, settings: dict[str, str], own: tuple[str, ...], json_path: str | None, quiet: bool,
+            **given: Any) -> int:
     """Run a world and print a summary.
 
     WORLD is a file or the name of a shipped world; `formiga list worlds` shows them.
@@ -53,10 +71,12 @@ def command(world: str, engine: str | None, seconds: float | None, seed: int, wo
     from formiga import lab
     from formiga.cli.progress import Display, Signals
 
+    asked_for = Asked(**given)
+    out, picture, worlds, engine = asked_for.out, asked_for.picture, asked_for.worlds, asked_for.engine
     options.load(own)
     document = lab.read_document(world, **settings)
     described = document.world
-    asked = described.seconds if seconds is None else seconds
+    asked = described.seconds if asked_for.seconds is None else asked_for.seconds
     with ExitStack() as stack:
         if out is not None:
             stack.enter_context(lab.folder_for(out))
@@ -64,12 +84,12 @@ def command(world: str, engine: str | None, seconds: float | None, seed: int, wo
         options.refuse_unwritable(json_path, summary_path, picture)
         signals = stack.enter_context(Signals(compiling=True))
         show = stack.enter_context(Display(described.name, asked, quiet))
-        if script is None:
-            run = lab.simulate(described, seconds, seed, worlds, engine, threads=threads, out=out, every=every,
-                               picture=picture, progress=show, stop=signals.stop)
+        if asked_for.script is None:
+            run = lab.simulate(described, asked_for.seconds, asked_for.seed, worlds, engine, threads=asked_for.threads, out=out,
+                               every=asked_for.every, tables=asked_for.tables, picture=picture, progress=show,
+                               stop=signals.stop)
         else:
-            run = _scripted(document, script, seconds, seed, worlds, engine, every, out, picture, quiet, show,
-                            signals.stop)
+            run = _scripted(document, asked_for.script, asked_for, quiet, show, signals.stop)
         summary = summarise(run, worlds, engine, asked, picture)
         for path in (json_path, summary_path):
             _write(path, summary)
@@ -85,20 +105,23 @@ def command(world: str, engine: str | None, seconds: float | None, seed: int, wo
     return EXPLODED if run.log.exploded else 0
 
 
-def _scripted(document: Document, script: str, seconds: float | None, seed: int, worlds: int, engine: str | None, every: int,
-              out: str | None, picture: str | None, quiet: bool, progress: Any, stop: Any) -> Run:
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _scripted(document: Document, script: str, asked: Asked, quiet: bool, progress: Any, stop: Any) -> Run:
     """The run of a world with a script. What the script says goes to stdout; what goes wrong ends it."""
     from formiga.session.headless import run_script
 
-    if worlds > 1 or every > 1:
-        raise FormigaError("--script works on one world, and records every step: leave --worlds and --every out.")
+    if asked.worlds > 1 or asked.every > 1 or asked.tables:
+        raise FormigaError("--script works on one world, and records every step: leave --worlds, --every and --tables out.")
 
     def say(text: str) -> None:
         if not quiet:
             click.echo(text)
 
-    run, finished = run_script(document, script, seconds, seed, engine=engine, out=out, picture=picture, say=say,
-                               progress=progress, stop=stop)
+    run, finished = run_script(document, script, asked.seconds, asked.seed, engine=asked.engine, out=asked.out,
+                               picture=asked.picture, say=say, progress=progress, stop=stop)
     if not finished and not run.interrupted:
         click.echo(f"formiga: {script}: it was not at its end after {run.seconds:g} s; --seconds makes the run longer.",
                    err=True)

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from formiga.engine.parts import Part
-from formiga.errors import RecordingError
+from formiga.errors import RecordingError, reason
 from formiga.loop import Simulation
 from formiga.record.format import (
     BOARD,
@@ -66,6 +66,8 @@ class Recorder:
         self._robots = world.robots
         self._format: int = self._meta["format"]
         self._notes: list[tuple[int, dict[str, Any]]] = []  # step, scoreboard
+        self._file: Any = None
+        self._writer: Any = None
         self._step = -1                    # of the last call
         self._shards: Sequence[Simulation] = ()
         self._steps: list[int] = []        # waiting in these arrays
@@ -221,16 +223,16 @@ class Recorder:
 
     def _abandon(self) -> None:
         """Leave nothing behind."""
-        if hasattr(self, "_writer"):
+        if self._writer is not None:
             self._writer.is_open = False  # or it would try to write again when it is collected
-        if hasattr(self, "_file"):
+        if self._file is not None:
             with suppress(OSError, ValueError):
                 self._file.close()
             with suppress(OSError):
                 self._beside.unlink(missing_ok=True)
 
     def _error(self, wrong: Exception) -> RecordingError:
-        return RecordingError(f"{self.path}: cannot be written ({getattr(wrong, 'strerror', None) or wrong}).")
+        return RecordingError(f"{self.path}: cannot be written ({reason(wrong)}).")
 
     # -- signals: what they do when nobody else has said so, but never in the middle of a write ------------------------
     def _catch_signals(self) -> None:

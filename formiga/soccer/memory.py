@@ -2,7 +2,7 @@
 
 Memory 1 (SIGHT) is written by the camera's side, a simulator or the vision program of real robots, and read by the team.
 Memory 2 (ORDERS) is written by the team. A team program never knows which of the two it plays in. memory.h is the same
-in C; docs/soccer-teams.md has the table. Little-endian, float64, nothing but what stands here.
+in C; docs/tutorials/soccer-teams.md has the table. Little-endian, float64, nothing but what stands here.
 
 A memory is a file that is mapped. Ours are memfds, which have no name and go with the last process that holds them: a killed
 simulator leaves nothing behind, a team that ends removes nothing, and Python's resource tracker never hears of them. They are
