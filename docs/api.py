@@ -29,6 +29,9 @@ SECTIONS = {  # title -> (module, names; a name with a list: those of its member
     "Attributes of an element": ("formiga.world.elements", {
         name: [] for name in ("number", "length", "angle", "duration", "speed", "integer", "numbers", "integers", "flag",
                               "text", "name", "choice", "colour", "file")}),
+    "The look of a robot": ("formiga.world.looks", {
+        "Look": [], "Mount": [], "Shape": ["moved", "on"],
+        **{name: [] for name in ("Box", "Prism", "Drum", "Lathe", "Ellipsoid", "Capsule", "Cylinder", "Triangles")}}),
     "Learning": ("formiga", {"make_env": [], "make_vector_env": [], "parallel_env": []}),
     "Evolution": ("formiga.evolve", {"evolve": [], "Outcome": []}),
     "   ": ("formiga.rollout", {"rollout": []}),

@@ -56,7 +56,7 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
     if lacking := without_kernels(world, outside):
         parts.lacking = lacking
         return parts
-    told = state.drive if state.scratch.orders is None else state.scratch.orders
+    told = engine.told(model, state)
     for group, robots in zip(world.groups, world.slices, strict=True):
         readings = parts.readings[group.name] = {}
         for sensor in group.sensors:

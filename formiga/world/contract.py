@@ -174,7 +174,12 @@ class Placement(Described, Protocol):
 
 
 class Sensor(Described, Protocol):
-    """State -> readings."""
+    """State -> readings. Its `name` is that of its readings."""
+
+    angles: tuple[float, ...] | None = None     # rad from the heading, of each reading; None: its readings have no directions
+    mount: float | None = None                  # m, of a ring of beams from the robot's centre; None: it has no such ring
+    reach: float = inf                          # m
+    full: float | None = None                   # the reading that counts as one, for networks and pictures; None: unknown
 
     def prepare(self) -> None:
         """Before the first step: read files that it needs, and complain about them."""
