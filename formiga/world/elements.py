@@ -279,7 +279,7 @@ def _check_on_construction(cls: type, tag: str, kinds: dict[str, Kind]) -> None:
 
 def kinds_of(cls: type) -> dict[str, Kind]:
     """The attributes of a dataclass: those fields that say what they may be."""
-    own = sorted(dataclasses.fields(cls), key=lambda field: field.kw_only)  # what all elements of a sort share comes last
+    own = sorted(dataclasses.fields(cls), key=lambda field: field.kw_only is True)  # what all elements of a sort share comes last
     return {field.name: field.metadata["kind"] for field in own if "kind" in field.metadata}
 
 
