@@ -29,6 +29,7 @@ LAYERS: list[set[str]] = [
     {"score"},
     {"compiled"},
     {"loop"},
+    {"supervisor"},
     {"rollout"},
     {"record", "view"},
     {"locate", "plan", "swarm", "evolve", "soccer"},

@@ -218,7 +218,7 @@ def _in_browser(match: Match, seed: int, speed: float, port: int | None, no_brow
 
     host = "127.0.0.1"
     free_port(host, port or PORT)
-    session = Session(match.world, seed=seed, hear=_print, guest=match)
+    session = Session(match.world, seed=seed, hear=_print, supervisor=match)
     session.speed = speed
     with Page(session, host, port or PORT) as page:
         say_other_port(page, port or PORT)
@@ -253,9 +253,10 @@ class Progress:
         if self._bar is None or time.monotonic() < self._next:
             return
         self._next = time.monotonic() + EVERY
-        board = match.scoreboard()
-        self._bar.update(self._task, completed=match.share, now=f"{board.half} {board.clock}  {board.note}",
-                         description=f"{board.blue} {board.score[0]}:{board.score[1]} {board.yellow}")
+        note = match.note()
+        blue, yellow = note.sides
+        self._bar.update(self._task, completed=match.share, now=f"{note.title} {note.clock}  {note.text}",
+                         description=f"{blue.name} {blue.score}:{yellow.score} {yellow.name}")
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:

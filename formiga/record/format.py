@@ -7,7 +7,8 @@ which is never run unless it is asked for. Pages of the table have checksums of 
 which a damaged one is known.
 
 A world with things that can be pushed is recorded in format 2: they follow the robots of their world as if they were more of
-them, in the order of `world.loose`, and everybody has a velocity and a spin. A match has its scoreboards among the words.
+them, in the order of `world.loose`, and everybody has a velocity and a spin.
+A run with a supervisor has its notes among the words, see notes.py.
 
 A run in three dimensions is recorded in format 3: everybody has a height and a turn, too, and the robots are followed by all
 other bodies that move (turrets, arms, wheels, solids, what can be pushed), in the order of the engine's `model.parts`, which is
@@ -69,10 +70,9 @@ MEASURES = {FORMAT: DTYPES, WITH_LOOSE: MORE_DTYPES, IN_SPACE: SPACE_DTYPES}
 BYTES_PER_ROW = {FORMAT: 62, WITH_LOOSE: 86, IN_SPACE: 126}  # in memory
 ROWS = 1 << 17      # of a row group, at most: 8 to 16 MB in memory
 MOST_PARTS = 1_000_000
+LONGEST_WORD = 80       # characters of a name
 
-BOARD: dict[str, Any] = {"blue": str, "yellow": str, "score": list, "clock": str, "half": str, "note": str}  # of a match
-MOST_NOTES = 20_000     # one a second for five hours
-LONGEST_WORD = 80       # characters
+
 
 
 def format_of(world: World, engine: str) -> int:

@@ -46,7 +46,7 @@ def outputs(world: World, told: dict[tuple[int, str], float]) -> dict[str, Any] 
 
 
 def merged(told: dict[str, Any] | None, by_hand: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Speeds of a guest, and over them those of robots that somebody drives by hand."""
+    """Speeds that a supervisor asks for, and over them those of robots that are driven by hand."""
     both = dict(told or {})
     for name, speeds in (by_hand or {}).items():
         both[name] = np.where(np.isnan(speeds), both[name], speeds) if name in both else speeds

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from math import inf, isfinite
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from formiga import lab
 from formiga.console import Console
@@ -41,7 +41,8 @@ from formiga.session.tape import Tape
 from formiga.session.values import VARIABLES, get
 from formiga.session.watch import Before, watch
 from formiga.state import Floats
-from formiga.view.frame import Frame, Scoreboard
+from formiga.supervisor import Note, Supervisor
+from formiga.view.frame import Frame
 from formiga.world.document import Document
 from formiga.world.model import World
 from formiga.world.own import own_mistakes
@@ -54,40 +55,17 @@ Given = str | World | Recording           # a shipped world's name, a file of ei
 Hearer = Callable[[str, str, Any], None]  # kind ("out", "error", "note"), text, who it is for (None: everybody)
 
 
-class Guest(Protocol):
-    """Somebody who plays in a session: a match, whose teams drive the robots and whose referee moves them."""
-
-    @property
-    def over(self) -> bool:
-        """Whether there is nothing left to play."""
-
-    def drive(self, sim: Simulation) -> dict[str, Any] | None:
-        """Before each step: wheel speeds for it, as `Simulation.step` takes them."""
-
-    def watch(self, sim: Simulation) -> None:
-        """After each step; may change the state by hand."""
-
-    def rest(self) -> None:
-        """There was a pause since the last step."""
-
-    def scoreboard(self) -> Scoreboard | None:
-        """How it stands, for people."""
-
-    def close(self) -> None:
-        """Go home."""
-
-
 class Session:
     """What somebody works on. `hear` is told everything that it says; `own_settings`: whether the user's file is run first.
 
-    guest: a match that is played in the world. It follows the session's pace, also through a pause. Meanwhile robots can be
-    driven and everything that moves can be put somewhere else, but the world stays as it is and time does not begin again;
-    `load` sends the guest home, and so does the end of `run`. engine: instead of the world's own. own: Python files with
+    supervisor: accompanies the run, as a match does. It follows the session's pace, also through a pause. Meanwhile robots can
+    be driven and everything that moves can be put somewhere else, but the world stays as it is and time does not begin again;
+    `load` closes the supervisor, and so does the end of `run`. engine: instead of the world's own. own: Python files with
     elements of the user's own that are loaded already; when one changes, the run goes on with the new code.
     """
 
     def __init__(self, given: Given | Document, *, seed: int = 0, parameters: dict[str, str] | None = None,
-                 hear: Hearer | None = None, own_settings: bool = True, guest: Guest | None = None,
+                 hear: Hearer | None = None, own_settings: bool = True, supervisor: Supervisor | None = None,
                  engine: str | None = None, own: Sequence[str] = ()) -> None:
         self.hearers: list[Hearer] = [hear] if hear else []
         self.past: deque[tuple[str, str]] = deque(maxlen=PAST)  # what was said lately, for who comes later
@@ -103,7 +81,7 @@ class Session:
         self.replay: Replay | None = None
         self.sought = 0                                # jumps in recordings, by `seek`
         self.document: Document | None = None          # the file that the world was read from, if it was
-        self.guest: Guest | None = None                # who plays
+        self.supervisor: Supervisor | None = None
         self.drives: dict[int, tuple[float, float]] = {}  # robot -> wheel speeds as shares of the top speed
         self.outs: dict[tuple[int, str], float] = {}   # robot, further motor -> what somebody tells it
         self.inbox: Inbox[Frame] = Inbox()
@@ -119,7 +97,7 @@ class Session:
         self._second, self._said = 0, 0                # in which second events were last said, and how many
         self._own = OwnFiles(own)
         self._open(given, seed, parameters, engine)
-        self.guest, self.touched = guest, guest is not None
+        self.supervisor, self.touched = supervisor, supervisor is not None
         self.console = Console(say=self.say, clock=lambda: self.time, complain=lambda text: self.say(text, "error"))
         self.console.add(commands(self))
         for name in VARIABLES:
@@ -175,7 +153,7 @@ class Session:
                     source = replace(source, engine=engine)
                 replay, sim = None, _started(source, seed)
         self.tape.close("another world was opened")
-        self._send_home()
+        self._dismiss()
         self.replay, self.world, self.sim, self.document = replay, sim.world, sim, document
         self._let_go()
         self._undo.clear()
@@ -188,14 +166,14 @@ class Session:
         if self.replay is None:
             begin(self.world, self.console)
 
-    def _send_home(self) -> None:
-        guest, self.guest = self.guest, None
-        if guest is not None:
-            guest.close()
+    def _dismiss(self) -> None:
+        supervisor, self.supervisor = self.supervisor, None
+        if supervisor is not None:
+            supervisor.close()
 
-    def _refuse_while_played(self, what: str) -> None:
-        if self.guest is not None:
-            raise FormigaError(f"a match is being played, so {what}. `load` another world ends it.")
+    def _refuse_while_supervised(self, what: str) -> None:
+        if self.supervisor is not None:
+            raise FormigaError(f"the {self.supervisor.name} is under way, so {what}. `load` another world ends it.")
 
     @property
     def time(self) -> float:
@@ -228,11 +206,11 @@ class Session:
         """Where everybody is (N, 2) and looks (N,); copies."""
         return self.sim.state.position[0].copy(), self.sim.state.heading[0].copy()
 
-    def scoreboard(self) -> Scoreboard | None:
-        """How a match stands, if one is played or was recorded."""
+    def note(self) -> Note | None:
+        """What a supervisor shows, now or in the recording."""
         if self.replay:
-            return self.replay.scoreboard
-        return self.guest.scoreboard() if self.guest is not None else None
+            return self.replay.note
+        return self.supervisor.note() if self.supervisor is not None else None
 
     def say(self, text: str, kind: str = "out", who: Any = None) -> None:
         """Tell whoever listens."""
@@ -264,7 +242,7 @@ class Session:
         else:
             self.tape.close()
         finally:
-            self._send_home()
+            self._dismiss()
 
     def answer(self) -> None:
         """Do what was posted."""
@@ -311,8 +289,8 @@ class Session:
         if on and self.replay and self.replay.index == self.replay.last:
             self.replay.show(0)
             self._before = None
-        if self.guest is not None and not self.playing:
-            self.guest.rest()
+        if self.supervisor is not None and not self.playing:
+            self.supervisor.resume()
         self.playing = on
         self.pace.restart(self.time)
 
@@ -340,29 +318,29 @@ class Session:
             self.failed = True
             why = self.sim.log.exploded[0].text if self.sim.log.exploded else "somebody is over the crash limit"
             self.say(f"the world ended at {self.time:g} s: {why}. `reset` starts again.", "note")
-        elif self.guest is not None:
-            self._play(self.guest)
+        elif self.supervisor is not None:
+            self._step_supervised(self.supervisor)
         else:
             self.sim.step(wheels(self.world, self.drives), outputs(self.world, self.outs))
             self._stepped_on()
 
-    def _play(self, guest: Guest) -> None:
-        """One step of a match; who is driven by hand does not listen to his team."""
-        if not guest.over:
+    def _step_supervised(self, supervisor: Supervisor) -> None:
+        """One step, unless it is over. Robots that are driven by hand do not follow the supervisor's orders."""
+        if not supervisor.over:
             if not self.playing:
-                guest.rest()
-            self.sim.step(merged(guest.drive(self.sim), wheels(self.world, self.drives)), outputs(self.world, self.outs))
-            guest.watch(self.sim)
+                supervisor.resume()
+            self.sim.step(merged(supervisor.before(self.sim), wheels(self.world, self.drives)), outputs(self.world, self.outs))
+            supervisor.after(self.sim)
             self._stepped_on()
-        if guest.over:
+        if supervisor.over:
             self.playing = False
-            board = guest.scoreboard()
-            result = f": {board.blue} {board.score[0]}, {board.yellow} {board.score[1]}" if board is not None else ""
-            self.say(f"the match is over{result}.", "note")
+            note = supervisor.note()
+            outcome = f": {note.outcome}" if note is not None and note.outcome else ""
+            self.say(f"the {supervisor.name} is over{outcome}.", "note")
 
     def _stepped_on(self) -> None:
         self.robot_steps += self.world.robots
-        self.tape.take(self.sim, self.scoreboard())
+        self.tape.take(self.sim, self.note())
         self._say_events()
 
     def _say_events(self) -> None:
@@ -408,7 +386,7 @@ class Session:
             raise FormigaError("a recording cannot be changed. `load` a world, or `save` this moment as one.")
         with own_mistakes():
             if change.world is not self.world:
-                self._refuse_while_played("its world stays as it is")
+                self._refuse_while_supervised("its world stays as it is")
                 self._refuse_to_bury(change)
             if try_out:
                 self.sim.edited(change.world, change.position, change.heading, change.kept).step()
@@ -477,7 +455,7 @@ class Session:
         """Go back to before the last edit, in time too."""
         if not self._undo:
             raise FormigaError("there is nothing to undo.")
-        self._refuse_while_played("time does not go back")
+        self._refuse_while_supervised("time does not go back")
         self.tape.close("an edit was undone")
         self._let_go()
         world, sim, self.document = self._undo.pop()
@@ -486,7 +464,7 @@ class Session:
 
     def begin_again(self, world: World, document: Document | None, why: str) -> None:
         """Start the run again in another reading of its world; can be undone. If that cannot run, nothing has changed."""
-        self._refuse_while_played("its world stays as it is")
+        self._refuse_while_supervised("its world stays as it is")
         with own_mistakes():
             sim = _started(world, self.seed)
         self.tape.close(why)
@@ -513,7 +491,7 @@ class Session:
         if self.replay:
             self.replay.show(0)
         else:
-            self._refuse_while_played("it cannot begin again")
+            self._refuse_while_supervised("it cannot begin again")
             with own_mistakes():
                 sim = Simulation(self.world, self.seed if seed is None else seed)
             self.tape.close("the world was reset")
@@ -581,7 +559,7 @@ class Session:
         """Record from now on, into a file that is there, whole, when it is stopped."""
         if self.replay:
             raise FormigaError("this is a recording already.")
-        self.tape.begin(path, self.sim, self.touched or bool(self.sim.state.step[0]), self.scoreboard())
+        self.tape.begin(path, self.sim, self.touched or bool(self.sim.state.step[0]), self.note())
 
 
 def _started(world: World, seed: int) -> Simulation:
@@ -591,4 +569,4 @@ def _started(world: World, seed: int) -> Simulation:
     return Simulation(world, seed)
 
 
-__all__ = ["Guest", "Session"]
+__all__ = ["Session"]

@@ -4,8 +4,8 @@
         match.play(Simulation(match.world, seed=7))
         print(match.result())
 
-A step is drive -> sim.step -> watch. `watch` ends with a picture for the teams, `drive` begins with their answers: so they
-have the whole period to think. In lock-step `drive` waits for both, and the same seed gives the same game, bit for bit;
+A step is before -> sim.step -> after. `after` ends with a picture for the teams, `before` begins with their answers: so they
+have the whole period to think. In lock-step `before` waits for both, and the same seed gives the same game, bit for bit;
 otherwise a team that is late drives on with its last orders.
 """
 
@@ -29,7 +29,7 @@ from formiga.soccer.referee import NOBODY, Decision, Phase, Referee, Rules, Scen
 from formiga.soccer.statistics import Statistics
 from formiga.soccer.talk import BLUE, NAMES, YELLOW, Bridge, Call, Foul, Game
 from formiga.state import Floats, State
-from formiga.view.frame import Scoreboard
+from formiga.supervisor import Note, Side
 from formiga.world.model import World
 
 PATIENCE = 1.0           # s on the clock that a lock-step match waits for an answer
@@ -43,13 +43,15 @@ HALVES = ("before the match", "first half", "second half")
 
 
 class Match:
-    """One match between two bridges. It starts no simulation: whoever has one calls `drive` and `watch` around each step.
+    """One match between two bridges. It starts no simulation: the owner of one calls `before` and `after` around each step.
 
     halves of half_seconds each. rules: `mirosot`, `vsss`, or `none` if somebody else is the referee. lockstep: wait for both
     teams' answers to each picture, up to `patience` seconds on the clock. wait: without lock-step, the match begins when both
     teams are there, or after so many seconds on the clock. hub: the network, whose trainers may put things elsewhere. The
-    kick-off is blue's if the seed is even.
+    kick-off is blue's if the seed is even. [implements supervisor.Supervisor]
     """
+
+    name = "match"
 
     def __init__(self, world: World, bridges: tuple[Bridge, Bridge], *, seed: int = 0, halves: int = 2,
                  half_seconds: float = 300.0, camera: Camera | None = None, rules: str | Rules = "mirosot",
@@ -94,7 +96,7 @@ class Match:
         for bridge in self.bridges:
             bridge.start(inf if self.lockstep else self._wait)
 
-    def drive(self, sim: Simulation) -> dict[str, Any]:
+    def before(self, sim: Simulation) -> dict[str, Any]:
         """Wheel speeds for the next step, group -> (1, P, 2): what the teams want, while the game is on."""
         if first := self._frame < 0:
             self._begin(sim)
@@ -111,7 +113,7 @@ class Match:
         np.clip(wheels, -self._top, self._top, out=wheels)
         return {name: wheels[team][None] for team, name in enumerate(NAMES)}
 
-    def watch(self, sim: Simulation) -> None:
+    def after(self, sim: Simulation) -> None:
         """After a step: the referee, the statistics, and whatever is put elsewhere; then a picture for the teams."""
         self._steps += 1
         lost = self._mend(sim.state)
@@ -128,7 +130,7 @@ class Match:
         if self.over:
             self._pace.end()
 
-    def rest(self) -> None:
+    def resume(self) -> None:
         """The match was paused since the last step: that time is not counted."""
         self._pace.rest()
 
@@ -394,8 +396,8 @@ class Match:
         self.meet()
         if record is not None:
             record([sim])
-            record.note(self.scoreboard())
-        self.drive(sim)  # the first picture goes out, and in lock-step both programs have started
+            record.note(self.note())
+        self.before(sim)  # the first picture goes out, and in lock-step both programs have started
         self._pace = Pace(speed, self.world.dt)
         while not self.over:
             if stop():
@@ -404,30 +406,30 @@ class Match:
             if self._waiting and speed == inf:
                 time.sleep(self.world.dt)
             self._pace.wait()
-            sim.step(self.drive(sim))
-            self.watch(sim)
+            sim.step(self.before(sim))
+            self.after(sim)
             if record is not None:
                 record([sim])
-                record.note(self.scoreboard())
+                record.note(self.note())
             if progress is not None:
                 progress(self)
         self._pace.end()
         self._hear()
 
-    def scoreboard(self) -> Scoreboard:
-        """How it stands, for people."""
+    def note(self) -> Note:
+        """How it stands: the scoreboard."""
         left = 0.0 if self._waiting else self.referee.clock
         minutes, seconds = divmod(int(left + 1e-6), 60)
         half = 0 if self._waiting else self.referee.half
-        return Scoreboard(*self.names, self.game.score, f"{minutes}:{seconds:02d}", "the end" if self.over else HALVES[half],
-                          self._note())
+        sides = tuple(map(Side, NAMES, self.names, self.game.score))
+        return Note("the end" if self.over else HALVES[half], f"{minutes}:{seconds:02d}", self._remark(), sides)
 
     @property
     def names(self) -> tuple[str, str]:
         """Of the teams."""
         return self.bridges[BLUE].name, self.bridges[YELLOW].name
 
-    def _note(self) -> str:
+    def _remark(self) -> str:
         if self.time - self._said[0] < NOTE_FOR or self.over:
             return self._said[1]
         return "" if self.referee.phase is Phase.PLAYING else words(self.referee.foul)

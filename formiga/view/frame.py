@@ -14,6 +14,7 @@ import numpy as np
 
 from formiga.engine.parts import Part
 from formiga.state import Floats, State
+from formiga.supervisor import Note
 from formiga.world.model import Ball, World
 
 CHASSIS = "chassis"
@@ -25,17 +26,6 @@ class Rays(NamedTuple):
     start: Floats      # (M, 3) m
     end: Floats        # (M, 3) m, where it hit or how far it reaches
     share: Floats      # (M,) distance / reach; 1: it met nothing
-
-
-class Scoreboard(NamedTuple):
-    """How a match stands."""
-
-    blue: str              # the team's name
-    yellow: str
-    score: tuple[int, int]
-    clock: str             # '4:31'
-    half: str              # 'first half'
-    note: str = ""         # what the referee called last: 'FREE BALL'
 
 
 @dataclass(frozen=True)
@@ -61,7 +51,7 @@ class Frame:
     loose_turn: Any = None         # (M, 4) quaternion w x y z; how a ball rolled is not in it
     touches: Floats | None = None  # (K, 7) contacts of the last step: x y, normal x y, impulse (N s), body A, body B. A body is
                                    # a robot, or N + m for a loose thing, or -1; the normal points to A
-    scoreboard: Scoreboard | None = None
+    note: Note | None = None       # what a supervisor shows
     bodies: Floats | None = None   # (B, 7) x y z and a quaternion w x y z of everything that moves in space; None in the plane
     parts: tuple[Part, ...] = ()   # whose each row of `bodies` is
     forces: Floats | None = None   # (K, 7) point x y z, force x y z in N, and 0 for a grip or 1 for a joint
@@ -158,5 +148,5 @@ def upright(heading: Floats) -> Floats:
     return turn
 
 
-__all__ = ["CHASSIS", "Frame", "Rays", "Scoreboard", "blend", "flat_poses", "frame", "loose_poses", "rows_of", "space_poses",
+__all__ = ["CHASSIS", "Frame", "Rays", "blend", "flat_poses", "frame", "loose_poses", "rows_of", "space_poses",
            "thing_rows", "turned", "upright"]

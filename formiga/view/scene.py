@@ -377,13 +377,13 @@ class Scene:
                              Whose("thing", numbers, mesh))
 
     def _pitch(self, index: int, field: Field, world: World) -> None:
-        """The field of robot soccer: a dark floor with lines, a board around, and goals in the colours of who defends them."""
+        """A field: a dark floor with lines, a board around, and goals in the colours of the robots that defend them."""
         board = pitch.board(field, THICK)
         self._nodes.body("pitch/floor", field, pitch.floor(field), field.colour, (0.0, 0.0, 0.0005), flat=True)
         own = {group.name: getattr(group.robot, "colour", field.colour) for group in world.groups}
-        for team, side in (("blue", -1.0), ("yellow", 1.0)):  # who defends it
-            if team in own:
-                self._nodes.body(f"pitch/{team}", field, pitch.goal(field, side), own[team], (0.0, 0.0, 0.001), opacity=0.35,
+        for name, side in zip(field.GROUPS, (-1.0, 1.0), strict=True):
+            if name in own:
+                self._nodes.body(f"pitch/{name}", field, pitch.goal(field, side), own[name], (0.0, 0.0, 0.001), opacity=0.35,
                                  flat=True)
         self._nodes.body("pitch/lines", field, pitch.paint(field), field.line_colour, (0.0, 0.0, 0.0015), flat=True)
         self._nodes.body("pitch/board", field, board, self._palette.board, (0.0, 0.0, 0.0), thing=index, grip=False)

@@ -1,4 +1,4 @@
-"""Things that can be pushed in a session, and a guest who plays in it."""
+"""Things that can be pushed in a session, and a supervisor of its run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import formiga
 from formiga.errors import FormigaError
 from formiga.session.drives import merged
 from formiga.session.ground import Ground
-from formiga.view.frame import Scoreboard
+from formiga.supervisor import Note, Side
 from formiga.world.reader import read_text
 from tests.session.desk import Desk
 
@@ -40,8 +40,14 @@ def loose(desk):
     return desk.session.sim.state.loose[0].copy()
 
 
+def board(goals, text):
+    return Note("first half", f"0:{goals:02d}", text, (Side("blue", "ants", goals), Side("yellow", "bees", 0)))
+
+
 class Match:
-    """A guest who drives blue ahead, counts its steps as goals, and is over after some of them."""
+    """A supervisor that drives blue ahead, counts its steps as goals, and is over after some of them."""
+
+    name = "match"
 
     def __init__(self, steps=10**9):
         self.steps, self.watched, self.closed, self.rests, self.order = steps, 0, 0, 0, []
@@ -50,20 +56,19 @@ class Match:
     def over(self):
         return self.watched >= self.steps
 
-    def drive(self, sim):
-        self.order.append(("drive", int(sim.state.step[0])))
+    def before(self, sim):
+        self.order.append(("before", int(sim.state.step[0])))
         return {"blue": np.full((1, 2, 2), 0.3), "yellow": np.zeros((1, 2, 2))}
 
-    def watch(self, sim):
-        self.order.append(("watch", int(sim.state.step[0])))
+    def after(self, sim):
+        self.order.append(("after", int(sim.state.step[0])))
         self.watched += 1
 
-    def rest(self):
+    def resume(self):
         self.rests += 1
 
-    def scoreboard(self):
-        goals, note = self.watched, "GOAL" if self.watched == 2 else ""
-        return Scoreboard("ants", "bees", (goals, 0), f"0:{goals:02d}", "first half", note)
+    def note(self):
+        return board(self.watched, "GOAL" if self.watched == 2 else "")
 
     def close(self):
         self.closed += 1
@@ -211,7 +216,7 @@ def test_a_replay_shows_what_was_pushed_at_every_moment(desk, tmp_path):
         player.session.step()
         shown = player.session.frame(exact=True)
         assert np.array_equal(shown.loose, frame.loose) and np.array_equal(shown.loose_turn, frame.loose_turn)
-        assert shown.touches is None and shown.scoreboard is None
+        assert shown.touches is None and shown.note is None
     assert float(player.run("get ball.x")) == loose(desk)[0, 0] > 0.3
     player.run("seek 0.25")
     assert np.array_equal(player.session.frame().loose, seen[4].loose)
@@ -234,18 +239,18 @@ def test_an_exported_page_has_the_ball_in_every_picture(desk, tmp_path):
     assert np.array_equal([frame.loose[0, 0] for frame in frames], replay.poses.loose[:, 0, 0, 0]) and len(frames) == 21
 
 
-# -- a guest ----------------------------------------------------------------------------------------------------------
-def test_a_guest_drives_before_each_step_and_watches_after_it(field):
+# -- a supervisor ----------------------------------------------------------------------------------------------------------
+def test_a_supervisor_is_called_before_and_after_each_step(field):
     match = Match()
-    desk = Desk(field, guest=match)
+    desk = Desk(field, supervisor=match)
     desk.steps(3)
-    assert match.order == [("drive", 0), ("watch", 1), ("drive", 1), ("watch", 2), ("drive", 2), ("watch", 3)]
+    assert match.order == [("before", 0), ("after", 1), ("before", 1), ("after", 2), ("before", 2), ("after", 3)]
     assert desk.session.poses()[0][1, 0] > -0.6 and desk.session.poses()[0][2, 0] == 0.6
-    assert desk.session.frame().scoreboard == Scoreboard("ants", "bees", (3, 0), "0:03", "first half", "")
+    assert desk.session.frame().note == board(3, "")
 
 
-def test_who_is_driven_by_hand_does_not_listen_to_his_team(field):
-    desk = Desk(field, guest=Match())
+def test_a_robot_that_is_driven_by_hand_does_not_follow_the_supervisor(field):
+    desk = Desk(field, supervisor=Match())
     desk.run("drive blue.1 -0.5 -0.5; drive yellow.1 1 1; step 10")
     x = desk.session.poses()[0][:, 0]
     assert x[0] > -0.1 and x[1] < -0.6 and x[3] < 0.6 and x[2] == 0.6
@@ -253,7 +258,7 @@ def test_who_is_driven_by_hand_does_not_listen_to_his_team(field):
     assert desk.session.poses()[0][1, 0] > x[1]
 
 
-def test_by_hand_comes_before_a_guest_and_leaves_him_the_others():
+def test_by_hand_comes_before_a_supervisor_and_leaves_it_the_others():
     told = {"blue": np.ones((1, 2, 2))}
     by_hand = {"blue": np.array([[[np.nan, np.nan], [3.0, 4.0]]]), "yellow": np.zeros((1, 1, 2))}
     both = merged(told, by_hand)
@@ -263,7 +268,7 @@ def test_by_hand_comes_before_a_guest_and_leaves_him_the_others():
 
 def test_a_match_that_is_over_pauses_and_says_the_result_and_no_step_is_taken_any_more(field):
     match = Match(steps=3)
-    desk = Desk(field, guest=match)
+    desk = Desk(field, supervisor=match)
     desk.session.play()
     for _ in range(3):
         desk.session.step()
@@ -278,31 +283,31 @@ def test_a_match_that_is_over_pauses_and_says_the_result_and_no_step_is_taken_an
     ("spawn puck 0 0.5 radius=3cm", "its world stays as it is"), ("remove puck", "its world stays as it is"),
     ("undo", "time does not go back")])
 def test_while_a_match_is_played_its_world_and_its_time_are_left_alone(field, line, words):
-    desk = Desk(field, guest=Match())
+    desk = Desk(field, supervisor=Match())
     desk.run("step 2; move blue.1 -0.5 -0.5; move ball 0 0.5")
-    assert desk.refused(line) == f"a match is being played, so {words}. `load` another world ends it."
+    assert desk.refused(line) == f"the match is under way, so {words}. `load` another world ends it."
     desk.steps(2)
 
 
-def test_another_world_sends_the_guest_home_and_can_be_changed(field):
+def test_another_world_closes_the_supervisor_and_can_be_changed(field):
     match = Match()
-    desk = Desk(field, guest=match)
+    desk = Desk(field, supervisor=match)
     desk.run("step 2; load line; step 2; reset")
-    assert match.closed == 1 and match.watched == 2 and desk.session.frame().scoreboard is None and not desk.session.touched
+    assert match.closed == 1 and match.watched == 2 and desk.session.frame().note is None and not desk.session.touched
 
 
-def test_a_world_that_cannot_be_read_leaves_the_guest_where_he_is(field):
+def test_a_world_that_cannot_be_read_leaves_the_supervisor_where_it_is(field):
     match = Match()
-    desk = Desk(field, guest=match)
+    desk = Desk(field, supervisor=match)
     desk.refused("load no_such_world")
     desk.steps(1)
     assert match.closed == 0 and match.watched == 1
 
 
 @pytest.mark.parametrize("how", ["quit", "stop", "failure"])
-def test_a_guest_goes_home_when_the_session_ends_however_it_ends(field, how):
+def test_a_supervisor_is_closed_when_the_session_ends_however_it_ends(field, how):
     match = Match()
-    session = Desk(field, guest=match).session
+    session = Desk(field, supervisor=match).session
     if how == "quit":
         session.console.run("step 2; quit")
         session.run()
@@ -315,21 +320,21 @@ def test_a_guest_goes_home_when_the_session_ends_however_it_ends(field, how):
     assert match.closed == 1
 
 
-def test_a_guest_who_stumbles_pauses_the_session_with_one_message(field):
+def test_a_supervisor_that_fails_pauses_the_session_with_one_message(field):
     class Clumsy(Match):
-        def drive(self, sim):
+        def before(self, sim):
             raise FormigaError("both teams are gone.")
 
-    desk = Desk(field, guest=Clumsy())
+    desk = Desk(field, supervisor=Clumsy())
     desk.session.play()
     desk.session.step()
     assert desk.said[-1] == ("error", "both teams are gone. Paused.") and not desk.session.playing
 
 
-def test_a_guest_follows_the_pace_of_the_session(field):
+def test_a_supervisor_follows_the_pace_of_the_session(field):
     """Ten times real time is ten times as many steps; a pause is one for both."""
     match = Match()
-    session = Desk(field, guest=match).session
+    session = Desk(field, supervisor=match).session
     clock = 0.0
     session.pace.clock = lambda: clock
     session.play()
@@ -346,7 +351,7 @@ def test_a_guest_follows_the_pace_of_the_session(field):
 
 
 def test_a_recorded_match_shows_its_scoreboard_again_at_every_moment(field, tmp_path):
-    desk = Desk(field, guest=Match())
+    desk = Desk(field, supervisor=Match())
     desk.run(f"record {tmp_path / 'match.parquet'}")
     desk.steps(5)
     desk.run("record off")
@@ -355,20 +360,19 @@ def test_a_recorded_match_shows_its_scoreboard_again_at_every_moment(field, tmp_
     player = Desk(str(tmp_path / "match.parquet"))
     for step in (0, 5, 2, 3):
         player.run(f"seek {step * field.dt}")
-        board = player.session.frame().scoreboard
-        assert (board.score, board.clock, board.note) == ((step, 0), f"0:{step:02d}", "GOAL" * (step == 2))
+        assert player.session.frame().note == board(step, "GOAL" * (step == 2))
 
 
-def test_a_guest_that_takes_his_time_holds_up_nobody_for_more_than_a_step(field):
-    """Pictures and commands come between his steps."""
+def test_a_slow_supervisor_delays_others_by_no_more_than_a_step(field):
+    """Pictures and commands come between its steps."""
     class Slow(Match):
-        def drive(self, sim):
+        def before(self, sim):
             self.thinking.wait(0.05)
-            return super().drive(sim)
+            return super().before(sim)
 
     match = Slow()
     match.thinking = threading.Event()
-    session = Desk(field, guest=match).session
+    session = Desk(field, supervisor=match).session
     session.play()
     over = threading.Event()
     thread = threading.Thread(target=session.run, args=[over.is_set])

@@ -75,7 +75,7 @@ class Played:
             self.pids = [bridge.pid for bridge in bridges]
             match = Match(world, (self.tapes[BLUE], self.tapes[YELLOW]), seed=seed, half_seconds=half_seconds,
                           patience=PATIENCE)
-            match.drive(simulation)  # both have answered their first picture: the clock runs from here
+            match.before(simulation)  # both have answered their first picture: the clock runs from here
             self.sockets = sum(_sockets(pid) for pid in self.pids)
             began = time.perf_counter()
 
