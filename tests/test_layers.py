@@ -30,6 +30,7 @@ LAYERS: list[set[str]] = [
     {"compiled"},
     {"loop"},
     {"supervisor"},
+    {"link"},
     {"rollout"},
     {"record", "view"},
     {"locate", "plan", "swarm", "evolve", "soccer"},

@@ -134,7 +134,7 @@ def command(blue: str, yellow: str, players: int, half: float, halves: int, pres
     from formiga.files import write_whole
     from formiga.soccer.camera import Camera
     from formiga.soccer.match import arrange
-    from formiga.soccer.process import find_team
+    from formiga.soccer.roster import find_team
 
     if out is not None and not out.endswith(".parquet"):
         raise FormigaError(f"{out}: a recording is a file such as match.parquet.")

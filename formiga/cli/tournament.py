@@ -45,8 +45,8 @@ def command(teams: tuple[str, ...], rounds: int, both: bool, seed: int, out: str
     from formiga.cli.progress import Signals
     from formiga.soccer.camera import Camera
     from formiga.soccer.league import world
-    from formiga.soccer.process import find_team
     from formiga.soccer.referee import find_rules
+    from formiga.soccer.roster import find_team
     from formiga.soccer.tournament import Settings, Tournament
 
     online = any(find_team(team).network for team in teams)  # all of this complains now, and not in the first match

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from formiga.errors import FormigaError, whole
+from formiga.link.pace import Pace
 from formiga.loop import Simulation
 from formiga.noise import Noise, world_key
 from formiga.soccer import league, placing
 from formiga.soccer.camera import Camera
-from formiga.soccer.pace import Pace
 from formiga.soccer.referee import NOBODY, Decision, Phase, Referee, Rules, Scene, words
 from formiga.soccer.statistics import Statistics
 from formiga.soccer.talk import BLUE, NAMES, YELLOW, Bridge, Call, Foul, Game
@@ -502,7 +502,8 @@ def arrange(blue: str, yellow: str, *, players: int = 3, preset: str | None = No
     With a network team, the preset is `firasim`, the rules are `vsss` and there is no lock-step, unless something else is
     asked for; otherwise `mirosot`, twice, and lock-step. network: addresses, as Network takes them.
     """
-    from formiga.soccer.process import MemoryBridge, find_team
+    from formiga.soccer.bridge import MemoryBridge, pitch_of
+    from formiga.soccer.roster import find_team
 
     specs = [find_team(text) for text in (blue, yellow)]
     online = any(spec.network for spec in specs)
@@ -522,8 +523,7 @@ def arrange(blue: str, yellow: str, *, players: int = 3, preset: str | None = No
             if spec.network:
                 bridge: Any = hub.bridge(team, name, wait)
             else:
-                bridge = MemoryBridge(name, spec.command, team, players, robot.wheel_base, robot.top_speed, field=field,
-                                      period=world.dt, side=robot.side, ball_radius=ball.radius)
+                bridge = MemoryBridge(name, spec.command, team, players, pitch_of(world))
             stack.callback(bridge.close)
             bridges.append(bridge)
         match = Match(world, (bridges[BLUE], bridges[YELLOW]), seed=seed, halves=halves, half_seconds=half_seconds,

@@ -18,14 +18,16 @@ from typing import Any, cast
 import numpy as np
 
 from formiga.errors import FormigaError, whole
+from formiga.link import sockets
+from formiga.link.sockets import LOOPBACK, Address, parse, written
 from formiga.soccer.talk import NAMES, Call, Foul, Game, Sight
-from formiga.soccer.wire import messages, sockets
+from formiga.soccer.wire import messages
 from formiga.soccer.wire.messages import Garbage, Limits, Place, Replacement
-from formiga.soccer.wire.sockets import LOOPBACK, Address, parse, written
 
 VISION, COMMANDS = ("224.0.0.1", 10002), (LOOPBACK, 20011)               # where FIRASim and VSSReferee have them
 REFEREE, PLACEMENT = ("224.5.23.2", 10003), ("224.5.23.2", 10004)
 
+TAKEN = ", by FIRASim or another match perhaps"                              # a port that is in use
 AGAIN = 1.0             # s on the clock after which the last call is sent once more, and a source is complained about again
 SILENCE = 2.0           # s of pictures without a command, before we say so
 WAKE = 0.2              # s after which the thread looks around, if nothing arrives
@@ -202,11 +204,11 @@ class Network:
         self._out = sockets.sender(interface, groups)
         self._placement: socket.socket | None = None
         try:
-            self._commands = sockets.listener(sockets.check(commands, "--commands"), "--commands", interface)
+            self._commands = sockets.listener(sockets.check(commands, "--commands"), "--commands", interface, TAKEN)
             self.commands: Address = self._commands.getsockname()
             try:
                 if self.placement is not None:
-                    self._placement = sockets.listener(self.placement, "--placement", interface)
+                    self._placement = sockets.listener(self.placement, "--placement", interface, TAKEN)
                     self.placement = self._placement.getsockname()
             except FormigaError:
                 self._commands.close()

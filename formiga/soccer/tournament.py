@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 from formiga.errors import FormigaError, whole
 from formiga.files import write_whole
 from formiga.noise import channel, fold, world_key
-from formiga.soccer.process import find_team
+from formiga.soccer.roster import find_team
 
 FILE, TABLE, MATCHES, REPLAYS = "tournament.json", "table.json", "matches", "replays"
 FORMAT = 1

@@ -23,6 +23,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import formiga.soccer.match as match_module
 from formiga.cli import cli
 from formiga.errors import FormigaError
+from formiga.link.pace import Pace
 from formiga.loop import Simulation
 from formiga.record.recorder import Recorder
 from formiga.record.recording import read_recording
@@ -31,7 +32,6 @@ from formiga.soccer import league
 from formiga.soccer.camera import Camera
 from formiga.soccer.match import Match, arrange
 from formiga.soccer.network import Place, Replacement
-from formiga.soccer.pace import Pace
 from formiga.soccer.placing import inside
 from formiga.soccer.referee import Phase
 from formiga.soccer.talk import BLUE, YELLOW, Foul

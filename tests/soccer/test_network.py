@@ -15,10 +15,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from formiga.errors import FormigaError
+from formiga.link import sockets
 from formiga.soccer import network
 from formiga.soccer.network import Network
 from formiga.soccer.talk import BLUE, YELLOW, Call, Foul
-from formiga.soccer.wire import sockets
 from formiga.soccer.wire.fira_pb2 import Packet
 from formiga.soccer.wire.vssref_pb2 import VSSRef_Command, VSSRef_Placement
 from formiga.world.field import Field

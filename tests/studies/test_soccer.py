@@ -10,7 +10,7 @@ import shapely
 
 from formiga.loop import Simulation
 from formiga.soccer import league
-from formiga.soccer.process import find_team
+from formiga.soccer.roster import find_team
 from formiga.studies.soccer import fig7, game, physics
 from formiga.studies.soccer.overlap import depths, from_square, inside, polygons_depth, square
 from tests.reference import impacts as plain
