@@ -18,7 +18,7 @@ they are first used. Lengths are in metres, angles in radians, times in seconds;
 Wherever a world is taken, a `World`, the name of a shipped one or the path of a file will do.
 """
 SECTIONS = {  # title -> (module, names; a name with a list: those of its members that are listed)
-    "Worlds": ("formiga", {"read_world": [], "write_world": [], "World": ["robots", "group", "arena", "loose", "slices"]}),
+    "Worlds": ("formiga", {"read_world": [], "write_world": [], "World": ["robots", "group", "arena", "movables", "slices"]}),
     "Runs": ("formiga", {"simulate": [], "Run": [], "Simulation": ["readings", "step", "reset", "look_again"]}),
     "Recordings": ("formiga", {"read_recording": []}),
     "": ("formiga.record.recording", {"Recording": ["table", "poses", "blocks", "frames", "replay", "code", "touched", "notes"],

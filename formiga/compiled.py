@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from formiga.act.wheels import order_world, running_world, stand_world
+from formiga.act.motors import order_world, running_world, stand_world
 from formiga.control import bad_order
 from formiga.control.view import View
 from formiga.kernels.program import ENDED, Program, Stage
 from formiga.noise import Noise
 from formiga.sense import Readings, Scene
 from formiga.state import Floats, State, kinds_of, refuse_others
+from formiga.world.contract import channels
 from formiga.world.elements import of
 from formiga.world.model import World
 
@@ -47,7 +48,7 @@ class Stages:
 
 def stages_of(world: World, engine: ModuleType, model: Any, state: State, outside: str = "") -> Stages:
     """The parts of a step. outside: the name of a group whose orders come from outside."""
-    parts = Stages(Stage(running_world, (state.done, state.wheels), decides=True))
+    parts = Stages(Stage(running_world, (state.done, state.drive), decides=True))
     move = engine.step_stages(model, state)
     if move is None:
         parts.lacking = f"engine {world.engine}" if world.contact.model != "impulse" else "the contact model impulse"
@@ -66,9 +67,10 @@ def stages_of(world: World, engine: ModuleType, model: Any, state: State, outsid
                 return parts
             readings[sensor.name], stages = made
             parts.look += stages
-        orders = np.zeros((state.worlds, group.count, 2))
+        drive = group.robot.drive
+        orders = np.zeros((state.worlds, group.count, channels(group.robot)))
         if group.controller is None and group.name != outside:
-            parts.move.append(Stage(stand_world, (robots.start, robots.stop, state.wheels)))
+            parts.move.append(Stage(stand_world, (robots.start, robots.stop, state.drive)))
             continue
         parts.orders[group.name] = orders
         if group.name != outside:
@@ -79,8 +81,8 @@ def stages_of(world: World, engine: ModuleType, model: Any, state: State, outsid
                 parts.lacking = _named(group.controller)
                 return parts
             parts.decide += decide
-        parts.move.append(Stage(order_world, (orders, robots.start, group.robot.top_speed, group.robot.motor_noise, state.key,
-                                              state.step, state.wheels), decides=True))
+        parts.move.append(Stage(order_world, (orders, robots.start, drive.limits, drive.motor_noise, state.key, state.step,
+                                              state.drive), decides=True))
     parts.move += move
     return parts
 
@@ -167,7 +169,7 @@ class Steps:
                     raise bad_order(group, int(w), int(i), self._readings)
 
 
-BOUND = ("position", "heading", "wheels", "wheel_angle", "crashed", "crashes", "alive", "done", "step", "unresolved", "key")
+BOUND = ("position", "heading", "drive", "wheel_angle", "crashed", "crashes", "alive", "done", "step", "unresolved", "key")
 _arrays = attrgetter(*BOUND)
 
 __all__ = ["Stages", "Steps", "has_stages", "stages_of"]

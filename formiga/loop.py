@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 from formiga import act, control, sense
 from formiga.compiled import Steps, shipped
+from formiga.control import Orders
 from formiga.control.neural import Network
 from formiga.engine import engine as find_engine
 from formiga.errors import WorldError, whole
-from formiga.state import ARRAYS, CONTROLLER, Past, State, kinds_of, refuse_others
+from formiga.state import CONTROLLER, Past, State, kinds_of, refuse_others
+from formiga.world.contract import channels
 from formiga.world.elements import of, where
-from formiga.world.loose import JOINTS
 from formiga.world.model import Group, World
 from formiga.world.shipped import Given, world_of
 
@@ -32,7 +33,6 @@ EVENTS = 1000           # of a run that are remembered
 WORDS = {"grip": ("grip", "grips"), "release": ("release", "releases"), "lost": ("grip lost", "grips lost"),
          "break": ("joint broke", "joints broke"), "enter": ("came into a zone", "came into a zone"),
          "leave": ("left a zone", "left a zone"), "explode": ("explosion", "explosions")}
-Driven = dict[str, tuple[control.Orders, Any]]   # group -> orders from outside; which of their speeds (W, n, 2) are open
 Recorder = Callable[[list["Simulation"]], None]  # called with all shards after every step that they took together
 
 
@@ -106,30 +106,23 @@ class Simulation:
                 raise
         return self._readings
 
-    def step(self, wheels: dict[str, Any] | None = None, outputs: dict[str, Any] | None = None) -> None:
-        """One control period. `wheels`: speeds (worlds, robots, 2) for groups that are driven from outside; `outputs`: the
-        same for their further motors (worlds, robots, K), as `robot.outputs` names them.
+    def step(self, orders: dict[str, Any] | None = None) -> None:
+        """One control period. `orders`: group -> `Orders` from outside, or numbers (worlds, robots, D) for its drive alone.
 
-        A robot whose two speeds are not a number is left to its controller; without one, it stands still. So is an output that
-        is not a number; without a controller, it stays as it was.
+        They go before those of the group's controller. What they leave open, as None or NaN, is as the controller decides;
+        without a controller a drive stands still, and joints and lights stay as they were.
 
         Where everything in the world has a kernel, the same kernels run as one compiled call, with the same bits.
         """
-        if wheels is not None or outputs is not None:
-            _refuse_other_than_dicts(wheels, outputs)
-        if not wheels and not outputs and self.advance(1):
+        if not orders and orders is None and self.advance(1):
             return
         refuse_others(self.state, self._kinds)
-        driven = self._driven(wheels) if wheels else {}                    # refused, if at all, before a controller decides
-        told = self._told(outputs) if outputs else {}
-        readings = self.readings                                           # everybody looks ...
+        told = self._told(orders)                                          # refused, if at all, before a controller decides
+        readings = self.readings                                           # all sensors first ...
         with self.state.memory_stays(self.state.done):
-            orders = control.decide_all(self.world, self.state, readings)  # ... before anybody moves
-        if driven:
-            orders |= self._from_outside(driven, orders)
-        if told:
-            orders |= self._outputs(told, orders)
-        self.engine.step(self.model, self.state, act.act_all(self.world, self.state, orders, readings))
+            decided = control.decide_all(self.world, self.state, readings)  # ... before anything moves
+        command = act.command(self.world, self.state, self._merged(told, decided), readings)
+        self.engine.step(self.model, self.state, command)
         if events := getattr(self.state.scratch, "events", None):
             self.log.take(events, self._asked[1])
         self._readings = None
@@ -162,8 +155,7 @@ class Simulation:
 
         Where the engine goes on from more than places and headings, as in space, whoever was put somewhere else is put there.
         """
-        if hasattr(self.engine, "put_down"):
-            self.engine.put_down(self.model, self.state)
+        self.engine.put_down(self.model, self.state)
         self._forget_look()
 
     def edited(self, world: World, position: Any, heading: Any, kept: Any) -> Simulation:
@@ -183,8 +175,7 @@ class Simulation:
         engine, first_world = self._asked
         new = Simulation(world, self.seed, 1, engine, first_world, start=([position], [heading]))
         new.state.go_on(self.state, stays)
-        _carry_on(self, new)
-        if hasattr(new.engine, "carry_on") and new.engine is self.engine:
+        if new.engine is self.engine:
             still = _still(self.state, position, heading, stays)
             new.engine.carry_on(self.model, self.state, new.model, new.state, stays, still)
         new.log.add(self.log)
@@ -205,51 +196,23 @@ class Simulation:
                 new.state.genotypes[group.name] = self.state.genotypes[group.name].copy()
         return new
 
-    def _driven(self, wheels: dict[str, Any]) -> Driven:
-        """Orders that come from outside, checked; the two speeds of a robot are numbers, or both NaN."""
-        driven: Driven = {}
-        for name, given in wheels.items():
-            told, free = control.as_orders(self.world.group(name), self.state.worlds, given), None
-            if not np.isfinite(told.wheels).all():
-                free = np.isnan(told.wheels)
-                if (odd := np.argwhere(free[..., 0] != free[..., 1])).size:
-                    raise WorldError(f"one wheel speed of robot {odd[0, 1]} of '{name}' is not a number. Give both, or make "
-                                     "both NaN: then its controller drives it.")
-                if (odd := np.argwhere(np.isinf(told.wheels))).size:
-                    raise WorldError(f"a wheel speed of robot {odd[0, 1]} of '{name}' is infinite.")
-            driven[name] = told, free
-        return driven
+    def _told(self, orders: dict[str, Any] | None) -> dict[str, Orders]:
+        """Orders that come from outside, checked."""
+        if orders is not None and not isinstance(orders, dict):
+            raise WorldError(f"orders must be a dict of group -> array or Orders, not {type(orders).__name__}.")
+        return {name: control.as_orders(self.world.group(name), self.state.worlds, given, open=True)
+                for name, given in (orders or {}).items()}
 
-    def _told(self, outputs: dict[str, Any]) -> dict[str, Any]:
-        """Outputs that come from outside, checked."""
-        return {name: act.checked(self.world.group(name), self.state.worlds, values) for name, values in outputs.items()}
-
-    def _from_outside(self, driven: Driven, decided: dict[str, control.Orders]) -> dict[str, control.Orders]:
-        """Orders for the groups that are driven from outside; what these leave open is as their controllers decided."""
-        orders = {}
-        for name, (told, free) in driven.items():
-            own, speeds = decided.get(name), told.wheels
-            if free is not None:
-                speeds = np.where(free, 0.0 if own is None else own.wheels, speeds)
-            lights = own.leds if told.leds is None and own is not None else told.leds
-            outputs = own.outputs if told.outputs is None and own is not None else told.outputs
-            orders[name] = control.Orders(speeds, lights, outputs)
-        return orders
-
-    def _outputs(self, given: dict[str, Any], decided: dict[str, control.Orders]) -> dict[str, control.Orders]:
-        """Orders with the outputs that come from outside; what is not a number is as it was decided, or as it was."""
-        orders = {}
-        for name, told in given.items():
+    def _merged(self, told: dict[str, Orders], decided: dict[str, Orders]) -> dict[str, Orders]:
+        """Orders in which nothing is open."""
+        if not told:
+            return decided
+        merged = control.merge_all(told, decided)
+        for name in told:
             group = self.world.group(name)
-            own = decided.get(name, control.Orders(np.zeros((self.state.worlds, group.count, 2))))
-            before = np.zeros(told.shape)
-            if own.outputs is not None:
-                before = act.checked(group, self.state.worlds, own.outputs, where(group.controller))
-            elif self.state.outputs.size:
-                robots = self.world.slices[self.world.groups.index(group)]
-                before = self.state.outputs[:, robots, : told.shape[2]]
-            orders[name] = control.Orders(own.wheels, own.leds, np.where(np.isnan(told), before, told))
-        return orders
+            before = self.state.joint_command[:, self.world.slices[self.world.groups.index(group)]]
+            merged[name] = control.settle(merged[name], before, channels(group.robot))
+        return merged
 
     def _genes(self, name: str, given: Any) -> Any:
         """Genes for each world (W, size), from those or from one genotype (size,) for all."""
@@ -269,33 +232,11 @@ class Simulation:
         return genes
 
 
-def _carry_on(old: Simulation, new: Simulation) -> None:
-    """Loose things that nobody put elsewhere are where they were, and joints that stay hold as they did."""
-    places = ("x", "y", "heading", "vx", "vy")
-    known = {thing.name: (number, [getattr(thing, place, 0.0) for place in places])
-             for number, thing in enumerate(old.world.loose)}
-    for number, thing in enumerate(new.world.loose):
-        was, start = known.get(thing.name, (-1, None))
-        if start == [getattr(thing, place, 0.0) for place in places]:
-            new.state.loose[:, number] = old.state.loose[:, was]
-    held = [thing for thing in old.world.things if isinstance(thing, JOINTS)]
-    for number, joint in enumerate(thing for thing in new.world.things if isinstance(thing, JOINTS)):
-        if joint in held:
-            row = old.state.joints[:, held.index(joint)]
-            new.state.joints[:, number, 0], new.state.joints[:, number, 3:] = row[:, 0], row[:, 3:]
-
-
 def _still(before: State, position: Any, heading: Any, kept: Any) -> NDArray[np.bool_]:
     """Who (N,) is still exactly where it was."""
     place, ahead = np.asarray(position, np.float64).reshape(-1, 2), np.asarray(heading, np.float64)
     still = (place == before.position[0, kept]).all(axis=1) & (ahead == before.heading[0, kept]) if len(kept) else kept >= 0
     return np.asarray(still & (kept >= 0), np.bool_)
-
-
-def _refuse_other_than_dicts(wheels: Any, outputs: Any) -> None:
-    for what, given in (("wheels", wheels), ("outputs", outputs)):
-        if given is not None and not isinstance(given, dict):
-            raise WorldError(f"{what} must be a dict of group -> array, not {type(given).__name__}.")
 
 
 def _seed(seed: int) -> int:
@@ -382,7 +323,7 @@ def simulate(world: World, seconds: float | None = None, seed: int = 0, worlds: 
                 break
     elapsed = time.perf_counter() - began - start
     state = _together([shard.state for shard in shards])
-    state.wheels[state.done] = 0.0  # whether or not a block of steps went on after a world had ended
+    state.drive[state.done] = 0.0  # whether or not a block of steps went on after a world had ended
     run = Run(world, seed, state, int(state.step.max()) * world.dt, elapsed, start, interrupted)
     run.metrics = measure(run)
     for shard in shards:
@@ -452,9 +393,8 @@ def _together(states: list[State]) -> State:
     """The states of all shards as one."""
     if len(states) == 1:
         return states[0]
-    arrays: dict[str, Any] = {name: np.concatenate([getattr(state, name) for state in states]) for name in ARRAYS}
     memory = {key: np.concatenate([state.memory[key] for state in states]) for key in states[0].memory}
-    return State(**arrays, memory=memory)
+    return State.together(states, memory=memory)
 
 
 def measure(run: Run) -> dict[str, float]:

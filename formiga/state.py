@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from functools import cache
+from operator import attrgetter
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,42 +16,120 @@ from formiga.errors import WorldError
 
 Floats = NDArray[np.float64]
 NOTHING_TO_KEEP = nullcontext()
+ARRAY = "array"  # key of a field's metadata
 Past = dict[tuple[str, str], tuple[Any, Any]]  # (owner, name) -> a memory, and which of it starts again
 
 
-@dataclass
-class State:
-    """Everything that changes, and only that. W worlds, N robots (all groups, one after another)."""
+class Array(NamedTuple):
+    """The declaration of one array of the state."""
 
-    position: Floats               # (W, N, 2) m
-    heading: Floats                # (W, N) rad, counter-clockwise from x; not wrapped
-    wheels: Floats                 # (W, N, 2) m/s at the rim, left and right, as they really turned in the last step
-    wheel_angle: Floats            # (W, N, 2) rad turned since the start, left and right
-    leds: NDArray[np.uint8]        # (W, N, L, 3) red green blue; L of the robot with most lights
-    crashed: NDArray[np.bool_]     # (W, N) touched something in the last step
-    crashes: NDArray[np.int64]     # (W, N) steps with a crash since the start
-    alive: NDArray[np.bool_]       # (W, N) false: over the crash limit, stays where it is for good
-    done: NDArray[np.bool_]        # (W,) this world has ended and stays still until it is reset
-    step: NDArray[np.int64]        # (W,) steps taken
-    motion: Floats                 # (W, N, 3) m/s, m/s, rad/s: velocity and spin; with contact model `impulse`, else zero
-    loose: Floats                  # (W, M, 8) of each thing that can be pushed: x y heading, vx vy spin, and the velocity at
-                                   # which a ball's surface rolls
-    joints: Floats                 # (W, J, 8) welds and pins: kind, two bodies, the point in each one's frame, an angle; in
-                                   # space (W, J, 29): holds, force and torque on `other`, and how its two bodies are held
-    outputs: Floats                # (W, N, K) what each robot's further motors were told last: those of `robot.outputs`
-    angles: Floats                 # (W, N, K) rad or m, where they are
-    torques: Floats                # (W, N, K) N m or N, with which they push
-    pull: Floats                   # (W, N, 3) N, with which what it holds and who holds it pull at a robot, in its own frame
-    grips: Floats                  # (W, N, 17) grippers: 0 open, 1 rigid, 2 loose; what it holds (a robot's number, or N + a
-                                   # body's); N, or -1 if it was torn open; 11 numbers of how; x y z of the force on it, N
-    bodies: Floats                 # (W, B, 7) x y z, and a quaternion w x y z, of everything that moves: `model.parts`
-    space: Floats                  # (W, S) all that motion in space goes on from. The last six are empty in the plane
-    unresolved: NDArray[np.int64]  # (W,) steps after which some robots were still too close: too crowded
-    key: NDArray[np.uint64]        # (W,) what the world's noise is hashed from
+    axes: tuple[str, ...]       # 'world', 'robot', 'body' ...: names of lengths, or a number
+    dtype: Any
+    kept: str                   # by an edit: 'robot', with each robot that stays; 'world', as it is; '', begins again
+    columns: tuple[str, ...]    # of a recording that it fills
+
+
+def array(axes: str, dtype: Any = np.float64, *, kept: str = "", columns: str = "") -> Any:
+    """Declare an array: a field of `Arrays`. Its axes are words with spaces between them, such as 'world robot 2'."""
+    return field(metadata={ARRAY: Array(tuple(axes.split()), dtype, kept, tuple(columns.split()))})
+
+
+@dataclass(kw_only=True)
+class Arrays:
+    """Arrays that are declared once, with `array`. All that is done to every one of them is derived from the declaration."""
+
+    @classmethod
+    @cache
+    def declared(cls) -> dict[str, Array]:
+        """Name -> declaration."""
+        return {each.name: each.metadata[ARRAY] for each in fields(cls) if ARRAY in each.metadata}
+
+    @classmethod
+    def zeros(cls, sizes: Mapping[str, int], **given: Any) -> Self:
+        """All arrays empty, with lengths of axes from `sizes`; but for those that are given, and other fields."""
+        made = {name: np.zeros([int(axis) if axis.isdecimal() else sizes[axis] for axis in each.axes], each.dtype)
+                for name, each in cls.declared().items() if name not in given}
+        return cls(**made, **given)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Name -> array, with those of a substate as `own.name`."""
+        found = {name: getattr(self, name) for name in self.declared()}
+        for each in fields(self):
+            if isinstance(part := getattr(self, each.name), Arrays):
+                found |= {f"{each.name}.{name}": values for name, values in part.arrays().items()}
+        return found
+
+    def show(self, other: Arrays, rows: slice) -> None:
+        """Let all arrays be those of `other`, for some of its worlds: not copies."""
+        for name in self.declared():
+            setattr(self, name, getattr(other, name)[rows])
+        for each in fields(self):
+            if isinstance(part := getattr(self, each.name), Arrays):
+                part.show(getattr(other, each.name), rows)
+
+    @classmethod
+    def together(cls, parts: Sequence[Self], **others: Any) -> Self:
+        """The worlds of all parts, one after another."""
+        joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.declared()}
+        for each in fields(cls):
+            if isinstance(first := getattr(parts[0], each.name), Arrays):
+                joined[each.name] = type(first).together([getattr(part, each.name) for part in parts])
+        return cls(**joined, **others)
+
+
+class Movable:
+    """Columns of `State.movables`."""
+
+    X, Y, HEADING, VX, VY, SPIN, ROLL_X, ROLL_Y = range(8)
+    PLACE, POSE, TWIST = slice(0, 2), slice(0, 3), slice(3, 6)
+
+
+class Grip:
+    """Columns of `State.grips`."""
+
+    MODE = 0                # OPEN, RIGID, or LOOSE: the held body may turn
+    HELD = 1                # number of the robot that is held, or N + that of another body
+    FORCE = 2               # N, on the gripper; TORN after it was pulled open
+    AIM = slice(3, 14)      # how the two bodies hold together, in the engine's own terms
+    PULL = slice(14, 17)    # N, x y z
+    OPEN, RIGID, LOOSE, TORN = 0.0, 1.0, 2.0, -1.0
+
+
+@dataclass(kw_only=True)
+class State(Arrays):
+    """Everything that changes, and only that. Its axes:
+
+        world W   robot N, all groups one after another   channel D, of the drive with most   light L   joint K
+        movable M, of world.movables   body B, of the engine's model.parts
+    """
+
+    position: Floats = array("world robot 2", columns="x y")                  # m
+    heading: Floats = array("world robot", columns="heading")                 # rad, counter-clockwise from x; not wrapped
+    drive: Floats = array("world robot channel", kept="robot", columns="left right")  # what the drive did in the last step,
+    #                                           in the units of its channels: rim speeds in m/s, or a speed and a steering angle
+    wheel_angle: Floats = array("world robot channel", kept="robot")          # rad, turned since the start
+    leds: NDArray[np.uint8] = array("world robot light 3", np.uint8, kept="robot")  # red green blue
+    crashed: NDArray[np.bool_] = array("world robot", np.bool_, kept="robot", columns="crashed")  # contact in the last step
+    crashes: NDArray[np.int64] = array("world robot", np.int64, kept="robot")  # steps with a contact since the start
+    alive: NDArray[np.bool_] = array("world robot", np.bool_, kept="robot", columns="alive")  # false: stays where it is
+    done: NDArray[np.bool_] = array("world", np.bool_, kept="world")          # ended; stands still until it is reset
+    step: NDArray[np.int64] = array("world", np.int64, kept="world")          # steps taken
+    velocity: Floats = array("world robot 3", kept="robot", columns="vx vy spin")  # m/s, m/s, rad/s; zero where bodies have
+    #                                           no masses: contact models reposition, stop and none
+    movables: Floats = array("world movable 8")                               # columns: Movable
+    joint_command: Floats = array("world robot joint")                        # last command, in the unit of the joint's mode
+    joint_position: Floats = array("world robot joint")                       # rad or m
+    joint_effort: Floats = array("world robot joint")                         # N m or N
+    pull: Floats = array("world gripper 3")                                   # N, of all grips on a robot, in its own frame
+    grips: Floats = array("world gripper 17")                                 # columns: Grip
+    bodies: Floats = array("world body 7", columns="z qw qx qy qz")           # x y z, quaternion w x y z
+    unresolved: NDArray[np.int64] = array("world", np.int64, kept="world")    # steps that ended with overlaps: too crowded
+    key: NDArray[np.uint64] = array("world", np.uint64, kept="world")         # from which the world's noise is hashed
+    own: Any = None                # arrays that only the engine understands, typed: its own subclass of Arrays
     memory: dict[tuple[str, str], Any] = field(default_factory=dict)  # (owner, name) -> (W, n, ...)
     forgotten: dict[tuple[str, str], Any] = field(default_factory=dict)  # (W, n) robots whose memory starts again
     genotypes: dict[str, Floats] = field(default_factory=dict)  # group -> (W, size) genes; a restart leaves them alone
-    scratch: Any = None            # the engine's own; can be rebuilt from the rest at any time
+    scratch: Any = None            # the engine's working memory; can be rebuilt from the rest at any time
     halted: bool = False           # the run is being ended: an engine leaves a long step in the middle
 
     @property
@@ -117,8 +197,8 @@ class State:
 
     def restart(self, mask: NDArray[np.bool_], fresh: State) -> None:
         """Take the masked worlds from a state that has just begun."""
-        for name in ARRAYS:
-            getattr(self, name)[mask] = getattr(fresh, name)[mask]
+        for values, begun in zip(self.arrays().values(), fresh.arrays().values(), strict=True):
+            values[mask] = begun[mask]
         self.forget(mask)
 
     def go_on(self, before: State, kept: NDArray[np.int64]) -> None:
@@ -127,12 +207,13 @@ class State:
         kept (N,): the number that each robot had `before`, -1 for one that was not there.
         """
         stayed = kept >= 0
-        lights = min(self.leds.shape[2], before.leds.shape[2])
-        self.leds[:, stayed, :lights] = before.leds[:, kept[stayed], :lights]
-        for name in ("wheels", "wheel_angle", "motion", "crashed", "crashes", "alive"):
-            getattr(self, name)[:, stayed] = getattr(before, name)[:, kept[stayed]]
-        for name in ("done", "step", "unresolved", "key"):
-            getattr(self, name)[...] = getattr(before, name)
+        for name, declared in self.declared().items():
+            now, then = getattr(self, name), getattr(before, name)
+            if declared.kept == "world":
+                now[...] = then
+            elif declared.kept == "robot":
+                both = tuple(slice(min(sizes)) for sizes in zip(now.shape[2:], then.shape[2:], strict=True))
+                now[:, stayed, *both] = then[:, kept[stayed], *both]
 
     def recall(self, before: State, owner: str, kept: NDArray[np.int64], count: int) -> None:
         """Take over what a sensor or a controller remembers of the robots of its group; there were `count` of them before.
@@ -151,11 +232,14 @@ class State:
             self.forgotten[key][:, stayed] = forgotten[:, kept[stayed]]
 
 
-ARRAYS = ("position", "heading", "wheels", "wheel_angle", "leds", "crashed", "crashes", "alive", "done", "step", "motion",
-          "loose", "joints", "outputs", "angles", "torques", "pull", "grips", "bodies", "space", "unresolved", "key")
+class Kinds(NamedTuple):
+    """Shape and type of numbers of each array, which stay the same for good."""
+
+    names: tuple[str, ...]
+    kinds: tuple[tuple[tuple[int, ...], Any], ...]
+    values: Callable[[State], tuple[Any, ...]]
 
 
-Kinds = dict[str, tuple[tuple[int, ...], Any]]
 CONTROLLER = "<controller>"  # owns the memory (group/<controller>, name); sensors own theirs as group/sensor
 
 
@@ -164,26 +248,19 @@ def _of_sensor(key: tuple[str, str]) -> bool:
 
 
 def kinds_of(state: State) -> Kinds:
-    """Name of each array -> its shape and its type of numbers, which stay the same for good."""
-    return {name: (array.shape, array.dtype) for name in ARRAYS for array in (getattr(state, name),)}
+    """The kinds of all arrays."""
+    arrays = state.arrays()
+    return Kinds(tuple(arrays), tuple((values.shape, values.dtype) for values in arrays.values()), attrgetter(*arrays))
 
 
 def refuse_others(state: State, kinds: Kinds) -> None:
     """WorldError if an array was replaced by one of another shape or type: kernels would read and write beside it."""
-    for name, (shape, dtype) in kinds.items():
-        array = getattr(state, name)
-        if not (isinstance(array, np.ndarray) and array.shape == shape and array.dtype == dtype):
-            raise WorldError(f"state.{name} must stay an array of {dtype} of the shape {shape}; it has become "
-                             f"{getattr(array, 'dtype', type(array).__name__)} {getattr(array, 'shape', '')}.")
+    for name, (shape, dtype), given in zip(kinds.names, kinds.kinds, kinds.values(state), strict=True):
+        if not (isinstance(given, np.ndarray) and given.shape == shape and given.dtype == dtype):
+            now = f"{given.dtype} {given.shape}" if isinstance(given, np.ndarray) else type(given).__name__
+            raise WorldError(f"state.{name} must stay an array of {dtype} of the shape {shape}; it has become {now}.")
 
 
 def _for_each(worlds: NDArray[np.bool_], like: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """A mask (W,) as one that goes with `like` (W, n)."""
     return worlds.reshape(-1, *[1] * (like.ndim - 1))
-
-
-def nothing_in_space(worlds: int) -> dict[str, Any]:
-    """The arrays of an engine that knows no third dimension, no further motors and no grippers."""
-    return {"outputs": np.zeros((worlds, 0, 0)), "angles": np.zeros((worlds, 0, 0)), "torques": np.zeros((worlds, 0, 0)),
-            "pull": np.zeros((worlds, 0, 3)), "grips": np.zeros((worlds, 0, 17)), "bodies": np.zeros((worlds, 0, 7)),
-            "space": np.zeros((worlds, 0))}

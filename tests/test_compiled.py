@@ -12,7 +12,6 @@ from formiga.kernels.program import ENDED, GO_ON, Program, Stage
 from formiga.lab import read_world, shipped_worlds, simulate
 from formiga.loop import Simulation
 from formiga.rollout import genes as sizes
-from formiga.state import ARRAYS
 from formiga.world import elements
 from formiga.world.elements import element
 from formiga.world.reader import read_text
@@ -59,7 +58,7 @@ def test_every_controller_with_kernels_decides_the_same(controller):
     assert_same(fast, slow)
     assert fast.advance(1) and not slow.advance(1)
     assert not controller or fast.state.wheel_angle[:, :5].any()
-    assert not fast.state.wheels[:, 5:].any()
+    assert not fast.state.drive[:, 5:].any()
 
 
 @pytest.mark.parametrize("at", ["end", "die"])
@@ -148,7 +147,7 @@ def test_a_class_that_inherits_kernels_and_decides_otherwise_is_asked(monkeypatc
 
     lab = Simulation(world("<asleep/>"))
     lab.step()
-    assert not lab.state.wheels.any() and not lab.advance(1)
+    assert not lab.state.drive.any() and not lab.advance(1)
 
 
 def test_a_controller_of_the_users_own_with_a_kernel_runs_in_the_call(monkeypatch):
@@ -175,7 +174,7 @@ def test_a_controller_of_the_users_own_with_a_kernel_runs_in_the_call(monkeypatc
 
     lab = Simulation(world("<straight/>", "none"))
     lab.step()
-    assert (lab.state.wheels[:, :5] == 0.03).all()
+    assert (lab.state.drive[:, :5] == 0.03).all()
 
     broken = Simulation(world('<straight speed="0.01"/>', "none"))
     object.__setattr__(broken.world.groups[0].controller, "speed", np.nan)

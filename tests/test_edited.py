@@ -273,10 +273,10 @@ def test_memory_of_the_whole_world_goes_on_whoever_comes(own):
         run.step()
     run = edit(run, with_group(world, 0, count=3), [0, 1, -1])
     run.step()
-    assert run.state.wheels[0, :, 0].tolist() == [0.004] * 3
+    assert run.state.drive[0, :, 0].tolist() == [0.004] * 3
     run.reset()
     run.step()
-    assert run.state.wheels[0, :, 0].tolist() == [0.001] * 3
+    assert run.state.drive[0, :, 0].tolist() == [0.001] * 3
 
 
 # -- what cannot be -----------------------------------------------------------------------------------------------------------
@@ -339,11 +339,11 @@ def test_loose_things_and_joints_go_on_where_they_are_when_something_else_is_edi
         run.step({"pair": np.full((1, 2, 2), 0.3)})
     world = replace(run.world, things=(*run.world.things, Lamp(0.0, 0.9)))
     new = edit(run, world)
-    assert (new.state.loose == run.state.loose).all() and (new.state.joints == run.state.joints).all()
+    assert (new.state.movables == run.state.movables).all() and (new.state.own.couplings == run.state.own.couplings).all()
     for _ in range(40):
         run.step({"pair": np.full((1, 2, 2), 0.3)})
         new.step({"pair": np.full((1, 2, 2), 0.3)})
-    assert (new.state.position == run.state.position).all() and (new.state.loose == run.state.loose).all()
+    assert (new.state.position == run.state.position).all() and (new.state.movables == run.state.movables).all()
 
 
 def test_a_ball_that_becomes_heavier_stays_where_it_is_and_one_that_is_put_elsewhere_goes_there():
@@ -351,7 +351,7 @@ def test_a_ball_that_becomes_heavier_stays_where_it_is_and_one_that_is_put_elsew
     for _ in range(20):
         run.step()
     ball, others = run.world.things[1], (run.world.things[0], *run.world.things[2:])
-    assert (edit(run, replace(run.world, things=(replace(ball, mass=1.0), *others))).state.loose[0, 0]
-            == run.state.loose[0, 0]).all()
+    assert (edit(run, replace(run.world, things=(replace(ball, mass=1.0), *others))).state.movables[0, 0]
+            == run.state.movables[0, 0]).all()
     moved = edit(run, replace(run.world, things=(replace(ball, x=0.1), *others)))
-    assert moved.state.loose[0, 0, :2].tolist() == [0.1, 0.5]
+    assert moved.state.movables[0, 0, :2].tolist() == [0.1, 0.5]

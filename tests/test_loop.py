@@ -67,9 +67,9 @@ def test_wheels_from_outside_replace_the_controller_of_that_group_only():
                    for name, y in (("a", 0), ("b", 1)))
     simulation = Simulation(World(groups=groups))
     simulation.step({"a": np.full((1, 1, 2), -0.05)})
-    assert list(simulation.state.wheels[0, :, 0]) == [-0.05, 0.02]
+    assert list(simulation.state.drive[0, :, 0]) == [-0.05, 0.02]
     simulation.step()
-    assert list(simulation.state.wheels[0, :, 0]) == [0.02, 0.02]
+    assert list(simulation.state.drive[0, :, 0]) == [0.02, 0.02]
 
 
 def test_a_robot_whose_wheels_are_not_a_number_is_left_to_its_controller_or_stands():
@@ -79,7 +79,7 @@ def test_a_robot_whose_wheels_are_not_a_number_is_left_to_its_controller_or_stan
     simulation = Simulation(World(contact=Contact("none"), groups=groups))
     driven = np.array([[[np.nan, np.nan], [-0.05, 0.01]]])
     simulation.step({"a": driven, "b": driven})
-    assert simulation.state.wheels[0].tolist() == [[0.02, 0.03], [-0.05, 0.01], [0.0, 0.0], [-0.05, 0.01]]
+    assert simulation.state.drive[0].tolist() == [[0.02, 0.03], [-0.05, 0.01], [0.0, 0.0], [-0.05, 0.01]]
     assert np.isnan(driven[0, 0]).all()  # what was given stays as it was
 
 
@@ -87,7 +87,7 @@ def test_wheels_from_outside_leave_the_lights_to_the_controller(own):
     lit = own("controller", decide=lambda view: control.Orders(np.zeros((*view.shape, 2)), (9, 9, 9)))
     simulation = bench(SBot(), [(0, 0, 0)], controller=lit)
     simulation.step({"a": np.full((1, 1, 2), 0.05)})
-    assert (simulation.state.leds == 9).all() and (simulation.state.wheels == 0.05).all()
+    assert (simulation.state.leds == 9).all() and (simulation.state.drive == 0.05).all()
     simulation.step({"a": control.Orders(np.full((1, 1, 2), 0.05), (1, 2, 3))})
     assert (simulation.state.leds == (1, 2, 3)).all()
 

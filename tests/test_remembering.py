@@ -11,7 +11,6 @@ from formiga.kernels import kernel
 from formiga.kernels.program import Program, Stage
 from formiga.loop import Simulation
 from formiga.rollout import rollout
-from formiga.state import ARRAYS
 from formiga.world.elements import element, name
 from formiga.world.reader import read_text
 

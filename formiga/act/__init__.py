@@ -1,27 +1,67 @@
-"""6. Orders -> what the engine takes, and what others can see."""
+"""8. Orders -> the one command that an engine takes: drives, joints, lights."""
 
 from __future__ import annotations
 
-from formiga.act.leds import light
-from formiga.act.outputs import checked, tell
-from formiga.act.wheels import command
-from formiga.control import Orders
+from typing import Any
+
+import numpy as np
+
+from formiga.act.motors import drive_motors
+from formiga.control import Orders, bad_order
+from formiga.engine.command import Command
 from formiga.sense import Readings
 from formiga.state import Floats, State
 from formiga.world.elements import discover
 from formiga.world.model import World
 
 
-def act_all(world: World, state: State, orders: dict[str, Orders], readings: Readings | None = None) -> Floats:
-    """Set lights and further motors, and return the wheel speeds (W, N, 2) of all robots; who has no orders stands still.
+def command(world: World, state: State, orders: dict[str, Orders], readings: Readings | None = None) -> Command:
+    """The orders of all groups as one command. A group without orders stands still; its joints and lights stay as they are.
 
-    readings: what the orders were decided on, for a complaint about an order.
+    readings: from which the orders were decided, for a complaint about an order. The state is not changed.
     """
-    light(world, state, orders)
-    tell(world, state, orders)
-    return command(world, state, orders, readings)
+    return Command(_drive(world, state, orders, readings), _joints(world, state, orders), _leds(world, state, orders))
+
+
+def _drive(world: World, state: State, orders: dict[str, Orders], readings: Readings | None) -> Floats:
+    """(W, N, D): each channel cut at its limit, with its motor's noise."""
+    channels = np.zeros(state.drive.shape)
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        drive = group.robot.drive
+        if group.name not in orders or drive is None:
+            continue
+        told = orders[group.name].drive
+        if told is None:  # as before
+            channels[:, robots, : len(drive.channels)] = state.drive[:, robots, : len(drive.channels)]
+            continue
+        bad = drive_motors(told, robots.start, drive.limits, drive.motor_noise, state.key, state.step, channels)
+        if bad >= 0:
+            wrong = ~np.isfinite(told[:, bad]).all(axis=-1)
+            raise bad_order(group, int(np.argmax(wrong)), bad, readings)
+    return channels
+
+
+def _joints(world: World, state: State, orders: dict[str, Orders]) -> Floats | None:
+    """(W, N, K), or None. An engine without joints gets none: a controller that was written for space drives in the plane."""
+    told = {name: given.joints for name, given in orders.items() if given.joints is not None}
+    return _over(world, state.joint_command, told) if told and state.joint_command.size else None
+
+
+def _leds(world: World, state: State, orders: dict[str, Orders]) -> Any:
+    """(W, N, L, 3), or None."""
+    told = {name: given.leds for name, given in orders.items() if given.leds is not None}
+    return _over(world, state.leds, told) if told else None
+
+
+def _over(world: World, before: Any, told: dict[str, Any]) -> Any:
+    """A copy of `before` (W, N, columns ...) with what some groups are told in their own columns."""
+    now = before.copy()
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        if group.name in told:
+            now[:, robots, : told[group.name].shape[2]] = told[group.name]
+    return now
 
 
 discover(__name__)
 
-__all__ = ["act_all", "checked"]
+__all__ = ["command"]

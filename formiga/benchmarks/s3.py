@@ -27,6 +27,7 @@ from formiga.sense.microphone import Microphone
 from formiga.sense.proximity import Proximity
 from formiga.state import Floats
 from formiga.units import CM
+from formiga.world.contract import joint_names
 from formiga.world.elements import profiled
 from formiga.world.ground import Physics
 from formiga.world.model import Arena, Cylinder, Group, Lamp, World
@@ -197,8 +198,8 @@ def drawn(seed: int, robots: int) -> Floats:
 
 def grip(simulation: Simulation) -> None:
     """Close all grippers but the last one's."""
-    grip_of = simulation.world.groups[0].robot.outputs.index("grip")
-    simulation.state.outputs[:, :-1, grip_of] = 1.0
+    grip_of = joint_names(simulation.world.groups[0].robot).index("grip")
+    simulation.state.joint_command[:, :-1, grip_of] = 1.0
 
 
 # -- worlds -----------------------------------------------------------------------------------------------------------------

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from formiga.control.view import Orders, View
+from formiga.control.orders import Orders
+from formiga.control.view import View
 from formiga.errors import WorldError
 from formiga.kernels import kernel
 from formiga.kernels.program import Program, Stage
 from formiga.state import Floats
+from formiga.world.contract import joint_names
 from formiga.world.elements import choice, element, name, number, of, where
 
 
@@ -47,7 +49,7 @@ class Braitenberg:
         """Wheel speeds (W, n, 2); with `grip` also the orders of the further motors."""
         wheels = np.empty((*view.shape, 2))
         Program(self.rules(view, wheels), len(wheels)).run(0, len(wheels))
-        return wheels if self.grip is None else Orders(wheels, outputs=self.gripping(view, self.grip))
+        return wheels if self.grip is None else Orders(wheels, joints=self.gripping(view, self.grip))
 
     def stages(self, view: View, wheels: Floats) -> list[Stage] | None:
         """Kernels that fill wheels (W, n, 2); None with `grip`, which has none."""
@@ -69,16 +71,16 @@ class Braitenberg:
         return rules
 
     def gripping(self, view: View, barrier: str) -> Floats:
-        """The robots' outputs (W, n, K): the gripper closes where the barrier says so, the others stay at 0."""
-        outputs = tuple(getattr(view.group.robot, "outputs", ()))
-        if "grip" not in outputs:
+        """Orders (W, n, K) for the robots' joints: the gripper closes where the barrier says so, the others stay at 0."""
+        names = joint_names(view.group.robot)
+        if "grip" not in names:
             raise WorldError(f"{where(self)}<braitenberg> grip: the robots of '{view.group.name}' have no gripper; "
                              "an <sbot> has one.")
         if view.reading(barrier).shape[2:] != (1,):
             raise WorldError(f"{where(self)}<braitenberg> grip: '{barrier}' is <{of(view.sensor(barrier)).tag}>; it takes the "
                              "one reading of a <barrier>.")
-        orders = np.zeros((*view.shape, len(outputs)))
-        orders[..., outputs.index("grip")] = view.reading(barrier)[..., 0]
+        orders = np.zeros((*view.shape, len(names)))
+        orders[..., names.index("grip")] = view.reading(barrier)[..., 0]
         return orders
 
 

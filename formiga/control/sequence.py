@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from formiga.control.view import Orders, View
+from formiga.control.orders import Orders
+from formiga.control.view import View
 from formiga.errors import WorldError
 from formiga.kernels import kernel
 from formiga.kernels.program import Program, Stage
@@ -33,7 +34,7 @@ class Sequence:
         Program(self.rules(view, wheels), len(wheels)).run(0, len(wheels))
         if self.outputs is None:
             return Orders(wheels)
-        return Orders(wheels, outputs=np.broadcast_to(self.outputs, (*view.shape, len(self.outputs))))
+        return Orders(wheels, joints=np.broadcast_to(self.outputs, (*view.shape, len(self.outputs))))
 
     def stages(self, view: View, wheels: Floats) -> list[Stage] | None:
         """The kernel that fills wheels (W, n, 2); None with `outputs`, which have none."""

@@ -1,4 +1,4 @@
-"""What a controller sees, and what it may order."""
+"""What a controller sees."""
 
 from __future__ import annotations
 
@@ -13,15 +13,6 @@ from formiga.noise import Noise
 from formiga.state import CONTROLLER, Floats, State
 from formiga.world.elements import of, where
 from formiga.world.model import Group
-
-
-@dataclass(frozen=True)
-class Orders:
-    """What the robots of a group shall do until the next step."""
-
-    wheels: Any            # (W, n, 2) m/s at the rim, left and right; cut at the robot's top speed
-    leds: Any = None       # (W, n, lights, 3) 0..255, or None: leave them as they are
-    outputs: Any = None    # (W, n, K) for the further motors that `robot.outputs` names, or None: leave them as they are
 
 
 @dataclass(frozen=True)

@@ -133,10 +133,10 @@ def _refuse_places(world: World, fixed: Fixed, group: Group, places: Any) -> Non
                                 f"({region.x1:g}, {region.y1:g})."))
 
 
-def refuse_loose_in_walls(world: World, fixed: Fixed) -> None:
+def refuse_movables_in_walls(world: World, fixed: Fixed) -> None:
     """Say which ball, puck or block starts in a wall, or outside of the arena or the field."""
     region = extent(world, fixed)
-    for thing in world.loose:
+    for thing in world.movables:
         outline = getattr(thing, "outline", None)
         body = min(_half_widths(outline)) if outline else thing.radius
         inside = region.x0 <= thing.x <= region.x1 and region.y0 <= thing.y <= region.y1

@@ -157,7 +157,7 @@ class Batch:
             readings = stages.readings[self.group.name]
             look = [*stages.look, *scale_stages([readings[name] for name in self.sensors], self.full, self.inputs)[0]]
             orders = stages.orders[self.group.name]
-            step = [Stage(rest_world, (self.ended, state.wheels, self.reward), decides=True),
+            step = [Stage(rest_world, (self.ended, state.drive, self.reward), decides=True),
                     Stage(order_world, (self._actions, self.group.robot.top_speed, orders)),
                     *stages.decide, *stages.move, *self.score.stages(readings), *look]
             begin = [Stage(chosen_world, (self._chosen,), decides=True), *look]

@@ -9,7 +9,7 @@ import numpy as np
 from formiga.engine.flatten import extent, flatten
 from formiga.errors import FormigaError
 from formiga.state import State
-from formiga.view.picture import draw_loose, draw_robots, draw_world
+from formiga.view.picture import draw_movables, draw_robots, draw_world
 from formiga.world.model import World
 
 RENDER_MODES = ["rgb_array"]
@@ -35,9 +35,9 @@ def top_view(world: World, state: State, number: int = 0) -> Any:
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_axis_off()
     draw_world(axes, world)
-    position, loose = state.position[number], state.loose[number]
+    position, movables = state.position[number], state.movables[number]
     draw_robots(axes, world, position, state.heading[number], position[None])
-    draw_loose(axes, world, loose[:, :2], loose[:, 2], loose[None, :, :2])
+    draw_movables(axes, world, movables[:, :2], movables[:, 2], movables[None, :, :2])
     if not world.things:
         axes.autoscale_view()
     axes.set_aspect("equal")

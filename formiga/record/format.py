@@ -7,7 +7,8 @@ which is never run unless it is asked for. Pages of the table have checksums of 
 which a damaged one is known.
 
 A world with things that can be pushed is recorded in format 2: they follow the robots of their world as if they were more of
-them, in the order of `world.loose`, and everybody has a velocity and a spin.
+them, in the order of `world.movables`, and everybody has a velocity and a spin.
+
 A run with a supervisor has its notes among the words, see notes.py.
 
 A run in three dimensions is recorded in format 3: everybody has a height and a turn, too, and the robots are followed by all
@@ -37,14 +38,14 @@ from formiga.engine.parts import Part
 from formiga.errors import RecordingError
 from formiga.state import Floats
 from formiga.world.elements import of
-from formiga.world.loose import LOOSE
 from formiga.world.model import Group, World
+from formiga.world.movables import MOVABLES
 from formiga.world.nodes import LARGEST_FILE, MOST_ELEMENTS
 from formiga.world.own import own_elements, sources_of
 from formiga.world.placeholder import about
 from formiga.world.writer import to_text
 
-FORMAT, WITH_LOOSE, IN_SPACE = 1, 2, 3
+FORMAT, WITH_MOVABLES, IN_SPACE = 1, 2, 3
 SPATIAL = "spatial"  # the engine whose runs are in space
 CHASSIS = "chassis"  # the part of a robot that is in the robot's own row
 KEY = b"formiga"
@@ -65,24 +66,22 @@ SPACE_COLUMNS = pa.schema([*MORE_COLUMNS, *(pa.field(name, kind, nullable=False)
 DTYPES = {name: np.dtype(kind.to_pandas_dtype()) for name, kind in MEASURED.items()}
 MORE_DTYPES = DTYPES | {name: np.dtype(kind.to_pandas_dtype()) for name, kind in MOVING.items()}
 SPACE_DTYPES = MORE_DTYPES | {name: np.dtype(kind.to_pandas_dtype()) for name, kind in RAISED.items()}
-SCHEMAS = {FORMAT: COLUMNS, WITH_LOOSE: MORE_COLUMNS, IN_SPACE: SPACE_COLUMNS}
-MEASURES = {FORMAT: DTYPES, WITH_LOOSE: MORE_DTYPES, IN_SPACE: SPACE_DTYPES}
-BYTES_PER_ROW = {FORMAT: 62, WITH_LOOSE: 86, IN_SPACE: 126}  # in memory
+SCHEMAS = {FORMAT: COLUMNS, WITH_MOVABLES: MORE_COLUMNS, IN_SPACE: SPACE_COLUMNS}
+MEASURES = {FORMAT: DTYPES, WITH_MOVABLES: MORE_DTYPES, IN_SPACE: SPACE_DTYPES}
+BYTES_PER_ROW = {FORMAT: 62, WITH_MOVABLES: 86, IN_SPACE: 126}  # in memory
 ROWS = 1 << 17      # of a row group, at most: 8 to 16 MB in memory
 MOST_PARTS = 1_000_000
 LONGEST_WORD = 80       # characters of a name
 
 
-
-
 def format_of(world: World, engine: str) -> int:
     """In which format a run of this world is recorded."""
-    return IN_SPACE if engine == SPATIAL else WITH_LOOSE if world.loose else FORMAT
+    return IN_SPACE if engine == SPATIAL else WITH_MOVABLES if world.movables else FORMAT
 
 
 def bodies_of(world: World, parts: tuple[Part, ...] = ()) -> int:
     """How many rows a world has in each step: its robots, then the things that can be pushed, or in space all other bodies."""
-    return world.robots + (len(others(parts)) if parts else len(world.loose))
+    return world.robots + (len(others(parts)) if parts else len(world.movables))
 
 
 def others(parts: tuple[Part, ...]) -> list[int]:
@@ -96,10 +95,10 @@ def own(parts: tuple[Part, ...]) -> list[int]:
     return [found[robot] for robot in sorted(found)]
 
 
-def loose_rows(world: World, parts: tuple[Part, ...]) -> list[int]:
+def movables_rows(world: World, parts: tuple[Part, ...]) -> list[int]:
     """For each thing that can be pushed, its row of a state's `bodies`."""
     found = {part.thing: row for row, part in enumerate(parts) if part.thing >= 0}
-    return [found[index] for index, thing in enumerate(world.things) if isinstance(thing, LOOSE)]
+    return [found[index] for index, thing in enumerate(world.things) if isinstance(thing, MOVABLES)]
 
 
 def measured(state: Any, world: World | None = None, parts: tuple[Part, ...] = ()) -> dict[str, Any]:
@@ -108,14 +107,14 @@ def measured(state: Any, world: World | None = None, parts: tuple[Part, ...] = (
     world, parts: of a run in space.
     """
     robots = {"x": state.position[..., 0], "y": state.position[..., 1], "heading": state.heading,
-              "left": state.wheels[..., 0], "right": state.wheels[..., 1], "crashed": state.crashed, "alive": state.alive}
+              "left": state.drive[..., 0], "right": state.drive[..., 1], "crashed": state.crashed, "alive": state.alive}
     if parts and world is not None:
         return _in_space(robots, state, world, parts)
-    if state.loose.shape[1] == 0:
+    if state.movables.shape[1] == 0:
         return robots
-    robots |= {"vx": state.motion[..., 0], "vy": state.motion[..., 1], "spin": state.motion[..., 2]}
-    things = dict(zip(("x", "y", "heading", "vx", "vy", "spin"), np.moveaxis(state.loose[..., :6], -1, 0), strict=True))
-    nothing = np.zeros(state.loose.shape[:2])
+    robots |= {"vx": state.velocity[..., 0], "vy": state.velocity[..., 1], "spin": state.velocity[..., 2]}
+    things = dict(zip(("x", "y", "heading", "vx", "vy", "spin"), np.moveaxis(state.movables[..., :6], -1, 0), strict=True))
+    nothing = np.zeros(state.movables.shape[:2])
     things |= {"left": nothing, "right": nothing, "crashed": nothing > 0.0, "alive": nothing == 0.0}
     return {name: np.concatenate([values, things[name]], axis=1) for name, values in robots.items()}
 
@@ -123,14 +122,14 @@ def measured(state: Any, world: World | None = None, parts: tuple[Part, ...] = (
 def _in_space(robots: dict[str, Any], state: Any, world: World, parts: tuple[Part, ...]) -> dict[str, Any]:
     """Robots with z and turn from their own bodies, then all other bodies; of these, what can be pushed has speeds."""
     for column, name in enumerate(MOVING):
-        robots[name] = state.motion[..., column]
+        robots[name] = state.velocity[..., column]
     rest, raised = state.bodies[:, others(parts)], state.bodies[:, own(parts), 2:]
     nothing = np.zeros(rest.shape[:2])
     things = {"x": rest[..., 0], "y": rest[..., 1], "heading": yaw(rest[..., 3:]), "left": nothing, "right": nothing,
               "crashed": nothing > 0.0, "alive": nothing == 0.0, **{name: nothing.copy() for name in MOVING}}
-    at = [others(parts).index(row) for row in loose_rows(world, parts)]
+    at = [others(parts).index(row) for row in movables_rows(world, parts)]
     for column, name in enumerate(("heading", *MOVING), start=2):
-        things[name][:, at] = state.loose[..., column]
+        things[name][:, at] = state.movables[..., column]
     for column, name in enumerate(RAISED):
         robots[name], things[name] = raised[..., column], rest[..., 2 + column]
     return {name: np.concatenate([values, things[name]], axis=1) for name, values in robots.items()}
@@ -175,7 +174,7 @@ def own_parts(world: World) -> dict[str, Any]:
             raise RecordingError(f"{source.file}: larger than {LARGEST_FILE >> 20} MB; a recording does not take it.")
         code.append({"module": source.module, "file": os.path.basename(source.file), "text": source.text})
     return {"own": [{**about(known, [thing for thing in things if type(thing) is known.cls]), "module": known.cls.__module__,
-                     "loose": issubclass(known.cls, LOOSE)} for known in elements], "code": code}
+                     "loose": issubclass(known.cls, MOVABLES)} for known in elements], "code": code}
 
 
 def sealed(meta: dict[str, Any]) -> str:

@@ -126,9 +126,9 @@ class Recorder:
             if shards and tuple(shards[0].model.parts) != self._parts:
                 raise RecordingError(f"{self.path}: a recording with {len(self._parts)} bodies cannot take "
                                      f"{len(shards[0].model.parts)} others. End it, and begin another.")
-        elif shards and robots + len(shards[0].world.loose) != self._shape[1]:
+        elif shards and robots + len(shards[0].world.movables) != self._shape[1]:
             raise RecordingError(f"{self.path}: a recording with {self._shape[1] - robots} things that can be pushed cannot "
-                                 f"take {len(shards[0].world.loose)}. End it, and begin another.")
+                                 f"take {len(shards[0].world.movables)}. End it, and begin another.")
 
     def _take(self) -> None:
         if self._step > LAST_STEP:

@@ -28,8 +28,8 @@ from formiga.record.format import (
     RAISED,
     SCHEMAS,
     bodies_of,
-    loose_rows,
     measured,
+    movables_rows,
     others,
     own,
 )
@@ -42,7 +42,7 @@ LARGEST_NUMBER = 1e9          # in a column: metres, radians, metres a second
 LARGEST_IN_MEMORY = 8 << 30   # bytes, of a table that is asked for in one piece
 UNIT = 1e-6                   # by how much the length of a quaternion may differ from 1
 
-LOOSE = ("x", "y", "heading", *MOVING)
+MOVABLES = ("x", "y", "heading", *MOVING)
 BODY = ("x", "y", *RAISED)
 
 
@@ -57,8 +57,8 @@ class Poses(NamedTuple):
     right: Floats         # (S, W, N) m/s
     crashed: Any          # (S, W, N)
     alive: Any            # (S, W, N)
-    motion: Floats        # (S, W, N, 3) m/s, m/s, rad/s: velocity and spin; zero if nothing can be pushed
-    loose: Floats         # (S, W, M, 6) x y heading, velocity and spin
+    velocity: Floats        # (S, W, N, 3) m/s, m/s, rad/s: velocity and spin; zero if nothing can be pushed
+    movables: Floats         # (S, W, M, 6) x y heading, velocity and spin
     bodies: Floats        # (S, W, B, 7) x y z and a quaternion w x y z, of `recording.parts`; none in the plane
 
 
@@ -148,14 +148,14 @@ class Recording:
         bodies = np.empty((*shape[:2], 0, 7))
         if self.format == FORMAT:
             nothing = np.broadcast_to(0.0, (*shape, 3))
-            return Poses(time, **arrays, motion=nothing, loose=np.empty((*shape[:2], 0, 6)), bodies=bodies)
-        loose = np.stack([arrays[name][..., robots:] for name in LOOSE], axis=-1)
+            return Poses(time, **arrays, velocity=nothing, movables=np.empty((*shape[:2], 0, 6)), bodies=bodies)
+        movables = np.stack([arrays[name][..., robots:] for name in MOVABLES], axis=-1)
         if self.format == IN_SPACE:
             bodies, rest = self._bodies(arrays), others(self.parts)
-            loose = loose[:, :, [rest.index(row) for row in loose_rows(self.world, self.parts)]]
-        motion = np.stack([arrays.pop(name)[..., :robots] for name in MOVING], axis=-1)
+            movables = movables[:, :, [rest.index(row) for row in movables_rows(self.world, self.parts)]]
+        velocity = np.stack([arrays.pop(name)[..., :robots] for name in MOVING], axis=-1)
         return Poses(time, **{name: values[..., :robots] for name, values in arrays.items() if name not in RAISED},
-                     motion=motion, loose=loose, bodies=bodies)
+                     velocity=velocity, movables=movables, bodies=bodies)
 
     def _bodies(self, arrays: dict[str, Any]) -> Floats:
         """All bodies in the order of `parts`, from the rows of the robots and those of the others."""

@@ -35,10 +35,10 @@ from formiga.record.format import (
     ROWS,
     SCHEMAS,
     SPATIAL,
-    WITH_LOOSE,
+    WITH_MOVABLES,
     bodies_of,
     elements_of,
-    loose_rows,
+    movables_rows,
     named_files,
     own,
     steps_recorded,
@@ -206,9 +206,9 @@ def read_world(file: Path, meta: dict[str, Any], unknown: Mapping[str, Element] 
         raise RecordingError(f"{file}: its world cannot be read: {str(wrong).replace(f'{beside}:', 'line ')}") from wrong
     if "engine" in meta and (meta["engine"] == SPATIAL) != (meta["format"] == IN_SPACE):  # an evolution's file has none
         raise RecordingError(f"{file}: damaged; a run of the engine '{meta['engine'][:20]}' is not in format {meta['format']}.")
-    if meta["format"] != IN_SPACE and bool(world.loose) != (meta["format"] == WITH_LOOSE):
+    if meta["format"] != IN_SPACE and bool(world.movables) != (meta["format"] == WITH_MOVABLES):
         raise RecordingError(f"{file}: damaged; in a recording of format {meta['format']} there is "
-                             f"{'something' if meta['format'] == WITH_LOOSE else 'nothing'} that can be pushed.")
+                             f"{'something' if meta['format'] == WITH_MOVABLES else 'nothing'} that can be pushed.")
     if strangers := [path for path in named if not folder or not path.startswith(folder + os.sep)]:
         raise RecordingError(f"{file}: its world names {strangers[0]!r}, which is not in the recording.")
     return world
@@ -234,7 +234,7 @@ def read_parts(file: Path, meta: dict[str, Any], world: World) -> tuple[Part, ..
     if len(set(parts)) < len(parts) or len(own(parts)) != world.robots:
         raise RecordingError(f"{file}: damaged; not every robot has one body of its own.")
     try:
-        loose_rows(world, parts)
+        movables_rows(world, parts)
     except KeyError as missing:
         raise RecordingError(f"{file}: damaged; a thing that can be pushed has no body.") from missing
     return parts
@@ -246,7 +246,7 @@ def read_steps(file: Path, meta: dict[str, Any], rows: int, world: World, parts:
     count = last // every + 1 + (last % every > 0)
     if rows != count * worlds * bodies_of(world, parts) or count > max(rows, MOST_STEPS_WITHOUT_ROWS) \
             or worlds > max(rows, MOST_WORLDS_WITHOUT_ROWS):
-        others = f" and {len(world.loose)} things that can be pushed" if world.loose else ""
+        others = f" and {len(world.movables)} things that can be pushed" if world.movables else ""
         others = f" and {bodies_of(world, parts) - world.robots} other bodies" if parts else others
         raise RecordingError(f"{file}: damaged; {rows} rows do not make {count} steps of {worlds} worlds with {world.robots} "
                              f"robots{others}.")

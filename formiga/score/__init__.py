@@ -87,7 +87,7 @@ class Score:
         W, n = state.worlds, group.count
         self.reward, self.total = np.zeros((W, n)), np.zeros(W)
         self.facts = Facts(
-            position=state.position, wheels=state.wheels, crashed=state.crashed, near=np.zeros((W, n, 0)),
+            position=state.position, wheels=state.drive, crashed=state.crashed, near=np.zeros((W, n, 0)),
             full=self.near.full if self.near else 1.0, top=group.robot.top_speed,
             radius=group.robot.radius, first=self.robots.start,
             last=self.robots.stop, lamps=model.lamps, x0=region.x0, y0=region.y0, width=region.x1 - region.x0,
@@ -119,7 +119,7 @@ class Score:
 
     def _ask(self, praise: Any) -> Floats:
         state, robots = self.state, self.robots
-        given = praise.praise(Glimpse(state.position[:, robots], state.heading[:, robots], state.wheels[:, robots],
+        given = praise.praise(Glimpse(state.position[:, robots], state.heading[:, robots], state.drive[:, robots],
                                       state.crashed[:, robots], self.readings, self.dt))
         reward = np.asarray(given, np.float64)
         wrong = str(reward.shape) if reward.shape != self.reward.shape else \

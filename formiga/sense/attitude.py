@@ -9,8 +9,8 @@ import numpy as np
 
 from formiga.state import Floats
 from formiga.world.elements import angle, element, name, number, of
-from formiga.world.loose import GRAVITY
 from formiga.world.model import World
+from formiga.world.movables import GRAVITY
 
 if TYPE_CHECKING:
     from formiga.sense import Scene

@@ -14,9 +14,10 @@ from formiga.geometry import crossing, nearest_on_segment
 from formiga.kernels import kernel
 from formiga.state import Floats
 from formiga.units import CM, DEG
+from formiga.world.contract import joint_names
 from formiga.world.elements import angle, choice, element, length, name
-from formiga.world.loose import rectangle
 from formiga.world.model import World
+from formiga.world.movables import rectangle
 from formiga.world.solids import Solid
 
 if TYPE_CHECKING:
@@ -52,12 +53,12 @@ class Barrier:
         """Whether there is something to grip (W, n, 1): 1 or 0."""
         state, robots = scene.state, scene.robots
         gripper = state.heading[:, robots]
-        outputs = tuple(getattr(scene.group.robot, "outputs", ()))
-        if "turret" in outputs and state.angles.shape[1] > 0:
-            gripper = gripper + state.angles[:, robots, outputs.index("turret")]
+        names = joint_names(scene.group.robot)
+        if "turret" in names and state.joint_position.size:
+            gripper = gripper + state.joint_position[:, robots, names.index("turret")]
         parts = getattr(scene.model, "parts", ())
         things, rows = scene.once("grippable", lambda world: grippable(world, parts))
-        lying = np.concatenate([state.loose[:, :, :3], from_above(state.bodies[:, rows])], axis=1)
+        lying = np.concatenate([state.movables[:, :, :3], from_above(state.bodies[:, rows])], axis=1)
         out = np.empty((*gripper.shape, 1))
         check(state.position, lying, robots.start, gripper, things, self.reach, self.cone, self.technique == "ray", out)
         return out
@@ -68,7 +69,7 @@ class Grippable(NamedTuple):
 
     radius: Any     # (N,) of the robots
     robot: Any      # (N,) bool
-    loose: Any      # (M,) radius of round things that lie about; 0: it has corners; below 0: not grippable
+    movables: Any      # (M,) radius of round things that lie about; 0: it has corners; below 0: not grippable
     first: Any      # (M + 1,) where each thing's edges begin
     edges: Any      # (E, 4) x0 y0 x1 y1 in its own frame
 
@@ -80,15 +81,15 @@ def grippable(world: World, parts: Sequence[Part]) -> tuple[Grippable, list[int]
         return bool(getattr(thing, "grippable", True))
 
     rows = [row for row, part in enumerate(parts) if part.thing >= 0 and isinstance(world.things[part.thing], Solid)]
-    lying = [*world.loose, *(world.things[parts[row].thing] for row in rows)]
+    lying = [*world.movables, *(world.things[parts[row].thing] for row in rows)]
     radius = [np.full(group.count, float(getattr(group.robot, "radius", 0.0))) for group in world.groups]
     robot = [np.full(group.count, can(group.robot)) for group in world.groups]
     outlines = [outline(thing) for thing in lying]
-    loose = [-1.0 if not can(thing) else 0.0 if corners else thing.size[0] / 2 if isinstance(thing, Solid) else thing.radius
+    movables = [-1.0 if not can(thing) else 0.0 if corners else thing.size[0] / 2 if isinstance(thing, Solid) else thing.radius
              for thing, corners in zip(lying, outlines, strict=True)]
     edges = [(*a, *b) for corners in outlines for a, b in zip(corners, corners[1:] + corners[:1], strict=True)]
     first = np.cumsum([0, *(len(corners) for corners in outlines)])
-    return Grippable(np.concatenate([np.empty(0), *radius]), np.concatenate([np.empty(0, np.bool_), *robot]), np.array(loose),
+    return Grippable(np.concatenate([np.empty(0), *radius]), np.concatenate([np.empty(0, np.bool_), *robot]), np.array(movables),
                      first, np.array(edges).reshape(-1, 4)), rows
 
 
@@ -106,7 +107,7 @@ def from_above(bodies: Floats) -> Floats:
 
 
 @kernel()
-def check(position, loose, first, gripper, world, reach, cone, rays, out):
+def check(position, movables, first, gripper, world, reach, cone, rays, out):
     """Fill out (W, n, 1) for robots from number `first` on, whose grippers point to `gripper` (W, n)."""
     for w in range(out.shape[0]):
         for n in range(out.shape[1]):
@@ -118,13 +119,13 @@ def check(position, loose, first, gripper, world, reach, cone, rays, out):
                 if j != i and world.robot[j]:
                     seen |= disc_in_jaw(position[w, j, 0] - x, position[w, j, 1] - y, world.radius[j], c, s, rim, reach, cone,
                                         rays)
-            for m in range(min(loose.shape[1], world.loose.shape[0])):
-                dx, dy = loose[w, m, 0] - x, loose[w, m, 1] - y
-                if world.loose[m] > 0.0:
-                    seen |= disc_in_jaw(dx, dy, world.loose[m], c, s, rim, reach, cone, rays)
-                elif world.loose[m] == 0.0:
+            for m in range(min(movables.shape[1], world.movables.shape[0])):
+                dx, dy = movables[w, m, 0] - x, movables[w, m, 1] - y
+                if world.movables[m] > 0.0:
+                    seen |= disc_in_jaw(dx, dy, world.movables[m], c, s, rim, reach, cone, rays)
+                elif world.movables[m] == 0.0:
                     edges = world.edges[world.first[m]:world.first[m + 1]]
-                    seen |= outline_in_jaw(dx, dy, loose[w, m, 2], edges, c, s, rim, reach, cone, rays)
+                    seen |= outline_in_jaw(dx, dy, movables[w, m, 2], edges, c, s, rim, reach, cone, rays)
             out[w, n, 0] = 1.0 if seen else 0.0
 
 

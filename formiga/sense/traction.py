@@ -50,8 +50,8 @@ class Motors:
     def read(self, scene: Scene) -> Floats:
         """Angles and torques (W, n, 2 K)."""
         scene.in_space(self)
-        count = len(getattr(scene.group.robot, "outputs", ()))
-        angle, torque = (array[:, scene.robots, :count] for array in (scene.state.angles, scene.state.torques))
+        count = len(scene.group.robot.joints)
+        angle, torque = (array[:, scene.robots, :count] for array in (scene.state.joint_position, scene.state.joint_effort))
         if self.noise > 0.0 and count > 0:
             torque = torque * (1.0 + scene.noise.uniform(-self.noise, self.noise, count))
         return np.concatenate([angle, torque], axis=-1)

@@ -6,51 +6,38 @@ from typing import Any
 
 import numpy as np
 
+from formiga.control import Orders
+from formiga.world.contract import channels, joint_names
 from formiga.world.model import World
 
 WHEELS = ("wheel_l", "wheel_r")
 
 
-def wheels(world: World, drives: dict[int, tuple[float, float]]) -> dict[str, Any] | None:
-    """Group -> speeds (1, robots, 2) in m/s, NaN for those who drive themselves; None if all do.
+def by_hand(world: World, drives: dict[int, tuple[float, float]], told: dict[tuple[int, str], float]) -> dict[str, Orders] | None:
+    """Group -> orders for robots that a person drives, NaN for all others; None if there are none.
 
-    drives: robot -> left and right, from -1 to 1.
+    drives: robot -> left and right, from -1 to 1; told: (robot, name of a joint) -> its order.
     """
-    told: dict[str, Any] = {}
+    orders: dict[str, Orders] = {}
     for group, robots in zip(world.groups, world.slices, strict=True):
-        for robot, shares in drives.items():
-            if robots.start <= robot < robots.stop:
-                speeds = told.setdefault(group.name, np.full((1, group.count, 2), np.nan))
-                speeds[0, robot - robots.start] = np.array(shares) * group.robot.top_speed
-    return told or None
+        mine = range(robots.start, robots.stop)
+        driven = {robot: shares for robot, shares in drives.items() if robot in mine}
+        moved = {at: value for at, value in told.items() if at[0] in mine}
+        if not driven and not moved:
+            continue
+        drive = np.full((1, group.count, channels(group.robot)), np.nan)
+        joints = np.full((1, group.count, len(group.robot.joints)), np.nan)
+        for robot, shares in driven.items():
+            drive[0, robot - robots.start] = np.array(shares) * group.robot.top_speed
+        for (robot, name), value in moved.items():
+            joints[0, robot - robots.start, joint_names(group.robot).index(name)] = value
+        orders[group.name] = Orders(drive if driven else None, joints if moved else None)
+    return orders or None
 
 
 def names(robot: Any, spatial: bool) -> tuple[str, ...]:
     """What a robot can be told by name: its two wheels, and in space its further motors."""
-    return (*WHEELS * bool(getattr(robot, "wheels", WHEELS)), *(getattr(robot, "outputs", ()) if spatial else ()))
+    return (*WHEELS * bool(getattr(robot, "wheels", WHEELS)), *(joint_names(robot) if spatial else ()))
 
 
-def outputs(world: World, told: dict[tuple[int, str], float]) -> dict[str, Any] | None:
-    """Group -> outputs (1, robots, K), NaN for those that nobody tells anything; None if nobody does.
-
-    told: (robot, name of a motor) -> what it is told.
-    """
-    given: dict[str, Any] = {}
-    for group, robots in zip(world.groups, world.slices, strict=True):
-        for (robot, name), value in told.items():
-            if robots.start <= robot < robots.stop:
-                motors = group.robot.outputs
-                values = given.setdefault(group.name, np.full((1, group.count, len(motors)), np.nan))
-                values[0, robot - robots.start, motors.index(name)] = value
-    return given or None
-
-
-def merged(told: dict[str, Any] | None, by_hand: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Speeds that a supervisor asks for, and over them those of robots that are driven by hand."""
-    both = dict(told or {})
-    for name, speeds in (by_hand or {}).items():
-        both[name] = np.where(np.isnan(speeds), both[name], speeds) if name in both else speeds
-    return both or None
-
-
-__all__ = ["WHEELS", "merged", "names", "outputs", "wheels"]
+__all__ = ["WHEELS", "by_hand", "names"]

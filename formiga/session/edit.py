@@ -36,7 +36,7 @@ class Change:
     heading: Floats        # (N,)
     kept: Any              # (N,)
     alive: Any = None      # (N,) who may drive; None: as before
-    loose: Any = None      # (M, 8) as in the state; None: as before
+    movables: Any = None      # (M, 8) as in the state; None: as before
 
 
 def same_robots(world: World, position: Floats, heading: Floats, alive: Any = None) -> Change:
@@ -44,12 +44,12 @@ def same_robots(world: World, position: Floats, heading: Floats, alive: Any = No
     return Change(world, position, heading, np.arange(len(position)), alive)
 
 
-def pushed(world: World, position: Floats, heading: Floats, loose: Floats, number: int, x: float, y: float,
+def pushed(world: World, position: Floats, heading: Floats, movables: Floats, number: int, x: float, y: float,
            ahead: float | None = None) -> Change:
     """Put a thing that can be pushed somewhere else: it lies still there. Where it begins stays as it is."""
-    new = loose.copy()
+    new = movables.copy()
     new[number] = (x, y, new[number, 2] if ahead is None else ahead, 0.0, 0.0, 0.0, 0.0, 0.0)
-    return Change(world, position, heading, np.arange(len(position)), loose=new)
+    return Change(world, position, heading, np.arange(len(position)), movables=new)
 
 
 # -- attributes -------------------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def without_robots(world: World, position: Floats, heading: Floats, gone: Collec
 
 
 # -- the world as it stands -------------------------------------------------------------------------------------------
-def as_it_stands(world: World, position: Floats, heading: Floats, alive: Any, loose: Floats,
+def as_it_stands(world: World, position: Floats, heading: Floats, alive: Any, movables: Floats,
                  solid: Mapping[int, dict[str, Any] | None] | None = None, scripts: bool = True) -> World:
     """The world whose robots start where they are now, and as they are, and so does what they push.
 
@@ -230,8 +230,8 @@ def as_it_stands(world: World, position: Floats, heading: Floats, alive: Any, lo
     groups = tuple(replace(group, place=_standing(position[robots], heading[robots], alive[robots]))
                    for group, robots in zip(world.groups, world.slices, strict=True))
     page = tuple(Script(run=each.text) if scripts and isinstance(each, Script) else each for each in world.page)
-    lying = {thing.name: _lying(thing, pose) for thing, pose in zip(world.loose, loose.tolist(), strict=True)}
-    things = tuple(lying[thing.name] if thing in world.loose else replace(thing, **(now.get(number) or {}))
+    lying = {thing.name: _lying(thing, pose) for thing, pose in zip(world.movables, movables.tolist(), strict=True)}
+    things = tuple(lying[thing.name] if thing in world.movables else replace(thing, **(now.get(number) or {}))
                    for number, thing in enumerate(world.things) if now.get(number, {}) is not None)
     return replace(world, groups=groups, things=things, page=page)
 

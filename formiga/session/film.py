@@ -47,7 +47,7 @@ def recorded(replay: Replay) -> Iterator[Frame]:
     state = replay.sim.state
     for index in range(0, len(poses.time), every):
         now, position = frame(world, state), np.stack([poses.x[index, 0], poses.y[index, 0]], -1)
-        moved = flat_poses(world, position, poses.heading[index, 0], poses.loose[index, 0])
+        moved = flat_poses(world, position, poses.heading[index, 0], poses.movables[index, 0])
         if replay.recording.parts:
             moved |= space_poses(world, replay.recording.parts, poses.bodies[index, 0])
         yield Frame(world, 0, int(replay.steps[index]), float(poses.time[index]), leds=now.leds, crashes=now.crashes,

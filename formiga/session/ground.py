@@ -31,8 +31,8 @@ class Ground:
         self.world, self.fixed = world, flatten(world)
         self.region = extent(world, self.fixed)
         self.radius = np.concatenate([np.empty(0), *(np.full(group.count, group.robot.radius) for group in world.groups)])
-        self.loose: Floats = np.array([(thing.x, thing.y) for thing in world.loose]).reshape(-1, 2)
-        self.size = np.array([around(thing) for thing in world.loose])
+        self.movables: Floats = np.array([(thing.x, thing.y) for thing in world.movables]).reshape(-1, 2)
+        self.size = np.array([around(thing) for thing in world.movables])
         board = np.array(world.pitch.board if world.pitch else []).reshape(-1, 2)
         self._board = np.column_stack([board, np.roll(board, -1, axis=0), np.zeros(len(board))])
         self._near: dict[float, Near] = {}
@@ -54,14 +54,14 @@ class Ground:
         if self.blocked(x, y, radius):
             return WALL
         touching = np.hypot(position[:, 0] - x, position[:, 1] - y) < radius + self.radius
-        pushing = np.hypot(self.loose[:, 0] - x, self.loose[:, 1] - y) < radius + self.size
+        pushing = np.hypot(self.movables[:, 0] - x, self.movables[:, 1] - y) < radius + self.size
         if but >= 0:
             touching[but] = False
         if thing >= 0:
             pushing[thing] = False
         if touching.any():
             return robot_name(self.world, int(touching.argmax()))
-        return str(self.world.loose[int(pushing.argmax())].name) if pushing.any() else ""
+        return str(self.world.movables[int(pushing.argmax())].name) if pushing.any() else ""
 
     def free_places(self, position: Floats, radius: float, clearance: float, count: int,
                     draws: np.random.Generator) -> Floats:

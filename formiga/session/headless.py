@@ -90,7 +90,7 @@ def _draw(drawing: Picture, session: Session) -> None:
     are at the end.
     """
     before, now = drawing.world, session.world
-    if (now.robots, len(now.loose)) != (before.robots, len(before.loose)):
+    if (now.robots, len(now.movables)) != (before.robots, len(before.movables)):
         drawing.trail.clear()
     drawing.world = session.world
     drawing([session.sim])

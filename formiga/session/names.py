@@ -53,10 +53,10 @@ def _numbers_a_robot(world: World, name: str) -> bool:
     return bool(dot) and number.isdecimal() and any(each.name == group for each in world.groups)
 
 
-def loose_number(world: World, index: int) -> int:
-    """The number in `world.loose` of the thing at an index of `world.things`; -1 if nobody can push it, or it is not there."""
+def movable_number(world: World, index: int) -> int:
+    """The number in `world.movables` of the thing at an index of `world.things`; -1 if nobody can push it, or it is not there."""
     thing = world.things[index] if 0 <= index < len(world.things) else None
-    return next((number for number, each in enumerate(world.loose) if each is thing), -1)
+    return next((number for number, each in enumerate(world.movables) if each is thing), -1)
 
 
 def robot_name(world: World, robot: int) -> str:
@@ -170,5 +170,5 @@ def kinds(thing: Any) -> dict[str, Kind]:
     return kinds_of(World) if isinstance(thing, World) else of(thing).kinds
 
 
-__all__ = ["Target", "all_names", "element", "find", "group_of", "kinds", "loose_number", "part_names", "robot", "robot_name",
+__all__ = ["Target", "all_names", "element", "find", "group_of", "kinds", "movable_number", "part_names", "robot", "robot_name",
            "thing_names"]

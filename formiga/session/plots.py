@@ -61,7 +61,7 @@ def quantities(session: Session, index: int) -> dict[str, Any]:
     for name, values in own_readings(session, group).items():
         if values[0].size:
             known[name] = np.asarray(values[0], np.float64)
-    wheels = state.wheels[0, robots]
+    wheels = state.drive[0, robots]
     return known | {
         "x": state.position[0, robots, 0], "y": state.position[0, robots, 1], "heading": state.heading[0, robots],
         "left": wheels[:, 0], "right": wheels[:, 1], "speed": wheels.mean(axis=1), "crashes": state.crashes[0, robots],

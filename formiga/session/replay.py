@@ -80,11 +80,11 @@ class Replay:
         state, poses, at = self.sim.state, self.poses, self.index
         state.position[0, :, 0], state.position[0, :, 1] = poses.x[at, 0], poses.y[at, 0]
         state.heading[0] = poses.heading[at, 0]
-        state.wheels[0, :, 0], state.wheels[0, :, 1] = poses.left[at, 0], poses.right[at, 0]
+        state.drive[0, :, 0], state.drive[0, :, 1] = poses.left[at, 0], poses.right[at, 0]
         state.crashed[0], state.alive[0] = poses.crashed[at, 0], poses.alive[at, 0]
         state.crashes[0] = self._crashes[at]
-        state.motion[0] = poses.motion[at, 0]
-        state.loose[0, :, :6], state.loose[0, :, 6:] = poses.loose[at, 0], poses.loose[at, 0, :, 3:5]  # a ball that rolls
+        state.velocity[0] = poses.velocity[at, 0]
+        state.movables[0, :, :6], state.movables[0, :, 6:] = poses.movables[at, 0], poses.movables[at, 0, :, 3:5]  # a ball that rolls
         state.bodies[0] = poses.bodies[at, 0]
         state.step[0] = self.steps[at]
         self.sim.look_again()

@@ -18,7 +18,7 @@ from typing import Any
 from formiga import lab
 from formiga.console import Console
 from formiga.console.errors import brief
-from formiga.control import decide_all
+from formiga.control import as_orders, decide_all, merge_all
 from formiga.engine import engine as find_engine
 from formiga.errors import FormigaError, suggest
 from formiga.loop import Simulation
@@ -27,11 +27,11 @@ from formiga.record.recording import Recording
 from formiga.record.trust import HOW_TO_LOAD
 from formiga.session import recent, settings
 from formiga.session.commands import commands
-from formiga.session.drives import WHEELS, merged, names, outputs, wheels
+from formiga.session.drives import WHEELS, by_hand, names
 from formiga.session.edit import FAR, Change, moved, pushed, same_robots, same_things
 from formiga.session.ground import Ground
 from formiga.session.inbox import Inbox
-from formiga.session.names import group_of, loose_number, robot_name
+from formiga.session.names import group_of, movable_number, robot_name
 from formiga.session.own_files import OwnFiles
 from formiga.session.own_text import begin
 from formiga.session.pace import BLOCK, IDLE, Pace
@@ -199,7 +199,7 @@ class Session:
         """What stands in the world, for questions about places."""
         if self._ground is None or self._ground.world is not self.world:
             self._ground = Ground(self.world)
-        self._ground.loose = self.sim.state.loose[0, :, :2].copy()
+        self._ground.movables = self.sim.state.movables[0, :, :2].copy()
         return self._ground
 
     def poses(self) -> tuple[Floats, Floats]:
@@ -298,7 +298,7 @@ class Session:
         """One step, or one recorded moment. What goes wrong pauses it, and is said."""
         self.failed = False
         wanted = self.speed < inf or "shifts" in self.overlays
-        before = (*self.poses(), self.sim.state.loose[0, :, :3].copy(), self.sim.state.bodies[0].copy()) if wanted else None
+        before = (*self.poses(), self.sim.state.movables[0, :, :3].copy(), self.sim.state.bodies[0].copy()) if wanted else None
         try:
             with own_mistakes():
                 self._step()
@@ -321,7 +321,7 @@ class Session:
         elif self.supervisor is not None:
             self._step_supervised(self.supervisor)
         else:
-            self.sim.step(wheels(self.world, self.drives), outputs(self.world, self.outs))
+            self.sim.step(by_hand(self.world, self.drives, self.outs))
             self._stepped_on()
 
     def _step_supervised(self, supervisor: Supervisor) -> None:
@@ -329,7 +329,9 @@ class Session:
         if not supervisor.over:
             if not self.playing:
                 supervisor.resume()
-            self.sim.step(merged(supervisor.before(self.sim), wheels(self.world, self.drives)), outputs(self.world, self.outs))
+            theirs = {name: as_orders(self.world.group(name), 1, given)
+                      for name, given in (supervisor.before(self.sim) or {}).items()}
+            self.sim.step(merge_all(by_hand(self.world, self.drives, self.outs) or {}, theirs))
             supervisor.after(self.sim)
             self._stepped_on()
         if supervisor.over:
@@ -393,8 +395,8 @@ class Session:
             new = self.sim.edited(change.world, change.position, change.heading, change.kept)
         if change.alive is not None:
             new.state.alive[0] = change.alive
-        if change.loose is not None:
-            new.state.loose[0] = change.loose
+        if change.movables is not None:
+            new.state.movables[0] = change.movables
             new.look_again()
         if undo:
             self._undo.append((self.world, self.sim, self.document))
@@ -434,12 +436,12 @@ class Session:
             return
         position, heading = self.poses()
         with suppress(FormigaError):
-            if kind == "robot" or loose_number(self.world, index) >= 0:
+            if kind == "robot" or movable_number(self.world, index) >= 0:
                 self.ground.refuse_outside(kind, x, y)
-            if kind == "thing" and (number := loose_number(self.world, index)) >= 0:
+            if kind == "thing" and (number := movable_number(self.world, index)) >= 0:
                 if self.ground.in_the_way(position, x, y, self.ground.size[number], thing=number):
                     return
-                change = pushed(self.world, position, heading, self.sim.state.loose[0], number, x, y)
+                change = pushed(self.world, position, heading, self.sim.state.movables[0], number, x, y)
             elif kind == "thing" and index < len(self.world.things):
                 change = same_robots(moved(self.world, index, x, y), position, heading)
             elif kind == "robot" and index < self.world.robots and not self.ground.in_the_way(

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from formiga.state import Grip
+from formiga.world.contract import joint_names
+
 if TYPE_CHECKING:
     from formiga.session.session import Session
 
@@ -29,16 +32,16 @@ def in_space(session: Session, robot: int) -> dict[str, Any]:
     from formiga.engine.spatial.gripping import name_of  # brings MuJoCo, which is there by now
 
     found["pull"] = np.array(state.pull[0, robot])
-    for number, name in enumerate(getattr(model.machines[robot].robot, "outputs", ())):
-        found[name] = float(state.outputs[0, robot, number])
+    for number, name in enumerate(joint_names(model.machines[robot].robot)):
+        found[name] = float(state.joint_command[0, robot, number])
         if model.motor[robot, number] >= 0:
-            found[f"{name}_at"] = float(state.angles[0, robot, number])
-            found[f"{name}_force"] = float(state.torques[0, robot, number])
+            found[f"{name}_at"] = float(state.joint_position[0, robot, number])
+            found[f"{name}_force"] = float(state.joint_effort[0, robot, number])
     if model.grips[robot, 0] >= 0:
-        kind, held, force = state.grips[0, robot, :3]
+        kind, held, force = state.grips[0, robot, : Grip.AIM.start]
         found["holds"] = name_of(model, int(held)) if kind else "nothing"
         found["grip_force"] = float(force)
-    holders = np.flatnonzero((state.grips[0, :, 0] > 0) & (state.grips[0, :, 1] == robot))
+    holders = np.flatnonzero((state.grips[0, :, Grip.MODE] > 0) & (state.grips[0, :, Grip.HELD] == robot))
     found["held_by"] = " ".join(name_of(model, int(holder)) for holder in holders) or "nobody"
     return found
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ROBOT = ("x", "y", "heading", "left", "right", "crashes", "crashed", "alive", "driven", "controller")
 IN_SPACE = ("z", "tilt", "pull", "holds", "grip_force", "held_by")  # and its motors, see `in_space`
-LOOSE = ("x", "y", "heading", "vx", "vy", "spin")  # of a thing that can be pushed
+MOVABLES = ("x", "y", "heading", "vx", "vy", "spin")  # of a thing that can be pushed
 VARIABLES = ("seed", "speed", "step", "robots", "playing", "selected", "factor")  # $seed ...; $time is the console's own
 
 
@@ -48,7 +48,7 @@ def get(session: Session, path: str) -> str:
         return written(known[attribute])
     if target.kind == "group" and attribute == "count":
         return str(session.world.groups[target.index].count)
-    if attribute in (own := _loose(session, target)):
+    if attribute in (own := _movables(session, target)):
         return written(own[attribute])
     thing = names.element(session.world, target)
     return _written(kind_of(thing, attribute, f"'{name}'"), getattr(thing, attribute))
@@ -67,7 +67,7 @@ def describe(session: Session, name: str | None) -> str:
         found: dict[str, Any] = {each: robot[each] for each in ROBOT} | robot["space"]
         found |= robot["readings"] | robot["memory"]
         return "\n".join(f"{name}.{each}  {written(value)}" for each, value in found.items())
-    thing, own = names.element(session.world, target), _loose(session, target)
+    thing, own = names.element(session.world, target), _movables(session, target)
     lines = [f"{name}.count  {session.world.groups[target.index].count}"] if target.kind == "group" else []
     lines += [f"{name}.{each}  {written(value)}" for each, value in own.items()]
     for attribute, kind in names.kinds(thing).items():
@@ -77,10 +77,10 @@ def describe(session: Session, name: str | None) -> str:
     return "\n".join(lines)
 
 
-def _loose(session: Session, target: names.Target) -> dict[str, float]:
+def _movables(session: Session, target: names.Target) -> dict[str, float]:
     """Where a thing that can be pushed is now, and how it moves; nothing of anything else."""
-    number = names.loose_number(session.world, target.index) if target.kind == "thing" else -1
-    return dict(zip(LOOSE, session.sim.state.loose[0, number].tolist())) if number >= 0 else {}
+    number = names.movable_number(session.world, target.index) if target.kind == "thing" else -1
+    return dict(zip(MOVABLES, session.sim.state.movables[0, number].tolist())) if number >= 0 else {}
 
 
 def written(value: Any) -> str:

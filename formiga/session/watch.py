@@ -13,7 +13,7 @@ from formiga.errors import FormigaError
 from formiga.geometry import arc
 from formiga.session.names import robot_name
 from formiga.session.space import in_space
-from formiga.state import Floats
+from formiga.state import Floats, Grip
 from formiga.view.frame import Frame, Rays, blend, frame, thing_rows, turned, upright
 from formiga.world.elements import of
 from formiga.world.model import Group
@@ -31,7 +31,7 @@ def watch(session: Session, before: Before | None, share: float) -> Frame:
     """The frame of now; with `share` < 1 its poses are that far on the way from those `before`."""
     world, sim = session.world, session.sim
     if before is not None and (len(before[0]), len(before[2]), len(before[3])) != (
-            world.robots, len(world.loose), sim.state.bodies.shape[1]):
+            world.robots, len(world.movables), sim.state.bodies.shape[1]):
         before = None
     shown: dict[str, Any] = {"selected": session.selected, "note": session.note()}
     if "beams" in session.overlays and (session.replay is None or _level(session)):
@@ -54,11 +54,11 @@ def watch(session: Session, before: Before | None, share: float) -> Frame:
     bodies = blend(before[3], sim.state.bodies[0], share) if parts and before is not None else None
     now = frame(world, sim.state, session.version, parts, bodies, extra=extra, **shown)
     if before is not None and not parts:
-        position, heading, loose, _ = before
+        position, heading, movables, _ = before
         now.place[:, :2] = position + share * (now.place[:, :2] - position)
         now.turn[:] = upright(heading + share * (sim.state.heading[0] - heading))
-        now.loose[:, :2] = loose[:, :2] + share * (now.loose[:, :2] - loose[:, :2])
-        now.loose_turn[:] = upright(loose[:, 2] + share * (sim.state.loose[0, :, 2] - loose[:, 2]))
+        now.movables[:, :2] = movables[:, :2] + share * (now.movables[:, :2] - movables[:, :2])
+        now.movables_turn[:] = upright(movables[:, 2] + share * (sim.state.movables[0, :, 2] - movables[:, 2]))
     return now
 
 
@@ -68,7 +68,7 @@ def summary(session: Session) -> dict[str, float]:
     if not world.robots:
         return {"speed": 0.0, "crashed": 0.0, "spread": 0.0}
     position = state.position[0]
-    return {"speed": float(np.abs(state.wheels[0].mean(axis=-1)).mean()),
+    return {"speed": float(np.abs(state.drive[0].mean(axis=-1)).mean()),
             "crashed": float(state.crashed[0].mean()),
             "spread": float(np.sqrt(((position - position.mean(axis=0)) ** 2).sum(axis=-1).mean()))}
 
@@ -118,7 +118,7 @@ def shifts(session: Session, position: Floats, heading: Floats) -> Floats:
     for group, robots in zip(world.groups, world.slices, strict=True):
         for i in range(robots.start, robots.stop):
             if state.crashed[0, i]:
-                dx, dy, _ = arc(heading[i], *state.wheels[0, i], group.robot.wheel_base, world.dt)
+                dx, dy, _ = arc(heading[i], *state.drive[0, i], group.robot.wheel_base, world.dt)
                 moved[i] = state.position[0, i] - position[i] - (dx, dy)
     return moved
 
@@ -136,8 +136,8 @@ def pulls(session: Session) -> dict[str, Any]:
     if not sim.model.parts or session.replay is not None or not hasattr(sim.engine, "forces"):
         return {}
     robots, rows, grips = session.world.robots, thing_rows(sim.model.parts), []
-    for holder in np.flatnonzero(sim.state.grips[0, :, 0]).tolist():
-        held = int(sim.state.grips[0, holder, 1])
+    for holder in np.flatnonzero(sim.state.grips[0, :, Grip.MODE]).tolist():
+        held = int(sim.state.grips[0, holder, Grip.HELD])
         grips.append((holder, held if held < robots else robots + rows[int(sim.model.held[held - robots, 1])]))
     return {"forces": np.array(sim.engine.forces(sim.model, sim.state)), "grips": np.array(grips, np.int64).reshape(-1, 2)}
 
@@ -182,8 +182,8 @@ def inspect(session: Session, robot: int) -> dict[str, Any]:
     return {
         "name": robot_name(world, robot), "group": group.name, "robot": of(group.robot).tag, "number": robot,
         "x": float(state.position[0, robot, 0]), "y": float(state.position[0, robot, 1]),
-        "heading": float(state.heading[0, robot]), "left": float(state.wheels[0, robot, 0]),
-        "right": float(state.wheels[0, robot, 1]), "crashes": int(state.crashes[0, robot]),
+        "heading": float(state.heading[0, robot]), "left": float(state.drive[0, robot, 0]),
+        "right": float(state.drive[0, robot, 1]), "crashes": int(state.crashes[0, robot]),
         "crashed": bool(state.crashed[0, robot]), "alive": bool(state.alive[0, robot]),
         "driven": robot in session.drives or any(each == robot for each, _ in session.outs),
         "controller": of(group.controller).tag if group.controller is not None else "none",

@@ -13,8 +13,8 @@ from formiga.soccer.talk import BLUE, NAMES, YELLOW, Call, Foul
 from formiga.units import CM
 from formiga.world.elements import profiled
 from formiga.world.field import Field
-from formiga.world.loose import Ball
 from formiga.world.model import Contact, Group, World
+from formiga.world.movables import Ball
 from formiga.world.placement import At
 from formiga.world.robots import MiroSot
 
@@ -65,7 +65,7 @@ def world(players: int = 3, preset: str = "mirosot", dt: float | None = None, ty
 
 def teams(given: World) -> tuple[Field, Ball, int]:
     """The field, the ball and how many play in each team; a clear complaint if it is no world of soccer."""
-    field, balls = given.pitch, [thing for thing in given.loose if isinstance(thing, Ball)]
+    field, balls = given.pitch, [thing for thing in given.movables if isinstance(thing, Ball)]
     groups = {group.name: group for group in given.groups}
     if field is None or len(balls) != 1 or any(name not in groups for name in NAMES):
         raise LeagueError(f"'{given.name}' is no world of robot soccer: it needs a <field>, one <ball>, and a group of robots "

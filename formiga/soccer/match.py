@@ -74,7 +74,7 @@ class Match:
         self._board = placing.Board(self.field)
         self._who = _numbers(world)                           # (2, P) in the arrays of the state
         self._number = {int(who): number for number, who in enumerate(self._who.ravel())}
-        self._ball = world.loose.index(self.ball)
+        self._ball = world.movables.index(self.ball)
         self._key = np.array([world_key(seed, 0)], np.uint64)
         self._vision = (camera or Camera()).start(seed, world.dt)
         self._patience = patience if lockstep else 0.0
@@ -181,7 +181,7 @@ class Match:
 
     def _judge(self, sim: Simulation, lost: str) -> None:
         state = sim.state
-        ball = state.loose[0, self._ball]
+        ball = state.movables[0, self._ball]
         seen = [*ball[:2].tolist(), *ball[3:5].tolist()]
         position = state.position[0, self._who.ravel()]
         if self.referee.phase is Phase.PLAYING:
@@ -212,8 +212,8 @@ class Match:
 
     def _show(self, state: State) -> None:
         who = self._who.ravel()
-        robots = np.concatenate([state.position[0, who], state.heading[0, who, None], state.motion[0, who]], axis=1)
-        ball = state.loose[0, self._ball]
+        robots = np.concatenate([state.position[0, who], state.heading[0, who, None], state.velocity[0, who]], axis=1)
+        ball = state.movables[0, self._ball]
         sight = self._vision.look(self.time, ball[[0, 1, 3, 4]], robots.reshape(2, self.players, 6), self.on)
         game = self.game
         for bridge in self.bridges:
@@ -286,21 +286,21 @@ class Match:
     def _pose(self, state: State, at: int) -> Floats:
         """Where the ball (0) or a robot (1 to 2 P) is: x y heading."""
         if at == 0:
-            return np.array([*state.loose[0, self._ball, :2], 0.0])
+            return np.array([*state.movables[0, self._ball, :2], 0.0])
         robot = self._who.flat[at - 1]
         return np.array([*state.position[0, robot], state.heading[0, robot]])
 
     def _put_ball(self, state: State, x: float, y: float, vx: float = 0.0, vy: float = 0.0) -> None:
-        state.loose[0, self._ball] = 0.0
-        state.loose[0, self._ball, :2] = x, y
-        state.loose[0, self._ball, 3:5] = vx, vy
+        state.movables[0, self._ball] = 0.0
+        state.movables[0, self._ball, :2] = x, y
+        state.movables[0, self._ball, 3:5] = vx, vy
         self._vision.cut()
 
     def _put_robot(self, state: State, team: int, number: int, pose: Any) -> None:
         robot = self._who[team, number]
         state.position[0, robot], state.heading[0, robot] = pose[:2], pose[2]
-        state.motion[0, robot] = 0.0
-        state.wheels[0, robot] = 0.0
+        state.velocity[0, robot] = 0.0
+        state.drive[0, robot] = 0.0
         self._vision.cut()
 
     def _replace_in_time(self, sim: Simulation, replacement: Any) -> None:
@@ -345,7 +345,7 @@ class Match:
 
     def _mend(self, state: State) -> str:
         """Put back what left the field or is not a number any more, which should never be; what happened to the ball."""
-        ball, who = state.loose[0, self._ball], self._who.ravel()
+        ball, who = state.movables[0, self._ball], self._who.ravel()
         half = (self.field.length / 2, self.field.width / 2)
         lost = ""
         x, y = abs(ball[0]), abs(ball[1])
@@ -355,7 +355,7 @@ class Match:
             x, y = (0.0, 0.0) if self._safe is None else self._safe[2].tolist()
             self._put_ball(state, x, y)
             self.trouble("simulator", f"{lost}; it was put back")
-        poses = np.column_stack([state.position[0, who], state.heading[0, who], state.motion[0, who], state.wheels[0, who]])
+        poses = np.column_stack([state.position[0, who], state.heading[0, who], state.velocity[0, who], state.drive[0, who]])
         wrong = ~np.isfinite(poses).all(axis=1) | (np.abs(poses[:, 0]) > half[0] + self.field.goal_depth) | (
             np.abs(poses[:, 1]) > half[1])
         for at in np.flatnonzero(wrong):
@@ -372,7 +372,7 @@ class Match:
     def _keep(self, state: State) -> None:
         """Remember this, in case that the next step goes wrong."""
         who = self._who.ravel()
-        self._safe = state.position[0, who].copy(), state.heading[0, who].copy(), state.loose[0, self._ball, :2].copy()
+        self._safe = state.position[0, who].copy(), state.heading[0, who].copy(), state.movables[0, self._ball, :2].copy()
 
     # -- what goes wrong ------------------------------------------------------------------------------------------------
     def trouble(self, who: str, text: str) -> None:

@@ -17,7 +17,7 @@ from formiga.soccer.talk import BLUE, NAMES, YELLOW
 from formiga.state import Floats
 from formiga.units import CM
 from formiga.world.field import Field
-from formiga.world.loose import GRAVITY, Ball
+from formiga.world.movables import GRAVITY, Ball
 
 WIDE = 1.5             # a shot passes the goal line within so many goal widths; nearer than one, it is on goal
 SLOWEST = 0.3          # m/s; what rolls slower is no shot

@@ -393,7 +393,7 @@ def _lenses(lights: np.ndarray, size: float) -> list[Mesh]:
 
 # -- what can be pushed -----------------------------------------------------------------------------------------------
 @lru_cache(maxsize=256)
-def loose(kind: str, size: tuple[float, ...], height: float, colour: str) -> Mesh:
+def movables(kind: str, size: tuple[float, ...], height: float, colour: str) -> Mesh:
     """A ball of a radius, around its middle; a puck of a radius or a block with an outline, on the floor."""
     if kind == "ball":
         return _ball(size[0], colour)
@@ -493,4 +493,4 @@ def glb(mesh: Mesh, glow: bool = False, opacity: float = 1.0) -> bytes:
 
 
 __all__ = ["Look", "Mesh", "SPOTS", "annulus", "block", "box", "bulb", "chamfered", "circle", "drum", "glb", "lathe", "linear",
-           "look", "loose", "normals", "offset", "plate", "post", "prism", "rectangle", "rgb", "together", "triangles"]
+           "look", "movables", "normals", "offset", "plate", "post", "prism", "rectangle", "rgb", "together", "triangles"]

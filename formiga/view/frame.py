@@ -30,7 +30,7 @@ class Rays(NamedTuple):
 
 @dataclass(frozen=True)
 class Frame:
-    """N robots, all groups one after another, as in the state; M things that can be pushed, as in `world.loose`."""
+    """N robots, all groups one after another, as in the state; M things that can be pushed, as in `world.movables`."""
 
     world: World
     version: int                   # grows whenever `world` is another one: then everything has to be drawn again
@@ -47,8 +47,8 @@ class Frame:
     rays: Rays | None = None       # if somebody wants to see beams
     shifts: Floats | None = None   # (N, 2) m by which contacts moved each robot in the last step
     links: Any = None              # (P, 2) pairs of robots within each other's reach
-    loose: Any = None              # (M, 3) m, of the foot of what can be pushed, or of the middle of a ball; None: at the start
-    loose_turn: Any = None         # (M, 4) quaternion w x y z; how a ball rolled is not in it
+    movables: Any = None              # (M, 3) m, of the foot of what can be pushed, or of the middle of a ball; None: at the start
+    movables_turn: Any = None         # (M, 4) quaternion w x y z; how a ball rolled is not in it
     touches: Floats | None = None  # (K, 7) contacts of the last step: x y, normal x y, impulse (N s), body A, body B. A body is
                                    # a robot, or N + m for a loose thing, or -1; the normal points to A
     note: Note | None = None       # what a supervisor shows
@@ -59,9 +59,9 @@ class Frame:
     extra: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.loose is None:
-            start = [(thing.x, thing.y, getattr(thing, "heading", 0.0)) for thing in self.world.loose]
-            for name, value in loose_poses(self.world, np.array(start).reshape(-1, 3)).items():
+        if self.movables is None:
+            start = [(thing.x, thing.y, getattr(thing, "heading", 0.0)) for thing in self.world.movables]
+            for name, value in movables_poses(self.world, np.array(start).reshape(-1, 3)).items():
                 object.__setattr__(self, name, value)
 
 
@@ -71,26 +71,26 @@ def frame(world: World, state: State, version: int = 0, parts: tuple[Part, ...] 
 
     bodies: poses (B, 7) to show instead of the state's own, such as those between two steps.
     """
-    poses = flat_poses(world, state.position[0], state.heading[0], state.loose[0])
+    poses = flat_poses(world, state.position[0], state.heading[0], state.movables[0])
     if parts:
         poses |= space_poses(world, parts, state.bodies[0] if bodies is None else bodies)
-    return Frame(world, version, int(state.step[0]), float(state.step[0] * world.dt), wheels=state.wheels[0].copy(),
+    return Frame(world, version, int(state.step[0]), float(state.step[0] * world.dt), wheels=state.drive[0].copy(),
                  leds=state.leds[0].copy(), crashed=state.crashed[0].copy(), alive=state.alive[0].copy(),
                  crashes=state.crashes[0].copy(), **{**poses, **more})
 
 
-def flat_poses(world: World, position: Floats, heading: Floats, loose: Floats) -> dict[str, Any]:
+def flat_poses(world: World, position: Floats, heading: Floats, movables: Floats) -> dict[str, Any]:
     """All poses of a frame, of bodies that stand upright on the floor: places (N, 2), headings (N,), x y heading (M, ...)."""
     return {"place": np.column_stack([position, np.zeros(len(position))]), "turn": upright(heading),
-            **loose_poses(world, loose)}
+            **movables_poses(world, movables)}
 
 
 def space_poses(world: World, parts: tuple[Part, ...], bodies: Floats) -> dict[str, Any]:
     """All poses of a frame, from those of the bodies (B, 7) in space."""
-    here, things = rows_of(parts, CHASSIS), _loose_rows(world, parts)
+    here, things = rows_of(parts, CHASSIS), _movables_rows(world, parts)
     poses = {"bodies": bodies.copy(), "parts": parts, "place": bodies[here, :3], "turn": bodies[here, 3:]}
     if len(things):
-        poses |= {"loose": bodies[things, :3], "loose_turn": bodies[things, 3:]}
+        poses |= {"movables": bodies[things, :3], "movables_turn": bodies[things, 3:]}
     return poses
 
 
@@ -110,9 +110,9 @@ def thing_rows(parts: tuple[Part, ...]) -> dict[int, int]:
     return {part.thing: row for row, part in enumerate(parts) if part.thing >= 0}
 
 
-def _loose_rows(world: World, parts: tuple[Part, ...]) -> list[int]:
+def _movables_rows(world: World, parts: tuple[Part, ...]) -> list[int]:
     rows = thing_rows(parts)
-    return [rows[index] for index, thing in enumerate(world.things) if thing in world.loose and index in rows]
+    return [rows[index] for index, thing in enumerate(world.things) if thing in world.movables and index in rows]
 
 
 def blend(before: Floats, after: Floats, share: float) -> Floats:
@@ -123,12 +123,12 @@ def blend(before: Floats, after: Floats, share: float) -> Floats:
     return np.column_stack([before[:, :3] + share * (after[:, :3] - before[:, :3]), turn / size])
 
 
-def loose_poses(world: World, poses: Floats) -> dict[str, Any]:
-    """`loose` and `loose_turn` of a frame, from x y heading (M, ...)."""
+def movables_poses(world: World, poses: Floats) -> dict[str, Any]:
+    """`movables` and `movables_turn` of a frame, from x y heading (M, ...)."""
     place = np.zeros((len(poses), 3))
     place[:, :2] = poses[:, :2]
-    place[:, 2] = [thing.radius if isinstance(thing, Ball) else 0.0 for thing in world.loose]
-    return {"loose": place, "loose_turn": upright(poses[:, 2])}
+    place[:, 2] = [thing.radius if isinstance(thing, Ball) else 0.0 for thing in world.movables]
+    return {"movables": place, "movables_turn": upright(poses[:, 2])}
 
 
 def turned(turn: Any, points: Any) -> Any:
@@ -148,5 +148,5 @@ def upright(heading: Floats) -> Floats:
     return turn
 
 
-__all__ = ["CHASSIS", "Frame", "Rays", "blend", "flat_poses", "frame", "loose_poses", "rows_of", "space_poses",
+__all__ = ["CHASSIS", "Frame", "Rays", "blend", "flat_poses", "frame", "movables_poses", "rows_of", "space_poses",
            "thing_rows", "turned", "upright"]

@@ -48,8 +48,8 @@ class Overhead:
         self._canvas.draw()
         self._still = self._canvas.copy_from_bbox(figure.bbox)
         self._past: list[Any] = []
-        self._shapes = [*(_shape(group.robot) for group in world.groups), *(_shape(thing) for thing in world.loose)]
-        own = (*(group.robot for group in world.groups), *world.loose)
+        self._shapes = [*(_shape(group.robot) for group in world.groups), *(_shape(thing) for thing in world.movables)]
+        own = (*(group.robot for group in world.groups), *world.movables)
         self._colours = [str(getattr(body, "colour", "#0072b2")) for body in own]
         self._lines = LineCollection([], lw=1.0, alpha=0.35)
         self._bodies, self._ahead = PolyCollection([], lw=1.0), LineCollection([], colors=PALE, lw=1.6)
@@ -75,12 +75,12 @@ class Overhead:
 
     def _move(self, frame: Frame) -> None:
         world, robots = self._world, frame.world.robots
-        place = np.concatenate([frame.place[:, :2], frame.loose[:, :2]])
-        ahead = _headings(np.concatenate([frame.turn, frame.loose_turn]))
+        place = np.concatenate([frame.place[:, :2], frame.movables[:, :2]])
+        ahead = _headings(np.concatenate([frame.turn, frame.movables_turn]))
         kind = [number for number, group in enumerate(world.groups) for _ in range(group.count)]
-        kind += [len(world.groups) + number for number in range(len(world.loose))]
+        kind += [len(world.groups) + number for number in range(len(world.movables))]
         self._bodies.set_verts([_turned(self._shapes[which], ahead[n]) + place[n] for n, which in enumerate(kind)])
-        faces, edges = [self._colours[which] for which in kind], [PALE] * robots + [EDGE] * len(world.loose)
+        faces, edges = [self._colours[which] for which in kind], [PALE] * robots + [EDGE] * len(world.movables)
         for n in range(robots):
             if not frame.alive[n]:
                 faces[n] = DEAD

@@ -87,7 +87,7 @@ def contacts(frame: Frame) -> Any:
     if frame.touches is None or len(frame.touches) == 0:
         return NONE.points
     x, y, nx, ny, impulse, one, other = frame.touches[:MOST_CONTACTS].T
-    high = np.concatenate([each(frame.world, "height", 0.1), [tall(thing) for thing in frame.world.loose], [0.0]])  # -1: fixed
+    high = np.concatenate([each(frame.world, "height", 0.1), [tall(thing) for thing in frame.world.movables], [0.0]])  # -1: fixed
     shortest, grows, longest = PUSH
     long = np.minimum(shortest + grows * np.abs(impulse), longest)
     start = np.column_stack([x, y, np.maximum(high[one.astype(int)], high[other.astype(int)]) + 0.015])
@@ -179,9 +179,9 @@ def around(thing: Any) -> float:
     return float(thing.radius if hasattr(thing, "radius") else np.linalg.norm(thing.outline, axis=1).max())
 
 
-def loose_colours(world: World) -> Any:
+def movables_colours(world: World) -> Any:
     """(M, 3) 0..255, of the things that can be pushed."""
-    return np.array([rgb(thing.colour) for thing in world.loose], np.uint8).reshape(-1, 3)
+    return np.array([rgb(thing.colour) for thing in world.movables], np.uint8).reshape(-1, 3)
 
 
 def colours(world: World) -> Any:
@@ -197,8 +197,8 @@ def pale(colours: Any) -> Any:
 
 def _feet(frame: Frame) -> Any:
     """(M, 3) where things that can be pushed touch what is under them."""
-    down = np.array([(0.0, 0.0, thing.radius if isinstance(thing, Ball) else 0.0) for thing in frame.world.loose])
-    return frame.loose - down.reshape(-1, 3)
+    down = np.array([(0.0, 0.0, thing.radius if isinstance(thing, Ball) else 0.0) for thing in frame.world.movables])
+    return frame.movables - down.reshape(-1, 3)
 
 
 # -- trails -----------------------------------------------------------------------------------------------------------
@@ -226,7 +226,7 @@ class Trails:
 
     def add(self, frame: Frame) -> bool:
         """Take down where everybody is; False if nothing is new. A run that began again is another trail."""
-        here = np.concatenate([frame.place, frame.loose * (1.0, 1.0, 0.0) if frame.bodies is None else _feet(frame)])
+        here = np.concatenate([frame.place, frame.movables * (1.0, 1.0, 0.0) if frame.bodies is None else _feet(frame)])
         here = here.astype(np.float32)
         if frame.step < self._step or len(here) != self._bodies:
             self.forget()
@@ -269,9 +269,9 @@ class Trails:
         return bool(np.abs(here[:, :2] - before[:, :2]).max(initial=0.0) < self._spacing(frame))
 
     def _spacing(self, frame: Frame) -> float:
-        sizes = [*(group.robot.radius for group in frame.world.groups), *(around(thing) for thing in frame.world.loose)]
+        sizes = [*(group.robot.radius for group in frame.world.groups), *(around(thing) for thing in frame.world.movables)]
         return self.SPACING * min(sizes, default=0.05)
 
 
 __all__ = ["Lines", "MOST_NAMES", "NONE", "OVERLAYS", "Trails", "around", "beams", "colours", "contacts", "each", "forces",
-           "grips", "lights", "links", "loose_colours", "names", "pale", "shifts", "strongest", "tall"]
+           "grips", "lights", "links", "movables_colours", "names", "pale", "shifts", "strongest", "tall"]

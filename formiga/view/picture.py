@@ -42,8 +42,8 @@ class Picture:
     def __call__(self, shards: list[Simulation]) -> None:
         """Take down where everybody is."""
         state = shards[0].state
-        self.heading = np.concatenate([state.heading[0], state.loose[0, :, 2]])
-        self._last = np.concatenate([state.position[0], state.loose[0, :, :2]])
+        self.heading = np.concatenate([state.heading[0], state.movables[0, :, 2]])
+        self._last = np.concatenate([state.position[0], state.movables[0, :, :2]])
         if state.bodies.shape[1]:
             self.solids = {part.thing: state.bodies[0, row].copy() for row, part in enumerate(shards[0].model.parts)
                            if part.thing >= 0}
@@ -69,7 +69,7 @@ class Picture:
             draw_world(axes, self.world, self.solids)
             robots, trail = self.world.robots, np.array([*self.trail, self._last])
             draw_robots(axes, self.world, self._last[:robots], self.heading[:robots], trail[:, :robots])
-            draw_loose(axes, self.world, self._last[robots:], self.heading[robots:], trail[:, robots:])
+            draw_movables(axes, self.world, self._last[robots:], self.heading[robots:], trail[:, robots:])
             axes.set(aspect="equal", xlabel="x (m)", ylabel="y (m)", title=fill(self.world.doc or self.world.name, 78))
             with whole_file(self.path) as beside:
                 figure.savefig(beside, format=self.path.suffix[1:], dpi=130)
@@ -163,9 +163,9 @@ def draw_robots(axes: Any, world: World, position: Any, heading: Any, trail: Any
             axes.plot([x, x + reach * np.cos(ahead)], [y, y + reach * np.sin(ahead)], color="white", lw=1.6, zorder=4)
 
 
-def draw_loose(axes: Any, world: World, position: Any, heading: Any, trail: Any) -> None:
+def draw_movables(axes: Any, world: World, position: Any, heading: Any, trail: Any) -> None:
     """Things that can be pushed, at (M, 2), and trails (steps, M, 2)."""
-    for m, thing in enumerate(world.loose):
+    for m, thing in enumerate(world.movables):
         _draw(axes, getattr(thing, "outline", None) or thing.radius, thing.colour, "#3b3a36", position[m:m + 1],
               heading[m:m + 1], trail[:, m:m + 1])
 

@@ -21,15 +21,15 @@ class Rolling:
 
         A ball that goes by d without sliding turns by |d| / radius about the axis that lies across d.
         """
-        place = frame.loose[:, :2]
+        place = frame.movables[:, :2]
         if len(place) != len(self._place):
             self._place, self._turn = place.copy(), np.tile([1.0, 0.0, 0.0, 0.0], (len(place), 1))
-        for m, thing in enumerate(frame.world.loose):
+        for m, thing in enumerate(frame.world.movables):
             if isinstance(thing, Ball):
                 dx, dy = place[m] - self._place[m]
                 self._turn[m] = product(quaternion(np.hypot(dx, dy) / thing.radius, (-dy, dx, 0.0)), self._turn[m])
             else:
-                self._turn[m] = frame.loose_turn[m]
+                self._turn[m] = frame.movables_turn[m]
         self._place = place.copy()
         return self._turn.copy()
 

@@ -272,9 +272,9 @@ class Scene:
                                     (thing.x, thing.y, 0.0), index, ground=True)
             elif isinstance(thing, Trigger):
                 self._trigger(index, thing)
-        self._loose_solids(world)
+        self._movables_solids(world)
         self._robots(frame)
-        self._loose(world)
+        self._movables(world)
         self._nodes.sweep()
 
     def _floor(self, world: World) -> None:
@@ -366,7 +366,7 @@ class Scene:
                                                            (a - thin, a, -b, b))]
         self._nodes.body(f"trigger/{index}/edge", size, bodies.together(*edges), colour, place, thing=index, shadow=False)
 
-    def _loose_solids(self, world: World) -> None:
+    def _movables_solids(self, world: World) -> None:
         """A batch for all solids that look alike, also those that stand still."""
         self._shapes: dict[bodies.Mesh, list[int]] = {}
         for index, thing in enumerate(world.things):
@@ -419,14 +419,14 @@ class Scene:
                 self._nodes.keep(f"robots/{at}/spot", (looks, count), partial(self._paints, looks.spot, count),
                                  Whose("robot", numbers, looks.spot)).batched_colors = as_light(np.array(colours))
 
-    def _loose(self, world: World) -> None:
+    def _movables(self, world: World) -> None:
         """A batch for all things that can be pushed and look alike."""
         self._alike: dict[Any, list[int]] = {}
-        for number, thing in enumerate(world.loose):
+        for number, thing in enumerate(world.movables):
             size = (thing.radius,) if hasattr(thing, "radius") else tuple(np.ravel(thing.outline).tolist())
-            looks = bodies.loose(of(thing).tag, size, overlays.tall(thing), thing.colour)
+            looks = bodies.movables(of(thing).tag, size, overlays.tall(thing), thing.colour)
             self._alike.setdefault(looks, []).append(number)
-        index = [index for index, thing in enumerate(world.things) if thing in world.loose]
+        index = [index for index, thing in enumerate(world.things) if thing in world.movables]
         for at, (looks, numbers) in enumerate(self._alike.items()):
             self._nodes.keep(f"loose/{at}", (looks, len(numbers)), partial(self._bodies, looks, len(numbers)),
                              Whose("thing", [index[number] for number in numbers], looks))
@@ -454,8 +454,8 @@ class Scene:
             if repaint:
                 self._nodes.parts[f"robots/{at}/paint"].handle.batched_colors = as_light(
                     np.where(alive[robots, None], self._colours[robots], rgb(DEAD)))
-        turn = self._rolling.turn(frame) if frame.bodies is None else frame.loose_turn
-        place, turn = frame.loose.astype(np.float32), turn.astype(np.float32)
+        turn = self._rolling.turn(frame) if frame.bodies is None else frame.movables_turn
+        place, turn = frame.movables.astype(np.float32), turn.astype(np.float32)
         for at, numbers in enumerate(self._alike.values()):
             node = self._nodes.parts[f"loose/{at}"]
             node.handle.batched_positions, node.handle.batched_wxyzs = place[numbers], turn[numbers]
@@ -510,7 +510,7 @@ class Scene:
             name, age = f"over/trail/{piece}", pieces[-1] - piece
             if name not in nodes.parts or (new and age < 2):  # the last but one gets its last place
                 points = trails.segments(piece)
-                own = overlays.pale(np.concatenate([self._colours, overlays.loose_colours(frame.world)]))
+                own = overlays.pale(np.concatenate([self._colours, overlays.movables_colours(frame.world)]))
                 colours = np.tile(own, (len(points) // max(1, len(own)), 1))
                 nodes.lines(name, points, np.repeat(colours[:, None], 2, axis=1), TRAIL)
             if name in nodes.parts:
@@ -573,8 +573,8 @@ def anchor(frame: Frame, target: Target) -> tuple[float, float]:
     if kind == "robot":
         return float(frame.place[number, 0]), float(frame.place[number, 1])
     thing = frame.world.things[number]
-    if thing in frame.world.loose:
-        x, y, _ = frame.loose[frame.world.loose.index(thing)]
+    if thing in frame.world.movables:
+        x, y, _ = frame.movables[frame.world.movables.index(thing)]
         return float(x), float(y)
     return anchor_of(thing)
 

@@ -26,6 +26,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from formiga.errors import Where, WorldError, suggest
+from formiga.world import contract
 from formiga.world.kinds import NAME, Kind
 
 ROLES = {
@@ -194,6 +195,8 @@ def element(tag: str, role: str) -> Callable[[T], T]:
         for profile, values in getattr(cls, "PROFILES", {}).items():
             if unknown := set(values) - set(kinds):
                 raise TypeError(f"{cls.__name__}.PROFILES[{profile!r}]: no attribute {min(unknown)!r}")
+        if role == "robot":
+            contract.complete(cls)
         _check_methods(cls, tag, role, kinds)
         _check_on_construction(cls, tag, kinds)
         known = Element(tag, role, cls, kinds)
@@ -216,6 +219,8 @@ def adopt(known: Element) -> None:
 def stand_in(tag: str, role: str, cls: type) -> Element:
     """An element that only its own instances know: nothing else can be made of it by its tag, which stays free."""
     kinds = kinds_of(cls)
+    if role == "robot":
+        contract.complete(cls)
     _check_on_construction(cls, tag, kinds)
     _classes[cls] = Element(tag, role, cls, kinds)
     return _classes[cls]

@@ -36,7 +36,7 @@ from formiga.world.elements import (
 )
 from formiga.world.field import Field
 from formiga.world.ground import Hole, Physics, Platform, Ramp, Terrain
-from formiga.world.loose import LOOSE, Ball, Block, Pin, Puck, Weld
+from formiga.world.movables import MOVABLES, Ball, Block, Pin, Puck, Weld
 from formiga.world.page import Alias, Bind, Camera
 from formiga.world.placement import At
 from formiga.world.solids import Joint, Material, Solid, Touch, Trigger
@@ -236,9 +236,9 @@ class World:
         only_one([thing for thing in self.things if isinstance(thing, Arena)])
         only_one([thing for thing in self.things if isinstance(thing, Field)])
         _refuse_many([thing for thing in self.things if isinstance(thing, Cylinders)])
-        _unique("movable thing", self.loose)
+        _unique("movable thing", self.movables)
         counts = {group.name: group.count for group in self.groups}
-        if taken := [thing for thing in self.loose if _is_robot(thing.name, counts)]:
+        if taken := [thing for thing in self.movables if _is_robot(thing.name, counts)]:
             raise WorldError(f"{where(taken[0])}the name '{taken[0].name}' is that of a robot. Choose another.")
         for what in ("solid", "joint", "material"):
             _unique(what, [thing for thing in self.things if of(thing).tag == what])
@@ -269,9 +269,9 @@ class World:
         return next((thing for thing in self.things if isinstance(thing, Arena)), None)
 
     @cached_property
-    def loose(self) -> tuple[Any, ...]:
-        """The things that can be pushed, in the order of the state's array `loose`."""
-        return tuple(thing for thing in self.things if isinstance(thing, LOOSE))
+    def movables(self) -> tuple[Any, ...]:
+        """The things that can be pushed, in the order of the state's array `movables`."""
+        return tuple(thing for thing in self.things if isinstance(thing, MOVABLES))
 
     @property
     def pitch(self) -> Field | None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from formiga.act.wheels import drive_motors
+from formiga.act.motors import drive_motors
 from formiga.control import Orders
 from formiga.errors import WorldError
 from formiga.loop import Simulation
@@ -15,9 +15,9 @@ from tests.reference.lab import bench, drive
 
 def test_speeds_are_cut_at_the_top_speed_in_both_directions():
     simulation = drive(bench(SBot(), [(0, 0, 0)]), 99.0, -99.0)
-    assert tuple(simulation.state.wheels[0, 0]) == pytest.approx((0.08, -0.08))
+    assert tuple(simulation.state.drive[0, 0]) == pytest.approx((0.08, -0.08))
     simulation = drive(bench(SBot(), [(0, 0, 0)]), 0.08, 0.0799)
-    assert tuple(simulation.state.wheels[0, 0]) == (0.08, 0.0799)
+    assert tuple(simulation.state.drive[0, 0]) == (0.08, 0.0799)
 
 
 def test_each_group_has_its_own_top_speed():
@@ -25,13 +25,13 @@ def test_each_group_has_its_own_top_speed():
               Group(Disc(0.05, 0.1, 0.7), 2, "fast", (At(1, 0, 0), At(2, 0, 0))))
     simulation = Simulation(World(groups=groups))
     simulation.step({"slow": np.full((1, 1, 2), 1.0), "fast": np.full((1, 2, 2), 1.0)})
-    assert list(simulation.state.wheels[0, :, 0]) == [0.3, 0.7, 0.7]
+    assert list(simulation.state.drive[0, :, 0]) == [0.3, 0.7, 0.7]
 
 
 def test_motor_noise_is_relative_bounded_and_different_for_each_wheel_robot_step_and_world():
     simulation = bench(Disc(0.05, 0.1, 1.0, motor_noise=0.01), [(0, 0, 0), (5, 0, 0)], worlds=5000)
-    first = drive(simulation, 0.5, 0.5).state.wheels / 0.5 - 1.0
-    later = drive(simulation, 0.5, 0.5).state.wheels / 0.5 - 1.0
+    first = drive(simulation, 0.5, 0.5).state.drive / 0.5 - 1.0
+    later = drive(simulation, 0.5, 0.5).state.drive / 0.5 - 1.0
     for error in (first, later):
         assert np.abs(error).max() <= 0.01 + 1e-12 and np.abs(error).max() > 0.00995
         assert abs(error.mean()) < 4.5 * 0.01 / np.sqrt(3 * error.size)
@@ -43,12 +43,12 @@ def test_motor_noise_is_relative_bounded_and_different_for_each_wheel_robot_step
 
 def test_noise_comes_after_the_cut():
     """A motor that turns a little faster than it was told may exceed its top speed by that."""
-    wheels = drive(bench(Disc(0.05, 0.1, 1.0, motor_noise=0.2), [(0, 0, 0)], worlds=1000), 9.0, 9.0).state.wheels
+    wheels = drive(bench(Disc(0.05, 0.1, 1.0, motor_noise=0.2), [(0, 0, 0)], worlds=1000), 9.0, 9.0).state.drive
     assert 1.1 < wheels.max() <= 1.2 and 0.8 <= wheels.min() < 0.9
 
 
 def test_a_wheel_that_is_told_to_stand_stands_whatever_the_noise():
-    assert not drive(bench(Disc(0.05, 0.1, 1.0, motor_noise=0.2), [(0, 0, 0)], worlds=100), 0.0, 0.0).state.wheels.any()
+    assert not drive(bench(Disc(0.05, 0.1, 1.0, motor_noise=0.2), [(0, 0, 0)], worlds=100), 0.0, 0.0).state.drive.any()
 
 
 def test_the_first_order_that_is_not_finite_is_named():

@@ -19,7 +19,7 @@ def pair(controller=None, engine="spatial", robot=None, worlds=1):
 
 
 def ordering(own, outputs):
-    return own("controller", decide=lambda view: Orders(np.zeros((*view.shape, 2)), outputs=outputs(view)))
+    return own("controller", decide=lambda view: Orders(np.zeros((*view.shape, 2)), joints=outputs(view)))
 
 
 def test_outputs_are_told_and_stay_until_they_are_told_again(own):
@@ -27,32 +27,32 @@ def test_outputs_are_told_and_stay_until_they_are_told_again(own):
     simulation = pair(ordering(own, lambda view: told[round(view.time[0, 0] / view.dt)]))
     for expected in (0.25, 0.25, 0.0):
         simulation.step()
-        assert (simulation.state.outputs == expected).all()
+        assert (simulation.state.joint_command == expected).all()
 
 
 def test_outputs_from_outside_leave_what_is_not_a_number_to_the_controller_or_as_it_was(own):
     simulation = pair(ordering(own, lambda view: np.full((1, 2, 3), 0.25)))
-    simulation.step(outputs={"a": [[[0.5, NAN, NAN], [NAN, NAN, 0.0]]]})
-    assert simulation.state.outputs[0].tolist() == [[0.5, 0.25, 0.25], [0.25, 0.25, 0.0]]
+    simulation.step({"a": Orders(joints=[[[0.5, NAN, NAN], [NAN, NAN, 0.0]]])})
+    assert simulation.state.joint_command[0].tolist() == [[0.5, 0.25, 0.25], [0.25, 0.25, 0.0]]
     free = pair()
-    free.step(outputs={"a": [[[0.5, NAN, NAN], [NAN, NAN, 0.125]]]})
-    free.step(outputs={"a": [[[NAN, NAN, 0.25], [NAN, NAN, NAN]]]})
-    assert free.state.outputs[0].tolist() == [[0.5, 0.0, 0.25], [0.0, 0.0, 0.125]]
+    free.step({"a": Orders(joints=[[[0.5, NAN, NAN], [NAN, NAN, 0.125]]])})
+    free.step({"a": Orders(joints=[[[NAN, NAN, 0.25], [NAN, NAN, NAN]]])})
+    assert free.state.joint_command[0].tolist() == [[0.5, 0.0, 0.25], [0.0, 0.0, 0.125]]
 
 
 def test_a_world_that_has_ended_keeps_what_its_motors_were_told():
     simulation = pair(worlds=2)
     simulation.state.done[1] = True
-    simulation.step(outputs={"a": np.full((2, 2, 3), 0.25)})
-    assert (simulation.state.outputs[0] == 0.25).all() and not simulation.state.outputs[1].any()
+    simulation.step({"a": Orders(joints=np.full((2, 2, 3), 0.25))})
+    assert (simulation.state.joint_command[0] == 0.25).all() and not simulation.state.joint_command[1].any()
 
 
 def test_in_the_plane_outputs_are_checked_and_change_nothing(own):
     told = pair(ordering(own, lambda view: np.ones((1, 2, 3))), "planar")
-    told.step(outputs={"a": np.ones((1, 2, 3))})
-    assert told.state.outputs.size == 0
+    told.step({"a": Orders(joints=np.ones((1, 2, 3)))})
+    assert told.state.joint_command.size == 0
     with pytest.raises(WorldError, match="shape"):
-        told.step(outputs={"a": np.ones((1, 2, 2))})
+        told.step({"a": Orders(joints=np.ones((1, 2, 2)))})
 
 
 @pytest.mark.parametrize("engine", ["planar", "spatial"])

@@ -152,7 +152,7 @@ def test_every_block_of_soccer_is_the_same_game(tiny):
     games = []
     for _ in range(2):
         soccer._block(side, 60)
-        games.append((side.lab.state.position.copy(), side.lab.state.loose.copy(), side.contacts()))
+        games.append((side.lab.state.position.copy(), side.lab.state.movables.copy(), side.contacts()))
     (one, ball, contacts), (other, again, rate) = games
     assert (one == other).all() and (ball == again).all() and contacts == rate > 0
     assert (one[0] != one[1]).any()  # but no two worlds play the same

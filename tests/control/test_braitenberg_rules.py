@@ -33,13 +33,13 @@ def test_the_strongest_of_34_56_and_79_degrees_slows_the_wheel_on_the_other_side
         reading = rng.uniform(0, 1, 15)
         left = max(reading[np.isin(DEGREES, (34, 56, 79))])
         right = max(reading[np.isin(DEGREES, (281, 304, 326))])
-        wheels = decided({"proximity": reading}, Braitenberg(rule="strongest")).wheels[0, 0]
+        wheels = decided({"proximity": reading}, Braitenberg(rule="strongest")).drive[0, 0]
         np.testing.assert_allclose(wheels, [TOP * (1 - right), TOP * (1 - left)], atol=1e-12)
 
 
 def test_what_is_behind_does_not_count():
     behind = (DEGREES > 90) & (DEGREES < 270)
-    wheels = decided({"proximity": behind.astype(float)}, Braitenberg(rule="strongest")).wheels[0, 0]
+    wheels = decided({"proximity": behind.astype(float)}, Braitenberg(rule="strongest")).drive[0, 0]
     assert tuple(wheels) == (TOP, TOP)
 
 
@@ -49,12 +49,12 @@ def test_light_slows_the_wheel_of_its_own_side_and_outputs_are_cut_at_minus_one(
         left, right = max(near[:3]), max(near[-3:])
         wheels = decided({"proximity": near, "light": lit}, Braitenberg(rule="strongest", light="light"), (RING, Light()))
         expected = np.clip([1 - right - max(lit[:4]), 1 - left - max(lit[4:])], -1, 1)
-        np.testing.assert_allclose(wheels.wheels[0, 0], TOP * expected, atol=1e-12)
+        np.testing.assert_allclose(wheels.drive[0, 0], TOP * expected, atol=1e-12)
 
 
 def test_readings_count_in_what_is_full_for_their_sensor():
     tr = Proximity(noise=(0.0,))
-    wheels = decided({"proximity": np.where(DEGREES == 56, 20.0, 0.0)}, Braitenberg(rule="strongest"), (tr,)).wheels[0, 0]
+    wheels = decided({"proximity": np.where(DEGREES == 56, 20.0, 0.0)}, Braitenberg(rule="strongest"), (tr,)).drive[0, 0]
     np.testing.assert_allclose(wheels, [TOP, 0.5 * TOP])
 
 
@@ -79,8 +79,8 @@ def test_whatever_the_barrier_says_is_grippable_is_gripped():
     for x, closed in ((5.8 * CM + 3 * CM, 1.0), (1.0, 0.0)):
         simulation = bench(SBot(), [(0, 0, 0)], [Puck(x, 0.0, 2 * CM)], Contact("impulse"), [RING, Barrier()], controller)
         orders = decide_all(simulation.world, simulation.state, simulation.readings)["a"]
-        assert isinstance(orders, Orders) and orders.outputs.tolist() == [[[0.0, 0.0, closed]]]
-        assert orders.wheels.shape == (1, 1, 2)
+        assert isinstance(orders, Orders) and orders.joints.tolist() == [[[0.0, 0.0, closed]]]
+        assert orders.drive.shape == (1, 1, 2)
 
 
 def test_robots_without_a_gripper_are_refused_with_a_clear_message():

@@ -74,7 +74,7 @@ def test_braitenberg_turns_away_from_the_side_where_the_wall_is(side):
 def test_braitenberg_drives_at_cruise_speed_in_free_space():
     simulation = bench(SBot(), [(0, 0, 0)], sensors=[QUIET], controller=Braitenberg(cruise=0.5))
     simulation.step()
-    assert tuple(simulation.state.wheels[0, 0]) == pytest.approx((0.04, 0.04))
+    assert tuple(simulation.state.drive[0, 0]) == pytest.approx((0.04, 0.04))
 
 
 def test_braitenberg_follows_its_equation(rng):
@@ -87,7 +87,7 @@ def test_braitenberg_follows_its_equation(rng):
     left -= 0.2 * max(left, right)
     simulation.step()
     expected = 0.08 * np.maximum(-1.0, 1.0 - np.array([left, right]))
-    np.testing.assert_allclose(simulation.state.wheels[0, 0], expected, atol=1e-12)
+    np.testing.assert_allclose(simulation.state.drive[0, 0], expected, atol=1e-12)
 
 
 def test_braitenberg_that_faces_a_wall_squarely_does_not_stay_there():
@@ -105,7 +105,7 @@ def test_a_random_walk_is_bounded_and_changes_only_every_period(bend):
     seen = []
     for _ in range(20):
         simulation.step()
-        seen.append(simulation.state.wheels.copy())
+        seen.append(simulation.state.drive.copy())
     seen = np.array(seen) / 0.08
     assert seen.max() == 1.0 and seen.min() >= 1.0 - bend - 1e-12
     assert (seen.max(-1) == 1.0).all()  # one wheel at full speed
@@ -123,7 +123,7 @@ def test_a_random_walk_turns_on_the_spot_after_a_bump():
     simulation.step()
     assert simulation.state.crashed[0, 0]
     simulation.step()
-    left, right = simulation.state.wheels[0, 0]
+    left, right = simulation.state.drive[0, 0]
     assert left == -right and abs(left) == pytest.approx(0.08)
 
 
@@ -133,7 +133,7 @@ def played(controller, steps, dt=0.1):
     speeds = []
     for _ in range(steps):
         simulation.step()
-        speeds.append(tuple(simulation.state.wheels[0, 0]))
+        speeds.append(tuple(simulation.state.drive[0, 0]))
     return speeds
 
 
@@ -185,7 +185,7 @@ def test_every_world_plays_by_its_own_clock():
         simulation.step()
     simulation.reset([False, True])
     simulation.step()
-    assert list(simulation.state.wheels[:, 0, 0]) == [0.0, 0.05]
+    assert list(simulation.state.drive[:, 0, 0]) == [0.0, 0.05]
 
 
 def test_a_ring_of_sensors_has_one_reading_for_each_angle():

@@ -112,12 +112,12 @@ def world(network, count=2, sensors=(IR,)):
 def test_zero_genes_stand_still_and_biases_drive():
     lab = Simulation(world(Perceptron()), genotypes={"swarm": np.zeros(32)})
     lab.step()
-    assert (lab.state.wheels == 0.0).all()
+    assert (lab.state.drive == 0.0).all()
     genes = np.zeros(32)
     genes[[0, 16]] = 1.0
     lab = Simulation(world(Perceptron()), genotypes={"swarm": genes})
     lab.step()
-    assert_allclose(lab.state.wheels[0, 0], 0.08 * (2.0 / (1.0 + np.exp(-10.0)) - 1.0))
+    assert_allclose(lab.state.drive[0, 0], 0.08 * (2.0 / (1.0 + np.exp(-10.0)) - 1.0))
 
 
 def test_every_world_has_its_own_genes():
@@ -125,7 +125,7 @@ def test_every_world_has_its_own_genes():
     genes[:, 0] = genes[:, 16] = [-1.0, 0.0, 1.0]
     lab = Simulation(world(Perceptron()), worlds=3, genotypes={"swarm": genes})
     lab.step()
-    assert list(np.sign(lab.state.wheels[:, 0, 0])) == [-1.0, 0.0, 1.0]
+    assert list(np.sign(lab.state.drive[:, 0, 0])) == [-1.0, 0.0, 1.0]
 
 
 def test_genes_survive_a_reset_and_memory_does_not(rng):
@@ -135,7 +135,7 @@ def test_genes_survive_a_reset_and_memory_does_not(rng):
     for _ in range(2):
         for _ in range(5):
             lab.step()
-            first.append(lab.state.wheels.copy())
+            first.append(lab.state.drive.copy())
         lab.reset()
     assert_allclose(first[:5], first[5:], atol=0)
 

@@ -53,7 +53,7 @@ def test_a_wheel_speed_that_is_not_finite_names_the_robot(own, value):
 def test_integers_and_lists_are_as_good_as_arrays_of_floats(own):
     simulation = with_controller(own, lambda view: [[[0, 1]] * 3] * 2)
     simulation.step()
-    assert (simulation.state.wheels == (0.0, 0.08)).all()
+    assert (simulation.state.drive == (0.0, 0.08)).all()
 
 
 @pytest.mark.parametrize("controller", [Braitenberg(), TurnAway(), Braitenberg(sensor="sonar")])

@@ -18,7 +18,7 @@ from tests.engine.space import BASES, NAMES, drive, events, solid_heights, spati
 @pytest.mark.parametrize("robot", BASES, ids=NAMES)
 def test_a_gripper_takes_what_is_in_its_jaw_and_a_pair_moves_as_one(robot):
     sim = Simulation(spatial(robot=robot, at=[(0.0, 0.0, 0.0), (0.13, 0.0, 0.0)]))
-    sim.state.outputs[0, 0, 2] = 1.0
+    sim.state.joint_command[0, 0, 2] = 1.0
     assert [event.kind for event in events(sim, 0.1)] == ["grip"]
     apart = np.diff(sim.state.position[0], axis=0)
     drive(sim, 3.0, (0.08, 0.08), (0.08, 0.08))
@@ -28,7 +28,7 @@ def test_a_gripper_takes_what_is_in_its_jaw_and_a_pair_moves_as_one(robot):
 
 def test_nothing_in_the_jaw_is_nothing_held():
     sim = Simulation(spatial(robot=SBot(), at=[(0.0, 0.0, 0.0), (0.2, 0.0, 0.0), (0.0, 0.13, 0.0)]))
-    sim.state.outputs[0, 0, 2] = 1.0
+    sim.state.joint_command[0, 0, 2] = 1.0
     drive(sim, 0.3)
     assert not sim.state.grips.any()
 
@@ -36,7 +36,7 @@ def test_nothing_in_the_jaw_is_nothing_held():
 def test_traction_points_where_the_pull_is():
     """Robot 0 holds robot 1 and backs away from it: 1 is pulled towards 0, and 0 towards 1. Newton's third law."""
     sim = Simulation(spatial(robot=SBot(), at=[(0.0, 0.0, 0.0), (0.13, 0.0, pi / 2)]))
-    sim.state.outputs[0, 0, 2] = 1.0
+    sim.state.joint_command[0, 0, 2] = 1.0
     drive(sim, 2.0, (-0.08, -0.08), (0.0, 0.0))
     pull = sim.state.pull[0]
     assert pull[0, 0] > 3.0 and abs(pull[0, 1]) < 0.2 * pull[0, 0]
@@ -49,7 +49,7 @@ def test_a_grip_survives_five_newtons_and_breaks_above_its_own():
     for force, lost in ((14.72, False), (5.0, True)):
         wall = Solid(name="rock", size=(0.1, 0.3, 0.2), x=0.06 + 0.05 + 0.01, fixed=False, mass=500.0)
         sim = Simulation(spatial(wall, robot=SBot(grip_force=force)))
-        sim.state.outputs[0, 0, 2] = 1.0
+        sim.state.joint_command[0, 0, 2] = 1.0
         found = events(sim, 3.0, (-0.08, -0.08))
         assert ("lost" in [event.kind for event in found]) == lost
         if not lost:
@@ -57,9 +57,9 @@ def test_a_grip_survives_five_newtons_and_breaks_above_its_own():
         else:
             assert [event.kind for event in found] == ["grip", "lost"] and "more than its grip of 5 N" in found[-1].text
             assert not sim.state.grips[0, 0, 0]      # though its order still says to grip: it was torn open
-            sim.state.outputs[0, 0, 2] = 0.0
+            sim.state.joint_command[0, 0, 2] = 0.0
             drive(sim, 4.0, (0.08, 0.08))
-            sim.state.outputs[0, 0, 2] = 1.0
+            sim.state.joint_command[0, 0, 2] = 1.0
             drive(sim, 0.2, (0.0, 0.0))
             assert sim.state.grips[0, 0, 0] == 1
 
@@ -85,7 +85,7 @@ def test_a_grip_is_torn_about_as_early_whatever_the_control_period():
     for dt in (0.1, 0.02):
         crate = Solid(name="crate", size=(0.1, 0.1, 0.08), x=0.118, mass=1.0)
         sim = Simulation(spatial(crate, robot=SBot(grip_force=3.0), dt=dt))
-        sim.state.outputs[0, 0, 2] = 1.0
+        sim.state.joint_command[0, 0, 2] = 1.0
         found = [event for event in events(sim, 2.0, (-0.08, -0.08)) if event.kind == "lost"]
         torn.append(found[0].time)
     assert torn[0] == pytest.approx(torn[1], abs=0.1)
@@ -96,11 +96,11 @@ def test_a_loose_grasp_lets_what_it_holds_turn_and_a_rigid_one_does_not():
     turned = {}
     for grasp in ("rigid", "loose"):
         sim = Simulation(spatial(robot=SBot(grasp=grasp), at=[(0.0, 0.0, 0.0), (0.13, 0.0, 0.0)]))
-        sim.state.outputs[0, 0, 2] = 1.0
+        sim.state.joint_command[0, 0, 2] = 1.0
         drive(sim, 0.1)
-        sim.state.outputs[0, 1, 0] = 0.3
+        sim.state.joint_command[0, 1, 0] = 0.3
         drive(sim, 2.0)
-        turrets = sim.state.heading[0] + sim.state.angles[0, :, 0]
+        turrets = sim.state.heading[0] + sim.state.joint_position[0, :, 0]
         turned[grasp] = abs(turrets[1] - turrets[0])
     assert turned["rigid"] < 0.05 and turned["loose"] > 0.3
 
@@ -108,13 +108,13 @@ def test_a_loose_grasp_lets_what_it_holds_turn_and_a_rigid_one_does_not():
 def test_a_turret_turns_as_it_is_told_and_the_chassis_stays():
     for robot in BASES:
         sim = Simulation(spatial(robot=robot))
-        sim.state.outputs[0, 0, 0] = 0.5
+        sim.state.joint_command[0, 0, 0] = 0.5
         drive(sim, 2.0)
-        assert sim.state.angles[0, 0, 0] == pytest.approx(1.0, abs=0.1)
+        assert sim.state.joint_position[0, 0, 0] == pytest.approx(1.0, abs=0.1)
         assert abs(sim.state.heading[0, 0]) < 0.1
-        sim.state.outputs[0, 0, 0] = 0.0
+        sim.state.joint_command[0, 0, 0] = 0.0
         drive(sim, 1.0)
-        assert sim.state.angles[0, 0, 0] == pytest.approx(1.0, abs=0.1)
+        assert sim.state.joint_position[0, 0, 0] == pytest.approx(1.0, abs=0.1)
 
 
 def test_an_arm_lifts_within_its_force_and_not_beyond():
@@ -124,11 +124,11 @@ def test_an_arm_lifts_within_its_force_and_not_beyond():
         load = Solid(name="load", size=(0.03, 0.03, 0.03), x=0.07 + 0.015, z=0.07, mass=mass)
         table = Platform(x=0.085, y=0.0, width=0.02, depth=0.02, height=0.05)
         sim = Simulation(spatial(load, table, robot=SBot(model="detailed", base="wheels", mass=3.0, lift_force=6.87)))
-        sim.state.outputs[0, 0, 2] = 1.0
+        sim.state.joint_command[0, 0, 2] = 1.0
         drive(sim, 0.2)
         assert sim.state.grips[0, 0, 0] == 1
         before = solid_heights(sim)["load"]
-        sim.state.outputs[0, 0, 1] = 0.4
+        sim.state.joint_command[0, 0, 1] = 0.4
         drive(sim, 1.0)
         raised[mass] = solid_heights(sim)["load"] - before
     assert raised[0.2] > 0.005 and raised[2.0] < 0.001

@@ -51,9 +51,9 @@ def test_what_lies_about_lies_on_the_ground_wherever_that_is():
     hills = Terrain(width=3, depth=3, amplitude=0.3, grain=0.5, seed=2)
     for ground in (hills, Platform(x=0.3, y=0.3, width=0.4, depth=0.4, height=0.2)):
         sim = Simulation(spatial(ground, Puck(x=0.3, y=0.3, radius=0.05), robot=SBot(), at=[(-0.5, -0.5, 0.0)]))
-        before = sim.state.bodies[0, sim.model.loose[0], 2]
+        before = sim.state.bodies[0, sim.model.movables[0], 2]
         drive(sim, 1.0)
-        assert 0.0 < before < 0.35 and np.hypot(*(sim.state.loose[0, 0, :2] - 0.3)) < 0.3
+        assert 0.0 < before < 0.35 and np.hypot(*(sim.state.movables[0, 0, :2] - 0.3)) < 0.3
 
 
 @pytest.mark.parametrize(("shape", "size", "high"), [("cylinder", (0.4, 0.06), 0.2), ("cylinder", (0.06, 0.4), 0.03),
@@ -82,7 +82,7 @@ def test_robots_settle_on_the_ground_alone():
 
 def test_a_fixed_solid_can_be_gripped():
     sim = Simulation(spatial(Solid(name="post", size=(0.1, 0.3, 0.2), x=0.12, fixed=True), robot=SBot()))
-    sim.state.outputs[0, 0, 2] = 1.0
+    sim.state.joint_command[0, 0, 2] = 1.0
     assert [event.kind for event in events(sim, 2.0, (-0.08, -0.08))] == ["grip"]
     assert sim.state.grips[0, 0, 2] > 3.0
 
@@ -133,7 +133,7 @@ def test_a_trigger_knows_who_comes_and_goes():
 def test_a_motion_that_explodes_ends_its_world_and_says_when_and_where():
     sim = Simulation(spatial(robot=SBot(), at=[(0, 0, 0), (0.5, 0, 0)]), worlds=1)
     drive(sim, 0.5, (0.08, 0.08), (0.08, 0.08))
-    sim.state.space[0, 1 + sim.model.mj.nq + 4] = 1e9  # a speed, of the second robot
+    sim.state.own.integration[0, 1 + sim.model.mj.nq + 4] = 1e9  # a speed, of the second robot
     before = sim.state.position.copy()
     sim.step()
     event = sim.state.scratch.events[-1]

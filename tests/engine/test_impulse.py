@@ -33,8 +33,8 @@ from formiga.engine.planar.impulse.bodies import (
 from formiga.engine.planar.impulse.parts import Corners, meet
 from formiga.errors import WorldError
 from formiga.loop import Simulation
-from formiga.world.loose import rectangle
 from formiga.world.model import Block, Contact, Puck, World
+from formiga.world.movables import rectangle
 from formiga.world.reader import read_text
 from tests.reference import impacts as plain
 from tests.reference.impacts import Body, Disc
@@ -378,7 +378,7 @@ def test_a_control_period_that_would_take_minutes_is_refused():
 def test_corners_that_are_written_twice_begin_no_side_and_an_outline_without_area_is_refused():
     block = '<world><arena width="2" depth="2"/><contact model="impulse"/><block x="0" y="0" points="{}"/></world>'
     twice = read_text(block.format("-0.1 -0.1 0.1 -0.1 0.1 -0.1 0 0.1"))
-    assert np.isfinite(Simulation(twice).state.loose).all()
+    assert np.isfinite(Simulation(twice).state.movables).all()
     with pytest.raises(WorldError, match="the outline has no area"):
         Simulation(read_text(block.format("0.1 0.1 0.1 0.1 0.1 0.1")))
 
@@ -394,7 +394,7 @@ def test_the_table_of_bodies_has_each_body_as_if_it_were_alone():
     table, alone = bodies(world), []
     for group in world.groups:
         alone += [bodies(replace(world, groups=(replace(group, count=1),), things=()))] * group.count
-    alone += [bodies(replace(world, groups=(), things=(thing,))) for thing in world.loose]
+    alone += [bodies(replace(world, groups=(), things=(thing,))) for thing in world.movables]
     assert len(table.kind) == len(alone) == 9 and table.robots == 7
     for number, one in enumerate(alone):
         parts = slice(table.first_part[number], table.first_part[number + 1])

@@ -9,6 +9,7 @@ import formiga
 from formiga import lab
 from formiga.errors import WorldError
 from formiga.loop import Simulation
+from formiga.world.contract import joint_names
 from tests.session.desk import Desk
 
 ROBOTS = Path(__file__).parents[2] / "examples" / "robots"
@@ -65,17 +66,17 @@ def test_it_carries_sensors_and_a_controller_of_ours(world, file):
     for _ in range(100):
         simulation.step()
         headings.append(float(simulation.state.heading[0, 0]))
-        assert np.isfinite(simulation.state.space).all()
+        assert np.isfinite(simulation.state.own.integration).all()
     assert before.any() and np.abs(simulation.state.position).max() < 2.0
     assert simulation.readings["rover"]["odometry"].any() and np.ptp(headings) > 0.5
 
 
 def test_motors_besides_the_wheels_are_outputs_by_their_names(world):
     simulation = Simulation(world(ROBOTS / "rover.xml"))
-    assert simulation.world.groups[0].robot.outputs == ("mast",)
+    assert joint_names(simulation.world.groups[0].robot) == ("mast",)
     for _ in range(10):
-        simulation.step(outputs={"rover": [[[1.0]]]})
-    assert simulation.state.angles[0, 0, 0] == pytest.approx(1.0, abs=0.1)
+        simulation.step({"rover": Orders(joints=[[[1.0]]])})
+    assert simulation.state.joint_position[0, 0, 0] == pytest.approx(1.0, abs=0.1)
 
 
 def test_a_machine_without_wheels_has_outputs_only(world):
@@ -96,9 +97,9 @@ def test_keys_drive_it_without_any_python(world):
     desk.steps(10)
     desk.session.console.release("Up")
     state = desk.session.sim.state
-    assert state.position[0, 0, 0] == pytest.approx(0.15, abs=0.02) and state.angles[0, 0, 0] > 1.0
+    assert state.position[0, 0, 0] == pytest.approx(0.15, abs=0.02) and state.joint_position[0, 0, 0] > 1.0
     desk.steps(5)
-    assert abs(state.motion[0, 0, 0]) < 0.01
+    assert abs(state.velocity[0, 0, 0]) < 0.01
 
 
 def test_the_example_is_driven_by_its_keys():
@@ -107,7 +108,7 @@ def test_the_example_is_driven_by_its_keys():
     desk.session.console.press("m")
     desk.steps(10)
     desk.session.console.release("ArrowUp")
-    assert desk.session.sim.state.position[0, 0, 0] > 0.2 and desk.session.sim.state.angles[0, 0, 0] > 0.8
+    assert desk.session.sim.state.position[0, 0, 0] > 0.2 and desk.session.sim.state.joint_position[0, 0, 0] > 0.8
     desk.session.console.press("ArrowLeft")
     desk.steps(10)
     assert desk.session.sim.state.heading[0, 0] > 0.5
@@ -130,7 +131,7 @@ def test_it_is_edited_saved_and_read_again_like_any_other(world, tmp_path):
     desk.run("spawn lamp 1 1")
     for each in (desk, plain):
         each.steps(10)
-    assert np.array_equal(desk.session.sim.state.space, plain.session.sim.state.space)
+    assert np.array_equal(desk.session.sim.state.own.integration, plain.session.sim.state.own.integration)
     desk.run(f"save {tmp_path / 'later.xml'}")
     later = Simulation(formiga.read_world(tmp_path / "later.xml"))
     assert np.allclose(later.state.position, desk.session.sim.state.position, atol=1e-3)
@@ -208,7 +209,7 @@ def test_two_fixed_arms_stand_where_the_world_puts_them_and_stay_there(world, ro
     simulation = Simulation(world(robot(ARM.format(joint="")), 'fixed="true" lift="1cm"', TWO), worlds=2)
     model, state = simulation.model, simulation.state
     for _ in range(10):
-        simulation.step(outputs={"rover": np.full((2, 2, 1), 0.5)})
+        simulation.step({"rover": Orders(joints=np.full((2, 2, 1), 0.5))})
         for number, (x, y, heading) in enumerate([(-1.0, 0.5, 0.7), (0.8, -0.4, -2.0)]):
             pose = state.bodies[0, model.chassis[number]]  # upright, its origin 4 cm and 1 cm above the ground
             assert pose[:3] == pytest.approx((x, y, 0.05), abs=1e-12)
@@ -218,7 +219,7 @@ def test_two_fixed_arms_stand_where_the_world_puts_them_and_stay_there(world, ro
     data = simulation.state.scratch.data  # and so it is in MuJoCo's own model
     for number, x in enumerate((-1.0, 0.8)):
         assert data.body(f"r{number}/base").xpos[0] == pytest.approx(x, abs=1e-12)
-    assert (state.angles[:, :, 0] > 0.4).all()  # their joints move: 1 s at 0.5 rad/s
+    assert (state.joint_position[:, :, 0] > 0.4).all()  # their joints move: 1 s at 0.5 rad/s
     assert np.array_equal(state.bodies[0], state.bodies[1])
 
 
@@ -229,12 +230,12 @@ def test_fixed_arms_are_scattered_placed_by_hand_and_outlast_an_edit(world, robo
     assert np.abs(places[0] - places[1]).min() > 1e-3  # each world has places of its own
     assert np.array_equal(places[1], lab_.state.position[1])
     one = Simulation(scattered, seed=3)
-    one.step(outputs={"rover": np.full((1, 2, 1), 0.5)})
+    one.step({"rover": Orders(joints=np.full((1, 2, 1), 0.5))})
     one.state.position[0, 1], one.state.heading[0, 1] = (1.2, -1.1), 0.4
     one.look_again()
     assert one.state.bodies[0, one.model.chassis[1], :2] == pytest.approx((1.2, -1.1), abs=1e-12)
     again = one.edited(scattered, one.state.position[0], one.state.heading[0], [0, 1])
-    assert np.array_equal(again.state.space, one.state.space)
+    assert np.array_equal(again.state.own.integration, one.state.own.integration)
 
 
 def test_a_fixed_machine_whose_first_body_has_a_joint_is_refused(world, robot):

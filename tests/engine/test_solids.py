@@ -47,11 +47,11 @@ def test_a_joint_knows_its_force_and_breaks_above_its_limit():
 
     sim = hang(30.0)
     assert not events(sim, 2.0)
-    assert sim.state.joints[0, 0, :4] == pytest.approx([1.0, 0.0, 0.0, 19.62], abs=0.1)
+    assert sim.state.own.couplings[0, 0, :4] == pytest.approx([1.0, 0.0, 0.0, 19.62], abs=0.1)
     sim = hang(15.0)
     found = events(sim, 2.0)
     assert [event.kind for event in found] == ["break"] and "'wire' breaks at" in found[0].text
-    assert sim.state.joints[0, 0, 0] == 0.0 and solid_heights(sim)["load"] < 0.06
+    assert sim.state.own.couplings[0, 0, 0] == 0.0 and solid_heights(sim)["load"] < 0.06
 
 
 def test_a_fixed_joint_that_can_break_is_stiff_and_knows_its_torque():
@@ -61,8 +61,8 @@ def test_a_fixed_joint_that_can_break_is_stiff_and_knows_its_torque():
     joint = Joint(one="post", other="beam", x=0.1, y=0, z=1.0, kind="fixed", break_torque=100.0)
     sim = drive(Simulation(spatial(post, beam, joint)), 5.0)
     assert sim.state.bodies[0, 0, 2] == pytest.approx(1.0, abs=0.01)
-    assert np.linalg.norm(sim.state.joints[0, 0, 1:4]) == pytest.approx(9.81, rel=0.02)
-    assert np.linalg.norm(sim.state.joints[0, 0, 4:7]) == pytest.approx(0.5 * 9.81 * 0.6, rel=0.05)
+    assert np.linalg.norm(sim.state.own.couplings[0, 0, 1:4]) == pytest.approx(9.81, rel=0.02)
+    assert np.linalg.norm(sim.state.own.couplings[0, 0, 4:7]) == pytest.approx(0.5 * 9.81 * 0.6, rel=0.05)
 
 
 def test_traction_feels_joints_too():
@@ -122,7 +122,7 @@ def test_a_joint_may_hold_a_robot_to_the_floor():
 def test_a_weld_of_the_plane_holds_in_space():
     world = spatial(Puck(x=0.2, y=0.0, radius=0.05, mass=0.3, name="puck"), Weld(one="r.0", other="puck"), robot=SBot())
     sim = drive(Simulation(world), 2.0, (0.06, 0.06))
-    assert sim.state.loose[0, 0, 0] - sim.state.position[0, 0, 0] == pytest.approx(0.2, abs=5e-3)
+    assert sim.state.movables[0, 0, 0] - sim.state.position[0, 0, 0] == pytest.approx(0.2, abs=5e-3)
     assert sim.state.position[0, 0, 0] > 0.08
 
 
@@ -130,10 +130,10 @@ def test_a_weld_of_the_plane_holds_in_space():
 def test_a_robot_pushes_a_block_and_it_stops_by_friction():
     sim = Simulation(spatial(Block(x=0.12, y=0.0, width=0.08, depth=0.08, mass=0.2), robot=SBot()))
     drive(sim, 2.0, (0.08, 0.08))
-    pushed = sim.state.loose[0, 0, 0]
+    pushed = sim.state.movables[0, 0, 0]
     assert pushed > 0.2
     drive(sim, 1.0, (-0.08, -0.08))
-    assert sim.state.loose[0, 0, 0] == pytest.approx(pushed, abs=0.01)
+    assert sim.state.movables[0, 0, 0] == pytest.approx(pushed, abs=0.01)
 
 
 @pytest.mark.parametrize(("friction", "slides"), [(0.1, True), (0.9, False)])
@@ -178,14 +178,14 @@ def test_a_fast_ball_stays_in_the_arena_and_gains_no_speed():
         sim = Simulation(spatial(Arena(width=3, depth=3), Ball(x=0.0, y=0.02, vx=speed), robot=MiroSot(), at=[(0.0, 1.0, 0.0)]))
         for _ in range(40):
             sim.step()
-            assert np.abs(sim.state.loose[0, 0, :2]).max() < 1.5 + 0.03
-            assert np.hypot(*sim.state.loose[0, 0, 3:5]) < 1.1 * speed
+            assert np.abs(sim.state.movables[0, 0, :2]).max() < 1.5 + 0.03
+            assert np.hypot(*sim.state.movables[0, 0, 3:5]) < 1.1 * speed
 
 
 def test_flat_things_are_pushed_too():
     world = spatial(Puck(x=0.2, y=0.0, radius=0.04, height=0.01), robot=Disc(radius=0.05, wheel_base=0.08, top_speed=0.2))
     sim = drive(Simulation(world), 3.0, (0.1, 0.1))
-    assert sim.state.loose[0, 0, 0] > 0.3
+    assert sim.state.movables[0, 0, 0] > 0.3
 
 
 def test_a_rolling_ball_slows_down_and_its_place_is_its_middle():
@@ -193,7 +193,7 @@ def test_a_rolling_ball_slows_down_and_its_place_is_its_middle():
     speeds = []
     for _ in range(40):
         sim.step()
-        speeds.append(np.hypot(*sim.state.loose[0, 0, 3:5]))
+        speeds.append(np.hypot(*sim.state.movables[0, 0, 3:5]))
     assert max(speeds[1:]) < 1.2 and speeds[-1] < speeds[5] and (np.diff(speeds[5:]) < 1e-3).all()
     assert sim.state.bodies[0, 0, 2] == pytest.approx(sim.world.things[0].radius, abs=2e-3)
 
@@ -208,7 +208,7 @@ def test_the_floor_is_of_the_material_ground():
     def slid(*things):
         box = Solid(name="box", size=(0.1, 0.1, 0.04), mass=0.5, material="slick")
         sim = Simulation(spatial(box, Material(name="slick", friction=2.0), *things))
-        sim.state.space[0, 1 + sim.model.mj.nq] = 1.0
+        sim.state.own.integration[0, 1 + sim.model.mj.nq] = 1.0
         return drive(sim, 2.0).state.bodies[0, 0, 0]
 
     assert slid() == pytest.approx(1.0 / (2 * 9.81), abs=0.02)  # v^2 / 2 mu g, mu = 1: the floor is the smoother one

@@ -79,7 +79,7 @@ def test_a_robot_pushes_a_wall_with_friction_times_weight_and_then_slips():
     data = sim.state.scratch.data
     assert data.qfrc_applied[0] == pytest.approx(0.7 * 9.81, rel=0.01)
     drive(sim, 0.1, (-0.08, -0.08))
-    assert sim.state.motion[0, 0, 0] == pytest.approx(-0.08, abs=0.03)
+    assert sim.state.velocity[0, 0, 0] == pytest.approx(-0.08, abs=0.03)
 
 
 def test_dead_robots_stand_still_and_crash_limits_end_worlds():
@@ -111,10 +111,10 @@ def test_a_world_of_a_batch_is_that_world_alone_bit_for_bit_also_when_it_grips()
     for k in range(60):
         if k % 5 == 0:
             closed = rng.random((3, 6)) < 0.8
-            batch.state.outputs[:, :, 2], alone.state.outputs[:, :, 2] = closed, closed[2:]
+            batch.state.joint_command[:, :, 2], alone.state.joint_command[:, :, 2] = closed, closed[2:]
         batch.step()
         alone.step()
-    assert_array_equal(batch.state.space[2:], alone.state.space)
+    assert_array_equal(batch.state.own.integration[2:], alone.state.own.integration)
     assert_array_equal(batch.state.bodies[2:], alone.state.bodies)
     assert_array_equal(batch.state.grips[2:], alone.state.grips)
 
@@ -127,25 +127,25 @@ def test_threads_change_nothing():
 
 def test_a_reset_starts_the_chosen_worlds_as_they_began():
     sim = Simulation(crowd(), seed=2, worlds=2)
-    first = sim.state.space.copy()
+    first = sim.state.own.integration.copy()
     for _ in range(20):
         sim.step()
-    kept = sim.state.space[0].copy()
+    kept = sim.state.own.integration[0].copy()
     sim.reset([False, True])
-    assert_array_equal(sim.state.space, [kept, first[1]])
+    assert_array_equal(sim.state.own.integration, [kept, first[1]])
     for _ in range(20):
         sim.step()
     again = Simulation(crowd(), seed=2, worlds=2)
     for _ in range(20):
         again.step()
-    assert_array_equal(sim.state.space[1], again.state.space[1])
+    assert_array_equal(sim.state.own.integration[1], again.state.own.integration[1])
 
 
 def test_solvers_agree_on_a_chain():
     ends = []
     for solver in ("auto", "direct", "iterative"):
         sim = Simulation(spatial(robot=SBot(), at=[(0.136 * k, 0.0, pi) for k in range(5)], settings=(Physics(solver=solver),)))
-        sim.state.outputs[0, 1:, 2] = 1.0
+        sim.state.joint_command[0, 1:, 2] = 1.0
         drive(sim, 2.0, *[(0.05, 0.08)] * 5)
         assert (sim.state.grips[0, 1:, 0] == 1).all()
         ends.append(sim.state.position[0].copy())
@@ -186,9 +186,9 @@ def test_a_world_at_rest_sleeps_and_an_edit_wakes_it():
     """A box rests on a table; when somebody takes the table away it falls."""
     table, box = Platform(x=0, y=0, width=0.4, depth=0.4, height=0.3), Solid(name="box", size=(0.1, 0.1, 0.1))
     sim = drive(Simulation(spatial(table, box)), 5.0)
-    asleep = sim.state.space.copy()
+    asleep = sim.state.own.integration.copy()
     drive(sim, 1.0)
-    assert_array_equal(sim.state.space, asleep)
+    assert_array_equal(sim.state.own.integration, asleep)
     without = sim.edited(replace(sim.world, things=(box,)), np.zeros((0, 2)), np.zeros(0), np.zeros(0, int))
     assert drive(without, 2.0).state.bodies[0, 0, 2] == pytest.approx(0.05, abs=2e-3)
 
@@ -215,4 +215,4 @@ def test_robots_settle_in_few_steps_also_where_steps_are_short(monkeypatch):
                             lambda mj, data, nstep=1, calls=calls: (calls.append(nstep), own(mj, data, nstep)))
         state = Simulation(world).state
         assert 30 <= sum(calls) <= 300 and max(calls) <= 8  # and no call is a long one
-        assert state.bodies[0, 0, 2] == pytest.approx(0.0, abs=1e-3) and state.space[0, 0] == 0.0
+        assert state.bodies[0, 0, 2] == pytest.approx(0.0, abs=1e-3) and state.own.integration[0, 0] == 0.0

@@ -229,7 +229,7 @@ def test_actions_are_top_speeds_cut_at_one(compiled):
     batch.reset(1)
     batch.step([[[0.5, -0.25]], [[7.0, -7.0]], [[np.inf, -np.inf]]])
     top = batch.group.robot.top_speed
-    assert batch.lab.state.wheels[:, 0].tolist() == [[0.5 * top, -0.25 * top], [top, -top], [top, -top]]
+    assert batch.lab.state.drive[:, 0].tolist() == [[0.5 * top, -0.25 * top], [top, -top], [top, -top]]
 
 
 def test_a_batch_is_reset_before_it_steps():

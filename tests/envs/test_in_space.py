@@ -63,9 +63,9 @@ def test_the_first_episode_is_the_run_of_that_seed():
     for _ in range(6):
         batch.step(np.full((2, 2, 2), 0.8))
         lab.step({"swarm": np.full((2, 2, 2), 0.8 * world.groups[0].robot.top_speed)})
-    for name in ("position", "heading", "bodies", "space", "joints", "loose", "key", "motion"):
+    for name in ("position", "heading", "bodies", "own.integration", "own.couplings", "movables", "key", "velocity"):
         assert np.array_equal(getattr(batch.lab.state, name), getattr(lab.state, name)), name
     batch.restart(np.array([False, True]))
-    assert np.array_equal(batch.lab.state.space[0], lab.state.space[0])
-    assert batch.lab.state.step.tolist() == [6, 0] and not batch.lab.state.motion[1].any()
-    assert batch.lab.state.joints[1, :, 0].all()
+    assert np.array_equal(batch.lab.state.own.integration[0], lab.state.own.integration[0])
+    assert batch.lab.state.step.tolist() == [6, 0] and not batch.lab.state.velocity[1].any()
+    assert batch.lab.state.own.couplings[1, :, 0].all()

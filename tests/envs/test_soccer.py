@@ -56,14 +56,14 @@ def plainly_seen(state, me, w=0):
     """What robot `me` of a game of three against three sees, written down as the manual's table has it."""
     side = 1.0 if me < 3 else -1.0
     ours, theirs = (range(3), range(3, 6)) if me < 3 else (range(3, 6), range(3))
-    seen = [*(side * state.loose[w, 0, :2] / 0.9), *(side * state.loose[w, 0, 3:5] / (2 * TOP))]
+    seen = [*(side * state.movables[w, 0, :2] / 0.9), *(side * state.movables[w, 0, 3:5] / (2 * TOP))]
     for i in [me, *(i for i in ours if i != me)]:
         angle = state.heading[w, i] + (0.0 if me < 3 else pi)
         seen += [*(side * state.position[w, i] / 0.9), np.sin(angle), np.cos(angle)]
-        seen += [*(side * state.motion[w, i, :2] / TOP), state.motion[w, i, 2] / (2 * TOP / BASE)]
+        seen += [*(side * state.velocity[w, i, :2] / TOP), state.velocity[w, i, 2] / (2 * TOP / BASE)]
     for i in theirs:
-        seen += [*(side * state.position[w, i] / 0.9), *(side * state.motion[w, i, :2] / TOP),
-                 state.motion[w, i, 2] / (2 * TOP / BASE)]
+        seen += [*(side * state.position[w, i] / 0.9), *(side * state.velocity[w, i, :2] / TOP),
+                 state.velocity[w, i, 2] / (2 * TOP / BASE)]
     return np.clip(seen, -1.2, 1.2)
 
 
@@ -76,11 +76,11 @@ def plain_potential(ball, side):
 
 def plainly_earned(before, state, me, action, weights, w=0):
     """goal, ball, move, energy of robot `me`; before: where the ball was."""
-    side, ball = (1.0 if me < 3 else -1.0), state.loose[w, 0, :2]
+    side, ball = (1.0 if me < 3 else -1.0), state.movables[w, 0, :2]
     goal = side * np.sign(ball[0]) * (abs(ball[0]) > 0.75)
     way = 3.0 * (plain_potential(ball, side) - plain_potential(before, side)) / 0.025
     to_ball = ball - state.position[w, me]
-    closing = state.motion[w, me, :2] @ to_ball / np.linalg.norm(to_ball)
+    closing = state.velocity[w, me, :2] @ to_ball / np.linalg.norm(to_ball)
     return weights * [goal, np.clip(way, -5, 5), np.clip(closing / 0.4, -5, 5), -np.abs(np.clip(action, -1, 1)).mean()]
 
 
@@ -91,9 +91,9 @@ def test_observations_and_rewards_are_those_of_the_plain_twins(rng):
     for t in range(400):
         if t % 8 == 0:
             actions = rng.uniform(-1.5, 1.5, (3, 6, 2))
-        before = state.loose[:, 0, :2].copy()
+        before = state.movables[:, 0, :2].copy()
         batch.step(actions)
-        moved += np.abs(state.loose[:, 0, :2] - before).sum()
+        moved += np.abs(state.movables[:, 0, :2] - before).sum()
         for w in range(3):
             for me in EVERYBODY:
                 assert batch.inputs[w, me] == pytest.approx(plainly_seen(state, me, w), abs=1e-6)
@@ -117,11 +117,11 @@ def test_the_ball_gains_for_one_team_what_the_other_loses(rng):
 # -- both teams alike -------------------------------------------------------------------------------------------------
 def turned(state, other):
     """Put a state into another one, turned by half a turn, with the colours exchanged."""
-    for name, sign in (("position", -1.0), ("motion", np.array([-1.0, -1.0, 1.0]))):
+    for name, sign in (("position", -1.0), ("velocity", np.array([-1.0, -1.0, 1.0]))):
         source = sign * getattr(state, name)
         getattr(other, name)[...] = np.concatenate([source[:, 3:], source[:, :3]], axis=1)
     other.heading[...] = np.concatenate([state.heading[:, 3:], state.heading[:, :3]], axis=1) + pi
-    other.loose[...] = state.loose * [-1, -1, 1, -1, -1, 1, -1, -1]
+    other.movables[...] = state.movables * [-1, -1, 1, -1, -1, 1, -1, -1]
 
 
 def exchanged(values):
@@ -153,7 +153,7 @@ def test_in_the_turned_game_the_same_actions_earn_the_same(rng):
     for _ in range(2):
         one.step(actions)
         other.step(exchanged(actions))
-    calm = ~(one.lab.state.crashed.any(axis=1) | (one.lab.state.loose[:, 0, 3:5] != 0.0).any(axis=1))
+    calm = ~(one.lab.state.crashed.any(axis=1) | (one.lab.state.movables[:, 0, 3:5] != 0.0).any(axis=1))
     assert calm.sum() > 100
     assert other.terms[calm] == pytest.approx(exchanged(one.terms)[calm], abs=1e-9)
     assert other.inputs[calm] == pytest.approx(exchanged(one.inputs)[calm], abs=1e-6)
@@ -179,7 +179,7 @@ def test_a_game_is_that_of_the_laboratory_with_the_same_orders(noise, rng):
     batch, lab = SoccerBatch(world, 3, agents=EVERYBODY), Simulation(world, 8, 3)
     batch.reset(8)
     assert np.array_equal(batch.lab.state.key, lab.state.key)
-    for name in ("position", "heading", "loose"):
+    for name in ("position", "heading", "movables"):
         getattr(lab.state, name)[...] = getattr(batch.lab.state, name)
     for t in range(120):
         if t % 8 == 0:
@@ -187,7 +187,7 @@ def test_a_game_is_that_of_the_laboratory_with_the_same_orders(noise, rng):
         batch.step(actions)
         speeds = TOP * np.clip(actions, -1, 1)
         lab.step({"blue": speeds[:, :3], "yellow": speeds[:, 3:]})
-        for name in ("position", "heading", "motion", "loose", "crashes"):
+        for name in ("position", "heading", "velocity", "movables", "crashes"):
             assert np.array_equal(getattr(batch.lab.state, name)[~batch.ended], getattr(lab.state, name)[~batch.ended])
 
 
@@ -217,8 +217,8 @@ def about_to_score(batch, side):
     """Everybody out of the way, the ball in front of a goal and rolling into it."""
     state = batch.lab.state
     state.position[..., 0], state.position[..., 1], state.heading[...] = np.linspace(-0.5, 0.5, 6), 0.5, 0.0
-    state.motion[...], state.loose[...] = 0.0, 0.0
-    state.loose[:, 0, 0], state.loose[:, 0, 3] = 0.7 * side, 1.0 * side
+    state.velocity[...], state.movables[...] = 0.0, 0.0
+    state.movables[:, 0, 0], state.movables[:, 0, 3] = 0.7 * side, 1.0 * side
     batch.look_again()
 
 
@@ -232,13 +232,13 @@ def test_a_goal_ends_the_episode_and_counts_for_the_team_that_plays_that_way(sid
         batch.step(np.zeros((2, 6, 2)))
         if batch.ended.any():
             break
-    x = batch.lab.state.loose[:, 0, 0]
+    x = batch.lab.state.movables[:, 0, 0]
     assert (side * x > 0.75).all() and (side * x - 0.025 < 0.75).all()  # its centre is over the line, and was not before
     assert batch.ended.all() and not batch.late.any()
     assert (batch.terms[:, :3, 0] == 10.0 * side).all() and (batch.terms[:, 3:, 0] == -10.0 * side).all()
     assert (side * batch.reward[:, :3] > 9.0).all() and (side * batch.reward[:, 3:] < -9.0).all()
     batch.step(np.ones((2, 6, 2)))  # nothing more happens
-    assert (batch.reward == 0.0).all() and (batch.terms == 0.0).all() and np.array_equal(batch.lab.state.loose[:, 0, 0], x)
+    assert (batch.reward == 0.0).all() and (batch.terms == 0.0).all() and np.array_equal(batch.lab.state.movables[:, 0, 0], x)
     batch.restart([True, False])
     assert batch.ended.tolist() == [False, True]
 
@@ -278,12 +278,12 @@ def test_at_the_start_nobody_stands_in_anybody_and_all_are_on_the_field(players,
     state, board, half = batch.lab.state, Polygon(batch.field.board), batch.field.length / 2
     cube = Polygon([(0.0375, 0.0375), (-0.0375, 0.0375), (-0.0375, -0.0375), (0.0375, -0.0375)])
     for w in range(300):
-        bodies = [Point(state.loose[w, 0, :2]).buffer(world.loose[0].radius)]
+        bodies = [Point(state.movables[w, 0, :2]).buffer(world.movables[0].radius)]
         bodies += [translate(rotate(cube, angle, use_radians=True), x, y)
                    for (x, y), angle in zip(state.position[w], state.heading[w])]
         assert all(board.contains(body) for body in bodies)
         assert all(one.distance(other) > 0.9e-3 for k, one in enumerate(bodies) for other in bodies[:k])
-    assert (np.abs(state.loose[:, 0, 0]) < half).all() and (state.motion == 0.0).all() and (state.loose[..., 3:] == 0.0).all()
+    assert (np.abs(state.movables[:, 0, 0]) < half).all() and (state.velocity == 0.0).all() and (state.movables[..., 3:] == 0.0).all()
 
 
 def test_random_starts_go_everywhere_and_look_everywhere():
@@ -307,7 +307,7 @@ def test_a_kickoff_is_the_leagues_of_either_team():
     state = batch.lab.state
     poses = np.concatenate([state.position, state.heading[..., None]], axis=-1)
     taker = np.where((poses == expected[0]).all(axis=(1, 2)), 0, 1)
-    assert np.array_equal(poses, np.array(expected)[taker]) and (state.loose[:, 0, :2] == 0.0).all()
+    assert np.array_equal(poses, np.array(expected)[taker]) and (state.movables[:, 0, :2] == 0.0).all()
     assert abs(taker.mean() - 0.5) < 4 * 0.5 / 20
 
 
@@ -399,7 +399,7 @@ def test_who_chases_gets_to_the_ball():
     nearest = np.full(100, np.inf)
     for _ in range(120):
         batch.step(np.zeros((100, 1, 2)))
-        away = batch.lab.state.position[:, 3:] - batch.lab.state.loose[:, :1, :2]
+        away = batch.lab.state.position[:, 3:] - batch.lab.state.movables[:, :1, :2]
         nearest = np.minimum(nearest, np.linalg.norm(away, axis=-1).min(axis=1))
     assert (nearest < 0.08).mean() > 0.9  # a ball may lie behind somebody who stands still
 
@@ -451,7 +451,7 @@ def test_only_the_games_that_are_over_start_again():
     for t in range(60):
         if t % 15 == 3:
             chosen = np.arange(8) % 3 == 0  # their balls are put into the left goal
-            env.batch.lab.state.loose[chosen, 0, :2] = (-0.76, 0.0)
+            env.batch.lab.state.movables[chosen, 0, :2] = (-0.76, 0.0)
         seen, rewards, ended, late, infos = env.step(np.zeros((8, 2)))
         over = ended | late
         goals += ended.sum()
@@ -542,7 +542,7 @@ def test_a_picture_shows_the_ball_where_it_is():
     state.position[0, :, 1] = 0.5
     places = []
     for x in (-0.5, 0.5):
-        state.loose[0, 0, :2] = (x, -0.3)
+        state.movables[0, 0, :2] = (x, -0.3)
         picture = env.render()
         orange = (np.abs(picture.astype(int) - (0xE8, 0x7D, 0x1E)) < 30).all(axis=-1)
         places.append(np.argwhere(orange).mean(axis=0))

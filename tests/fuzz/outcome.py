@@ -16,7 +16,6 @@ from formiga.control.neural import Network
 from formiga.errors import FormigaError
 from formiga.loop import Simulation
 from formiga.rollout import genes
-from formiga.state import ARRAYS
 from formiga.world import reader, writer
 from tests.fuzz.generate import Case
 

@@ -62,7 +62,7 @@ def test_worlds_that_have_ended_are_the_same_whether_or_not_steps_went_on_after_
     """With a recorder the run stops with the last world's end; without, a block of steps may go on after it."""
     blocks = simulate(crowd(), 10.0, seed=3, worlds=7)
     single = simulate(crowd(), 10.0, seed=3, worlds=7, record=lambda shards: None)
-    assert single.state.done.all() and not single.state.wheels.any()
+    assert single.state.done.all() and not single.state.drive.any()
     assert same_state(blocks.state, single.state) == []
 
 

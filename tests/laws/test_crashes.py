@@ -52,7 +52,7 @@ def test_stop_keeps_who_collided_where_it_collided_and_counts_every_further_step
     for further in range(1, 21):
         drive(simulation, -speed, speed)
         assert np.array_equal(simulation.state.position, stays[0]) and np.array_equal(simulation.state.heading, stays[1])
-        assert np.array_equal(simulation.state.wheel_angle, stays[2]) and (simulation.state.wheels == 0.0).all()
+        assert np.array_equal(simulation.state.wheel_angle, stays[2]) and (simulation.state.drive == 0.0).all()
         assert simulation.state.crashes[0, 0] == 1 + further
     assert simulation.state.position[0, 0, 0] < 0.5
 
@@ -89,7 +89,7 @@ def test_at_the_limit_the_world_ends_and_stays_still_bit_for_bit_while_others_go
     drive(simulation, 0.05, 0.08, 20)
     for name, was in frozen.items():
         assert np.array_equal(getattr(state, name)[[0, 2]], was), name
-    assert (state.wheels[[0, 2]] == 0.0).all()
+    assert (state.drive[[0, 2]] == 0.0).all()
     assert not np.array_equal(state.position[1], moving)
     assert readings.keys() == simulation.readings.keys()
 
@@ -103,7 +103,7 @@ def test_the_wheels_of_a_world_that_has_ended_stand_still_from_the_next_step_on(
         assert lab.state.step[0] < 100
         lab.step()
     lab.step()
-    assert (lab.state.wheels == 0.0).all()
+    assert (lab.state.drive == 0.0).all()
 
 
 def test_lights_of_a_world_that_has_ended_stay_as_they_are(own):

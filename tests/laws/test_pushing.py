@@ -13,8 +13,8 @@ from formiga.loop import Simulation, simulate
 from formiga.soccer import league
 from formiga.studies.soccer.overlap import depths, from_square, polygons_depth, square
 from formiga.world.elements import profiled
-from formiga.world.loose import GRAVITY, rectangle
 from formiga.world.model import Ball, Block, Contact, Group, Pin, Puck, Wall, Weld, World
+from formiga.world.movables import GRAVITY, rectangle
 from formiga.world.placement import At
 from formiga.world.robots import MiroSot
 from tests.laws.test_impacts import drive, lab, touches
@@ -38,7 +38,7 @@ def test_two_robots_that_push_head_on_stay_put_and_time_goes_on(speed, gap):
             met = k
         if met is not None:
             substeps.append(int(state.scratch.bodies.count[SUBSTEPS]))
-            energy.append(float((state.motion[0, :, :2] ** 2).sum()))
+            energy.append(float((state.velocity[0, :, :2] ** 2).sum()))
             assert np.abs(state.position[0] - [(-SIDE / 2, 0.0), (SIDE / 2, 0.0)]).max() < 5e-3
     assert met is not None and max(substeps[10:]) <= max(substeps[:10]) and max(substeps) <= 64
     assert np.all(np.diff(energy) <= 1e-9) and energy[-1] < 1e-6
@@ -55,11 +55,11 @@ def test_a_flush_push_stays_flush_and_does_not_chatter(offset):
         drive(simulation, 0.3)
         heading = state.heading[0, 0]
         ahead = np.array([np.cos(heading), np.sin(heading)])
-        gap = (state.loose[0, 0, :2] - state.position[0, 0]) @ ahead - 0.03 - SIDE / 2
-        assert abs(state.loose[0, 0, 2] - heading) < 5e-3 and -1e-4 < gap < 5e-4
+        gap = (state.movables[0, 0, :2] - state.position[0, 0]) @ ahead - 0.03 - SIDE / 2
+        assert abs(state.movables[0, 0, 2] - heading) < 5e-3 and -1e-4 < gap < 5e-4
         if k > 20:
-            assert (state.loose[0, 0, 3:5] - state.motion[0, 0, :2]) @ ahead == pytest.approx(0.0, abs=5e-3)
-    assert (state.motion[0, 0, :2] @ ahead) > 0.2
+            assert (state.movables[0, 0, 3:5] - state.velocity[0, 0, :2]) @ ahead == pytest.approx(0.0, abs=5e-3)
+    assert (state.velocity[0, 0, :2] @ ahead) > 0.2
     assert abs(heading) < 1e-4 if offset == 0.0 else heading * offset > 0.0
 
 
@@ -71,11 +71,11 @@ def test_a_chain_of_robots_and_blocks_is_pushed_as_one():
     state = simulation.state
     for _ in range(120):
         drive(simulation, 0.5, 0.0, 0.0, 0.0)
-    x = [*state.position[0, :, 0], *state.loose[0, :, 0]]
+    x = [*state.position[0, :, 0], *state.movables[0, :, 0]]
     assert np.diff(x) == pytest.approx([SIDE] * 5, abs=1e-3)
-    v = [*state.motion[0, :, 0], *state.loose[0, :, 3]]
+    v = [*state.velocity[0, :, 0], *state.movables[0, :, 3]]
     assert v == pytest.approx([v[0]] * 6, abs=1e-4) and 0.0 < v[0] < 0.2
-    assert np.abs([*state.position[0, :, 1], *state.loose[0, :, 1]]).max() < 1e-3
+    assert np.abs([*state.position[0, :, 1], *state.movables[0, :, 1]]).max() < 1e-3
 
 
 NOTCHED = ((0.0375, 0.0375), (-0.0375, 0.0375), (-0.0375, -0.0375), (0.0375, -0.0375), (0.0375, -0.026), (0.022, -0.02),
@@ -91,12 +91,12 @@ def test_a_robot_with_a_notch_carries_the_ball_in_it(felt):
     for k in range(90):
         drive(simulation, 0.5 if k < 45 else (0.48, 0.52))
         body = shapely.Polygon(plain.placed(NOTCHED, *state.position[0, 0], state.heading[0, 0]))
-        ball = shapely.Point(state.loose[0, 0, :2])
+        ball = shapely.Point(state.movables[0, 0, :2])
         assert body.distance(ball) > 0.02135 - 1e-4
     ahead = np.array([np.cos(state.heading[0, 0]), np.sin(state.heading[0, 0])])
-    way = state.loose[0, 0, :2] - state.position[0, 0]
+    way = state.movables[0, 0, :2] - state.position[0, 0]
     assert 0.0375 < way @ ahead < 0.06 and abs(way @ (-ahead[1], ahead[0])) < 0.02  # it lies in the notch still
-    assert np.linalg.norm(state.loose[0, 0, 3:5]) == pytest.approx(0.5, abs=0.05)
+    assert np.linalg.norm(state.movables[0, 0, 3:5]) == pytest.approx(0.5, abs=0.05)
 
 
 @pytest.mark.parametrize("aside", [0.0, 0.01, 0.03])
@@ -107,7 +107,7 @@ def test_what_is_symmetric_about_a_point_stays_so(aside):
     state = simulation.state
     for _ in range(30):
         drive(simulation, (0.8, 0.7), (0.8, 0.7))
-        for places in (state.position[0], state.loose[0, :, :2], state.motion[0, :, :2], state.loose[0, :, 3:5]):
+        for places in (state.position[0], state.movables[0, :, :2], state.velocity[0, :, :2], state.movables[0, :, 3:5]):
             np.testing.assert_allclose(places[0], -places[1], atol=1e-5)
         assert state.heading[0, 1] - state.heading[0, 0] == pytest.approx(np.pi, abs=1e-4)
 
@@ -122,7 +122,7 @@ def test_who_drives_at_a_wall_ends_flush_at_it_or_stands(angle):
     corner = state.position[0, 0, 0] + SIDE / 2 * (abs(c) + abs(s))
     assert 0.5 - 1e-3 < corner < 0.5 + 1e-4
     if angle == 0.0:
-        assert np.abs(state.motion).max() < 1e-3 and abs(state.heading[0, 0]) < 1e-5
+        assert np.abs(state.velocity).max() < 1e-3 and abs(state.heading[0, 0]) < 1e-5
 
 
 # -- sliding ----------------------------------------------------------------------------------------------------------
@@ -131,17 +131,17 @@ def test_who_drives_at_a_wall_ends_flush_at_it_or_stands(angle):
 def test_pucks_and_blocks_slow_by_mu_g_and_then_rest(mu, dt):
     """v^2/(2 mu g), whatever the step; a block that turns slows its spin as evenly."""
     simulation = lab(Puck(0.0, 0.0, 0.03, friction=mu), Block(0.0, 1.0, width=0.1, depth=0.05, friction=mu), dt=dt)
-    loose = simulation.state.loose
-    loose[0, :, 3], loose[0, 1, 5] = 0.8, 3.0
+    movables = simulation.state.movables
+    movables[0, :, 3], movables[0, 1, 5] = 0.8, 3.0
     time = 0.0
     while time < 1.5:
         simulation.step()
         time += dt
         expected = max(0.8 - mu * GRAVITY * time, 0.0)
-        assert loose[0, :, 3] == pytest.approx([expected] * 2, abs=1e-9)
-    assert loose[0, :, 0] == pytest.approx([0.8**2 / (2.0 * mu * GRAVITY)] * 2, abs=1e-9) or mu == 0.1
-    assert loose[0, 1, 5] == 0.0 or mu == 0.1
-    assert loose[0, 0, 1] == 0.0 and loose[0, 1, 1] == 1.0
+        assert movables[0, :, 3] == pytest.approx([expected] * 2, abs=1e-9)
+    assert movables[0, :, 0] == pytest.approx([0.8**2 / (2.0 * mu * GRAVITY)] * 2, abs=1e-9) or mu == 0.1
+    assert movables[0, 1, 5] == 0.0 or mu == 0.1
+    assert movables[0, 0, 1] == 0.0 and movables[0, 1, 1] == 1.0
 
 
 @pytest.mark.parametrize("tyres, moves", [("nonholonomic", False), ("sliding", True)])
@@ -149,11 +149,11 @@ def test_a_hit_from_the_side_moves_a_robot_only_on_sliding_tyres(tyres, moves):
     """A block at 1 m/s into its middle, from the side; then v^2/(2 mu g) of sliding."""
     robot = MiroSot(tyres=tyres, restitution=0.0)
     simulation = lab(Block(0.0, -0.1, width=0.06, depth=0.06, mass=0.5, friction=0.0), robots=[(robot, 0.0, 0.0, 0.0)])
-    simulation.state.loose[0, 0, 4] = 1.0
+    simulation.state.movables[0, 0, 4] = 1.0
     fastest = 0.0
     for _ in range(30):
         drive(simulation, 0.0)
-        fastest = max(fastest, simulation.state.motion[0, 0, 1])
+        fastest = max(fastest, simulation.state.velocity[0, 0, 1])
     x, y = simulation.state.position[0, 0]
     assert abs(x) < 1e-6 and abs(simulation.state.heading[0, 0]) < 1e-6
     if moves:
@@ -164,11 +164,11 @@ def test_a_hit_from_the_side_moves_a_robot_only_on_sliding_tyres(tyres, moves):
 
 def test_a_sliding_robot_is_braked_by_its_tyres_alone():
     simulation = lab(robots=[(MiroSot(tyres="sliding", motor_lag=1e9), 0.0, 0.0, 0.0)])
-    simulation.state.motion[0, 0] = 0.3, 0.9, 0.0
+    simulation.state.velocity[0, 0] = 0.3, 0.9, 0.0
     for k in range(1, 6):
         drive(simulation, 0.0)
-        assert simulation.state.motion[0, 0, 1] == pytest.approx(max(0.9 - 0.6 * GRAVITY * 0.033 * k, 0.0), abs=1e-9)
-        assert simulation.state.motion[0, 0, 0] == pytest.approx(0.3, abs=1e-9)
+        assert simulation.state.velocity[0, 0, 1] == pytest.approx(max(0.9 - 0.6 * GRAVITY * 0.033 * k, 0.0), abs=1e-9)
+        assert simulation.state.velocity[0, 0, 0] == pytest.approx(0.3, abs=1e-9)
     assert simulation.state.position[0, 0, 1] == pytest.approx(0.9**2 / (2 * 0.6 * GRAVITY), abs=1e-6)
 
 
@@ -180,7 +180,7 @@ def test_circles_hit_off_their_middle_do_not_turn():
     for _ in range(30):
         drive(simulation, 1.0, 0.0)
         hit |= len(touches(simulation)) > 0
-        assert np.abs(simulation.state.motion[0, :, 2]).max() < 1e-12
+        assert np.abs(simulation.state.velocity[0, :, 2]).max() < 1e-12
     assert hit and np.abs(simulation.state.heading).max() < 1e-12
 
 
@@ -188,19 +188,19 @@ def test_firasim_s_ball_launched_sliding_rolls_at_five_sevenths():
     simulation = lab(profiled(Ball, "firasim", vx=1.0), dt=0.016)
     for _ in range(6):
         simulation.step()
-    assert simulation.state.loose[0, 0, 3] == pytest.approx(5.0 / 7.0, abs=0.012)  # it has begun to slow down
-    before = simulation.state.loose[0, 0, 3]
+    assert simulation.state.movables[0, 0, 3] == pytest.approx(5.0 / 7.0, abs=0.012)  # it has begun to slow down
+    before = simulation.state.movables[0, 0, 3]
     for _ in range(60):
         simulation.step()
-    assert (before - simulation.state.loose[0, 0, 3]) / (60 * 0.016) == pytest.approx(0.0756, rel=1e-3)
+    assert (before - simulation.state.movables[0, 0, 3]) / (60 * 0.016) == pytest.approx(0.0756, rel=1e-3)
 
 
 # -- welds and pins ---------------------------------------------------------------------------------------------------
 def held_points(simulation, number=0):
     """Where both ends of a joint think it is, and how far its angle is off."""
-    _, a, b, ax, ay, bx, by, angle = simulation.state.joints[0, number]
+    _, a, b, ax, ay, bx, by, angle = simulation.state.own.couplings[0, number]
     state = simulation.state
-    poses = np.concatenate([np.column_stack([state.position[0], state.heading[0]]), state.loose[0, :, :3]])
+    poses = np.concatenate([np.column_stack([state.position[0], state.heading[0]]), state.movables[0, :, :3]])
     ends = []
     for body, (x, y) in ((int(a), (ax, ay)), (int(b), (bx, by))):
         px, py, heading = poses[body]
@@ -219,7 +219,7 @@ def test_welded_robots_that_are_driven_against_walls_stay_one_body(rng):
         drive(simulation, *wheels)
         off, turned = held_points(simulation)
         assert off < 1e-4 and abs(turned) < 1e-3
-        assert np.abs(simulation.state.position).max() < 0.5 and np.isfinite(simulation.state.motion).all()
+        assert np.abs(simulation.state.position).max() < 0.5 and np.isfinite(simulation.state.velocity).all()
 
 
 def test_a_welded_pair_that_spins_freely_keeps_its_angular_momentum():
@@ -230,16 +230,16 @@ def test_a_welded_pair_that_spins_freely_keeps_its_angular_momentum():
     blocks = [Block(x, 0.0, width=0.05, depth=0.05, mass=mass, friction=0.0, name=name)
               for x, mass, name in ((-0.05, 1.0, "a"), (0.05, 0.5, "b"))]
     simulation = lab(*blocks, Weld("a", "b"))
-    loose, masses = simulation.state.loose[0], np.array([1.0, 0.5])
+    movables, masses = simulation.state.movables[0], np.array([1.0, 0.5])
     moments = masses * 0.05**2 / 6.0
-    middle = (masses[:, None] * loose[:, :2]).sum(0) / masses.sum()
+    middle = (masses[:, None] * movables[:, :2]).sum(0) / masses.sum()
     spin = 4.0
-    loose[:, 3], loose[:, 4], loose[:, 5] = 0.1 - spin * (loose[:, 1] - middle[1]), spin * (loose[:, 0] - middle[0]), spin
+    movables[:, 3], movables[:, 4], movables[:, 5] = 0.1 - spin * (movables[:, 1] - middle[1]), spin * (movables[:, 0] - middle[0]), spin
 
     def kept():
-        momentum = (masses[:, None] * loose[:, 3:5]).sum(0)
-        about = loose[:, :2] - (masses[:, None] * loose[:, :2]).sum(0) / masses.sum()
-        spin = (masses * (about[:, 0] * loose[:, 4] - about[:, 1] * loose[:, 3]) + moments * loose[:, 5]).sum()
+        momentum = (masses[:, None] * movables[:, 3:5]).sum(0)
+        about = movables[:, :2] - (masses[:, None] * movables[:, :2]).sum(0) / masses.sum()
+        spin = (masses * (about[:, 0] * movables[:, 4] - about[:, 1] * movables[:, 3]) + moments * movables[:, 5]).sum()
         return np.array([*momentum, spin])
 
     first = kept()
@@ -248,8 +248,8 @@ def test_a_welded_pair_that_spins_freely_keeps_its_angular_momentum():
         np.testing.assert_allclose(kept()[:2], first[:2], atol=1e-9)
         assert 0.0 <= 1.0 - kept()[2] / first[2] < 1.1 * lost(spin, k + 1) + 1e-9
         assert held_points(simulation)[0] < 1e-4
-    assert loose[0, 5] == pytest.approx(loose[1, 5], abs=1e-4)
-    assert 1.0 - lost(spin, 90) < loose[0, 2] / (spin * 90 * 0.033) < 1.0 + 1e-9
+    assert movables[0, 5] == pytest.approx(movables[1, 5], abs=1e-4)
+    assert 1.0 - lost(spin, 90) < movables[0, 2] / (spin * 90 * 0.033) < 1.0 + 1e-9
 
 
 def lost(spin, steps):
@@ -262,15 +262,15 @@ def test_a_pinned_pair_swings_freely_about_its_point():
     blocks = (Block(0.0, 0.0, width=0.02, depth=0.02, mass=1e6, friction=0.0, name="post"),
               Block(0.1, 0.0, width=0.1, depth=0.01, mass=0.1, friction=0.0, name="arm"))
     simulation = lab(*blocks, Pin("post", "arm", 0.05, 0.0))
-    loose, spin = simulation.state.loose[0], 3.0
-    loose[1, 4], loose[1, 5] = spin * 0.05, spin
+    movables, spin = simulation.state.movables[0], 3.0
+    movables[1, 4], movables[1, 5] = spin * 0.05, spin
     for _ in range(60):
         simulation.step()
         assert held_points(simulation)[0] < 1e-4
-        assert np.hypot(loose[1, 0] - 0.05, loose[1, 1]) == pytest.approx(0.05, abs=1e-4)
-    assert 1.0 - 1.1 * lost(spin, 60) < loose[1, 5] / spin < 1.0 + 1e-9
-    assert 1.0 - 1.1 * lost(spin, 60) < loose[1, 2] / (spin * 60 * 0.033) < 1.0 + 1e-9
-    assert np.abs(loose[0, 3:6]).max() < 1e-4
+        assert np.hypot(movables[1, 0] - 0.05, movables[1, 1]) == pytest.approx(0.05, abs=1e-4)
+    assert 1.0 - 1.1 * lost(spin, 60) < movables[1, 5] / spin < 1.0 + 1e-9
+    assert 1.0 - 1.1 * lost(spin, 60) < movables[1, 2] / (spin * 60 * 0.033) < 1.0 + 1e-9
+    assert np.abs(movables[0, 3:6]).max() < 1e-4
 
 
 def test_pinned_robots_drive_on_as_a_train_and_their_joint_holds(rng):
@@ -292,14 +292,14 @@ def orders(worlds, step):
 def games(first, count, steps=90, tyres="nonholonomic"):
     simulation = Simulation(league.world(tyres=tyres), 5, count, first_world=first)
     worlds = range(first, first + count)
-    simulation.state.loose[:, 0, 3] = [0.5 + 0.1 * w for w in worlds]
+    simulation.state.movables[:, 0, 3] = [0.5 + 0.1 * w for w in worlds]
     for k in range(steps):
         wheels = orders(worlds, k)
         simulation.step({"blue": wheels[:, :3], "yellow": wheels[:, 3:]})
     return simulation.state
 
 
-PARTS = ("position", "heading", "motion", "loose", "wheels", "wheel_angle", "crashed", "crashes", "step", "unresolved")
+PARTS = ("position", "heading", "velocity", "movables", "wheels", "wheel_angle", "crashed", "crashes", "step", "unresolved")
 
 
 @pytest.mark.parametrize("tyres", ["nonholonomic", "sliding"])
@@ -326,9 +326,9 @@ def test_a_world_that_is_done_stays_still_and_the_others_go_on():
     simulation = Simulation(league.world(), 0, 3)
     for k in range(20):
         simulation.step({"blue": orders(range(3), k)[:, :3]})
-    simulation.state.loose[:, 0, 3] = 1.0
+    simulation.state.movables[:, 0, 3] = 1.0
     simulation.state.done[1] = True
-    before = {part: getattr(simulation.state, part).copy() for part in ("position", "heading", "motion", "loose", "step")}
+    before = {part: getattr(simulation.state, part).copy() for part in ("position", "heading", "velocity", "movables", "step")}
     simulation.step({"blue": np.full((3, 3, 2), 1.0)})
     for part, was in before.items():
         now = getattr(simulation.state, part)
@@ -341,7 +341,7 @@ def test_a_robot_that_is_not_alive_does_not_drive_but_can_be_pushed():
     for _ in range(60):
         drive(simulation, 0.5, -1.0)
     assert simulation.state.position[0, 1, 0] > 0.15  # it never drove back, and the other moved it
-    assert simulation.state.motion[0, 1, 0] == pytest.approx(simulation.state.motion[0, 0, 0], abs=1e-4)
+    assert simulation.state.velocity[0, 1, 0] == pytest.approx(simulation.state.velocity[0, 0, 0], abs=1e-4)
 
 
 def test_orders_that_are_half_a_number_are_refused_and_whole_nan_stands_still():
@@ -351,7 +351,7 @@ def test_orders_that_are_half_a_number_are_refused_and_whole_nan_stands_still():
     with pytest.raises(FormigaError):
         drive(simulation, (np.inf, 0.5))
     drive(simulation, (np.nan, np.nan))
-    assert np.array_equal(simulation.state.position[0, 0], (0.0, 0.0)) and np.isfinite(simulation.state.motion).all()
+    assert np.array_equal(simulation.state.position[0, 0], (0.0, 0.0)) and np.isfinite(simulation.state.velocity).all()
 
 
 # -- no preferred direction, place or hand ------------------------------------------------------------------------------
@@ -365,11 +365,11 @@ def scene(matrix, shift, turn, hand, tyres, steps=45):
     block = Block(qx, qy, heading=hand * 0.4 + turn, width=0.06, depth=0.09, mass=0.3)
     simulation = lab(Wall(moved(house).ravel()), Ball(x=bx, y=by), Puck(px, py, 0.03), block, robots=robots)
     state, track = simulation.state, []
-    state.loose[0, 0, 3:5] = matrix @ (0.6, 0.2)
+    state.movables[0, 0, 3:5] = matrix @ (0.6, 0.2)
     speeds = [(0.8, 0.6), (0.5, 0.7), (1.0, 0.9), (0.4, 0.4)]
     for _ in range(steps):
         drive(simulation, *[speed if hand > 0 else speed[::-1] for speed in speeds])
-        track.append(np.concatenate([np.column_stack([state.position[0], state.heading[0]]), state.loose[0, :, :3]]))
+        track.append(np.concatenate([np.column_stack([state.position[0], state.heading[0]]), state.movables[0, :, :3]]))
     return np.array(track), int(state.crashes.sum())
 
 
@@ -397,9 +397,9 @@ def test_masses_of_a_grain_and_of_a_mountain_and_long_steps_stay_finite_and_insi
     state = simulation.state
     for k in range(60):
         drive(simulation, 1.3 if k % 20 < 15 else (-1.3, 1.0), 1.3)
-        assert all(np.isfinite(part).all() for part in (state.position, state.heading, state.motion, state.loose))
-        assert np.abs(state.position).max() < 0.5 and np.abs(state.loose[0, :, :2]).max() < 0.5
-    assert np.abs(state.loose[0, :, 3:5]).max() < 20.0
+        assert all(np.isfinite(part).all() for part in (state.position, state.heading, state.velocity, state.movables))
+        assert np.abs(state.position).max() < 0.5 and np.abs(state.movables[0, :, :2]).max() < 0.5
+    assert np.abs(state.movables[0, :, 3:5]).max() < 20.0
 
 
 def test_robots_that_start_in_each_other_and_in_the_board_are_parted(rng):
@@ -410,13 +410,13 @@ def test_robots_that_start_in_each_other_and_in_the_board_are_parted(rng):
     state.position[10:, :, 0] += 0.66  # and in the goal area, some over the board
     state.position[10:, :, 0] = np.minimum(state.position[10:, :, 0], 0.74)
     state.heading[...] = rng.uniform(0.0, 7.0, state.heading.shape)
-    state.loose[10:, 0, 0] = 0.7
+    state.movables[10:, 0, 0] = 0.7
     for _ in range(30):
         simulation.step()
     found = depths(simulation)
     assert not found["outside"].any()
     assert max(found[what].max() for what in found if what != "outside") < 1e-4
-    assert np.isfinite(state.position).all() and np.isfinite(state.loose).all()
+    assert np.isfinite(state.position).all() and np.isfinite(state.movables).all()
 
 
 @pytest.mark.parametrize("x, y", [(0.01, 0.0), (0.0, 0.0), (0.03, 0.03)])
@@ -424,7 +424,7 @@ def test_robots_that_a_world_places_in_each_other_are_parted(x, y):
     simulation = lab(robots=[(MiroSot(), 0.0, 0.0, 0.0), (MiroSot(), x, y, 0.0)])
     drive(simulation, 0.0, 0.0)
     apart = np.abs(np.diff(simulation.state.position[0], axis=0)).max()
-    assert apart > SIDE - 1e-4 and np.abs(simulation.state.motion).max() < 1e-6  # and nobody is shot away
+    assert apart > SIDE - 1e-4 and np.abs(simulation.state.velocity).max() < 1e-6  # and nobody is shot away
 
 
 @pytest.mark.parametrize("x, y", [(0.01, 0.0), (0.0, 0.0), (0.04, 0.04)])
@@ -432,8 +432,8 @@ def test_a_ball_that_starts_in_a_robot_is_parted_and_does_not_fly_away(x, y):
     simulation = lab(Ball(x=x, y=y), robots=[(MiroSot(), 0.0, 0.0, 0.0)])
     drive(simulation, 0.0)
     state = simulation.state
-    assert from_square(state.loose[:, 0, :2], state.position, state.heading, SIDE / 2).min() > 0.02135 - 1e-4
-    assert np.abs(state.loose[0, 0, 3:5]).max() < 1e-6
+    assert from_square(state.movables[:, 0, :2], state.position, state.heading, SIDE / 2).min() > 0.02135 - 1e-4
+    assert np.abs(state.movables[0, 0, 3:5]).max() < 1e-6
 
 
 def test_a_robot_without_a_mass_is_refused_by_name(own):
@@ -467,9 +467,9 @@ def test_a_crowd_of_robots_blocks_and_pucks_stays_apart(rng):
             assert polygons_depth(corners[one], corners[other]).max() < 1e-4
             assert np.abs(corners).max() < 0.5 + 1e-4
             for b in boxes:
-                own = plain.placed(rectangle(0.05, 0.07), *state.loose[w, b, :3])
+                own = plain.placed(rectangle(0.05, 0.07), *state.movables[w, b, :3])
                 assert polygons_depth(corners, own[None]).max() < 1e-4 and np.abs(own).max() < 0.5 + 1e-4
-            discs = state.loose[w, pucks, :2]
+            discs = state.movables[w, pucks, :2]
             gaps = np.linalg.norm(discs[:, None] - discs[None], axis=-1) + np.eye(len(pucks))
             assert gaps.min() > 0.06 - 1e-4 and np.abs(discs).max() < 0.47 + 1e-4
             for disc in discs:
@@ -486,6 +486,6 @@ def test_bodies_far_away_change_nothing():
         simulation = lab(Ball(x=-0.05, vx=0.5), *far, robots=robots)
         for _ in range(45):
             drive(simulation, 0.8, 0.6, (0.5, 0.6))
-        return np.concatenate([simulation.state.position[0].ravel(), simulation.state.heading[0], simulation.state.loose[0, 0]])
+        return np.concatenate([simulation.state.position[0].ravel(), simulation.state.heading[0], simulation.state.movables[0, 0]])
 
     np.testing.assert_allclose(run(20), run(0), atol=1e-9)

@@ -136,8 +136,8 @@ def test_the_scoreboard_is_dark_where_it_is_dark(window, lab):
 def test_the_ball_is_taken_with_the_mouse_and_a_match_goes_on(window, lab, match):
     window.settle("top")
     drag(window, window.at(0.3, 0.2, 0.02), window.at(-0.2, -0.3, 0.02))
-    until(lambda: np.allclose(lab.session.sim.state.loose[0, 0, :2], (-0.2, -0.3), atol=0.03),
-          message=lambda: f"it is at {lab.session.sim.state.loose[0, 0, :2]}")
+    until(lambda: np.allclose(lab.session.sim.state.movables[0, 0, :2], (-0.2, -0.3), atol=0.03),
+          message=lambda: f"it is at {lab.session.sim.state.movables[0, 0, :2]}")
     drag(window, window.at(0.4, -0.3, 0.07), window.at(0.5, 0.3, 0.07))
     until(lambda: np.allclose(lab.poses()[0][1], (0.5, 0.3), atol=0.03), message=lambda: f"it is at {lab.poses()[0][1]}")
     window.type("set ball.mass 2")

@@ -29,7 +29,7 @@ def lab(laboratory, folder, unharmed):
 
 def test_a_window_shows_parts_forces_and_what_a_robot_sees(lab, window):
     def pull():
-        lab.session.sim.state.outputs[0, 0, 2] = 1.0  # the gripper closes
+        lab.session.sim.state.joint_command[0, 0, 2] = 1.0  # the gripper closes
         lab.session.drives.update({0: (-1.0, -1.0), 1: (1.0, 1.0)})
 
     lab.do(pull)
@@ -67,7 +67,7 @@ def test_a_recording_in_space_is_played_and_exported_with_all_that_moves(lab, wi
 
 def test_the_inspector_tells_what_a_robot_has_only_in_space(lab):
     def grip():
-        lab.session.sim.state.outputs[0, 0] = (0.5, 0.5, 1.0)
+        lab.session.sim.state.joint_command[0, 0] = (0.5, 0.5, 1.0)
         lab.session.selected = 0
 
     lab.do(grip)
@@ -75,4 +75,4 @@ def test_the_inspector_tells_what_a_robot_has_only_in_space(lab):
     text = Inspector().html(lab.do(lambda: lab.session.frame(exact=True)).extra["robot"], 0.5)
     state = lab.session.sim.state
     assert "<b>swarm.1</b>" in text and "holds" in text and f"<b>{np.linalg.norm(state.pull[0, 0]):.2f}</b> N" in text
-    assert f"turret <b>{np.degrees(state.angles[0, 0, 0]):.1f}</b>°" in text and "z, tilt" in text
+    assert f"turret <b>{np.degrees(state.joint_position[0, 0, 0]):.1f}</b>°" in text and "z, tilt" in text

@@ -43,13 +43,13 @@ def test_what_is_pushed_is_recorded_at_every_step_and_in_every_world(pushing, tm
             if step:
                 lab.step()
             record([lab])
-            expected.append((lab.state.loose[..., :6].copy(), lab.state.motion.copy(), lab.state.position.copy()))
+            expected.append((lab.state.movables[..., :6].copy(), lab.state.velocity.copy(), lab.state.position.copy()))
     poses = read_recording(tmp_path / "run.parquet").poses()
-    loose, motion, position = (np.stack(each) for each in zip(*expected))
-    np.testing.assert_array_equal(poses.loose, loose)
-    np.testing.assert_array_equal(poses.motion, motion)
+    movables, velocity, position = (np.stack(each) for each in zip(*expected))
+    np.testing.assert_array_equal(poses.movables, movables)
+    np.testing.assert_array_equal(poses.velocity, velocity)
     np.testing.assert_array_equal(np.stack([poses.x, poses.y], axis=-1), position)
-    assert poses.alive.shape == (11, 2, 2) and poses.alive.all() and np.abs(loose[-1, 0, 1] - loose[0, 0, 1]).max() > 0.01
+    assert poses.alive.shape == (11, 2, 2) and poses.alive.all() and np.abs(movables[-1, 0, 1] - movables[0, 0, 1]).max() > 0.01
 
 
 def test_things_follow_the_robots_of_their_world_as_if_they_were_more_of_them(recorded, pushing):
@@ -65,7 +65,7 @@ def test_a_world_in_which_nothing_is_pushed_is_recorded_as_ever(world, tmp_path)
     recording, schema = read_recording(recorded), pq.ParquetFile(recorded).schema_arrow
     assert recording.meta["format"] == 1 and schema.equals(COLUMNS) and "notes" not in on_file(recorded)
     poses = recording.poses()
-    assert poses.loose.shape == (6, 1, 0, 6) and poses.motion.shape == (6, 1, 5, 3) and not poses.motion.any()
+    assert poses.movables.shape == (6, 1, 0, 6) and poses.velocity.shape == (6, 1, 5, 3) and not poses.velocity.any()
     assert set(measured(formiga.Simulation(world).state)) == {"x", "y", "heading", "left", "right", "crashed", "alive"}
 
 
@@ -113,7 +113,7 @@ def test_things_that_come_in_the_middle_are_one_sentence(pushing, tmp_path):
 def test_a_world_of_things_alone_has_rows_of_its_own(tmp_path):
     world = read_text('<world dt="0.05"><arena width="1" depth="1"/><contact model="impulse"/><ball vx="0.5"/></world>')
     recording = read_recording(formiga.simulate(world, 0.5, out=tmp_path).recording)
-    assert recording.poses().x.shape == (11, 1, 0) and recording.poses().loose[-1, 0, 0, 0] > 0.1
+    assert recording.poses().x.shape == (11, 1, 0) and recording.poses().movables[-1, 0, 0, 0] > 0.1
     assert recording.replay() is None
 
 

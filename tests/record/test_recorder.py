@@ -40,7 +40,7 @@ def test_the_table_has_the_state_of_every_step_world_and_robot(world, tmp_path):
             if step:
                 lab.step()
             record([lab])
-            expected.append((lab.state.position.copy(), lab.state.heading.copy(), lab.state.wheels.copy(),
+            expected.append((lab.state.position.copy(), lab.state.heading.copy(), lab.state.drive.copy(),
                              lab.state.crashed.copy(), lab.state.alive.copy()))
     poses = read_recording(tmp_path / "run.parquet").poses()
     position, heading, wheels, crashed, alive = (np.stack(each) for each in zip(*expected))

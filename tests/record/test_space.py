@@ -28,7 +28,7 @@ SPACE = """<world name="space" engine="spatial" dt="0.1" seconds="2">
   <disc name="rover" radius="6cm" wheel_base="8cm" top_speed="10cm/s"><at x="-0.4" y="-0.3" heading="0"/><random_walk/></disc>
 </world>"""
 STEPS, WORLDS = 11, 2
-KEPT = ("position", "heading", "bodies", "loose", "motion")
+KEPT = ("position", "heading", "bodies", "movables", "velocity")
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +63,8 @@ def test_every_body_is_recorded_at_every_step_and_in_every_world(run):
     np.testing.assert_array_equal(poses.bodies, states["bodies"])
     np.testing.assert_array_equal(np.stack([poses.x, poses.y], -1), states["position"])
     np.testing.assert_array_equal(poses.heading, states["heading"])
-    np.testing.assert_array_equal(poses.loose, states["loose"][..., :6])
-    np.testing.assert_array_equal(poses.motion, states["motion"])
+    np.testing.assert_array_equal(poses.movables, states["movables"][..., :6])
+    np.testing.assert_array_equal(poses.velocity, states["velocity"])
     crate = next(row for row, part in enumerate(parts) if part.thing == 2)
     assert poses.bodies[0, 0, crate, 2] == pytest.approx(0.3) and poses.bodies[-1, 0, crate, 2] < 0.1  # it fell
 
@@ -123,7 +123,7 @@ def test_a_replay_is_where_every_body_was(run):
     for index in (STEPS - 1, 0, 4):
         replay.show(index)
         np.testing.assert_array_equal(replay.sim.state.bodies[0], states["bodies"][index, 1])
-        np.testing.assert_array_equal(replay.sim.state.loose[0, :, :6], states["loose"][index, 1, :, :6])
+        np.testing.assert_array_equal(replay.sim.state.movables[0, :, :6], states["movables"][index, 1, :, :6])
 
 
 def test_exported_frames_have_every_body(run):

@@ -73,7 +73,7 @@ def test_the_gripper_turns_with_the_robot_and_with_its_turret(technique):
     assert grippable(technique, [puck]) == [0.0] and grippable(technique, [puck], [(0, 0, 90 * DEG)]) == [1.0]
     simulation = bench(SBot(), [(0, 0, 0)], [puck], Contact("impulse"), [Barrier(technique)])
     for turret, seen in ((90, 1.0), (45, 0.0), (-90, 0.0)):
-        simulation.state.angles = np.array([[[turret * DEG, 0.3, 0.0]]])
+        simulation.state.joint_position = np.array([[[turret * DEG, 0.3, 0.0]]])
         simulation.look_again()
         assert simulation.readings["a"]["barrier"][0, 0, 0] == seen
 

@@ -28,7 +28,7 @@ class Lab:
         self.sim.model.chassis = np.array([3, 1])  # rows of `bodies`
         rng = np.random.default_rng(1)
         self.state.pull = rng.normal(size=(2, 2, 3))
-        self.state.angles, self.state.torques = rng.normal(size=(2, 2, 2, 3))
+        self.state.joint_position, self.state.joint_effort = rng.normal(size=(2, 2, 2, 3))
         self.state.bodies = np.zeros((2, 4, 7))
         self.state.bodies[..., 3] = 1.0
 
@@ -68,7 +68,7 @@ def test_traction_is_the_direction_and_the_size_of_the_pull_over_the_floor(lab):
 def test_motors_tell_angles_and_torques_in_the_order_of_the_outputs(lab):
     reading = lab.read(Motors())
     assert reading.shape == (2, 2, 6)
-    assert np.array_equal(reading[..., :3], lab.state.angles) and np.array_equal(reading[..., 3:], lab.state.torques)
+    assert np.array_equal(reading[..., :3], lab.state.joint_position) and np.array_equal(reading[..., 3:], lab.state.joint_effort)
 
 
 @pytest.mark.parametrize("axis, angle, roll, pitch", [

@@ -57,7 +57,7 @@ def test_a_turret_that_turns_is_seen_by_the_motors_sensor():
 
     simulation = alone("<motors/>")
     for _ in range(10):
-        simulation.step({"a": Orders(np.zeros((1, 1, 2)), outputs=np.array([[[0.5, 0.0, 0.0]]]))})
+        simulation.step({"a": Orders(np.zeros((1, 1, 2)), joints=np.array([[[0.5, 0.0, 0.0]]]))})
     assert simulation.readings["a"]["motors"][0, 0, 0] == pytest.approx(0.5, abs=0.1)
 
 

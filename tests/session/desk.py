@@ -41,8 +41,8 @@ class Desk:
         """All that a command could have changed."""
         session = self.session
         state = session.sim.state
-        arrays = {name: getattr(state, name).copy() for name in ("position", "heading", "wheels", "alive", "crashes", "step",
-                                                                  "loose")}
+        arrays = {name: getattr(state, name).copy() for name in ("position", "heading", "drive", "alive", "crashes", "step",
+                                                                  "movables")}
         console = session.console
         return arrays | {
             "sim": session.sim, "world": session.world, "seed": session.seed, "drives": dict(session.drives),

@@ -272,9 +272,9 @@ def test_a_group_gets_another_controller_with_its_own_values(desk):
     assert element(desk, "swarm.controller").period == 3.0
     desk.run("controller swarm none; step 5")
     assert desk.session.world.group("swarm").controller is None
-    assert not desk.session.sim.state.wheels[0, :4].any()
+    assert not desk.session.sim.state.drive[0, :4].any()
     desk.run("controller car turn_away; step 5")
-    assert desk.session.sim.state.wheels[0, 6].any()
+    assert desk.session.sim.state.drive[0, 6].any()
 
 
 # -- undo -------------------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def test_quantities_are_those_of_the_state(desk):
     assert quantity(session, "swarm.x") == pytest.approx(state.position[0, :4, 0].mean())
     assert np.array_equal(quantity(session, "swarm.1.proximity"), session.sim.readings["swarm"]["proximity"][0, 1][:24])
     assert np.allclose(quantity(session, "swarm.proximity"), session.sim.readings["swarm"]["proximity"][0].mean(axis=0)[:24])
-    assert quantity(session, "6.speed") == state.wheels[0, 6].mean() and quantity(session, "left.on") == 1.0
+    assert quantity(session, "6.speed") == state.drive[0, 6].mean() and quantity(session, "left.on") == 1.0
     assert quantity(session, "left.intensity") == 0.25
 
 

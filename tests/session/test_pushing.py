@@ -36,8 +36,8 @@ def desk(field):
     return Desk(field)
 
 
-def loose(desk):
-    return desk.session.sim.state.loose[0].copy()
+def movables(desk):
+    return desk.session.sim.state.movables[0].copy()
 
 
 def board(goals, text):
@@ -78,21 +78,21 @@ class Match:
 def test_a_picture_shows_what_is_pushed_where_it_is(desk):
     desk.run("drive blue.0 1 1; step 20")
     frame = desk.session.frame(exact=True)
-    assert np.array_equal(frame.loose[:, :2], loose(desk)[:, :2]) and frame.loose[0, 0] > 0.3
-    assert frame.loose_turn[2, 3] == pytest.approx(np.sin(0.5 * loose(desk)[2, 2]))
+    assert np.array_equal(frame.movables[:, :2], movables(desk)[:, :2]) and frame.movables[0, 0] > 0.3
+    assert frame.movables_turn[2, 3] == pytest.approx(np.sin(0.5 * movables(desk)[2, 2]))
 
 
 def test_between_two_steps_a_ball_is_between_two_places(desk):
     desk.run("drive blue.0 1 1; step 12")
     session = desk.session
-    before, clock = loose(desk)[0, 0], session.pace.clock()
+    before, clock = movables(desk)[0, 0], session.pace.clock()
     session.pace.clock = lambda: clock
     session.play()
     session.step()
-    after = loose(desk)[0, 0]
+    after = movables(desk)[0, 0]
     clock += 0.25 * session.world.dt
-    assert after > before and session.frame().loose[0, 0] == pytest.approx(before + 0.25 * (after - before))
-    assert session.frame(exact=True).loose[0, 0] == after
+    assert after > before and session.frame().movables[0, 0] == pytest.approx(before + 0.25 * (after - before))
+    assert session.frame(exact=True).movables[0, 0] == after
 
 
 def test_contacts_are_shown_if_somebody_wants_to_see_them(desk):
@@ -107,7 +107,7 @@ def test_contacts_are_shown_if_somebody_wants_to_see_them(desk):
     x, _, nx, ny, impulse, one, other = touches[0]
     assert {int(one), int(other)} == {0, 4} and impulse > 0.0  # blue.0, and the ball: 4 robots come before it
     assert np.hypot(nx, ny) == pytest.approx(1.0) and abs(nx) == pytest.approx(1.0, abs=0.1)
-    ball, robot = loose(desk)[0, 0], desk.session.poses()[0][0, 0]
+    ball, robot = movables(desk)[0, 0], desk.session.poses()[0][0, 0]
     assert robot < x < ball and np.sign(nx) == (1.0 if one == 4 else -1.0)  # towards the first of the two
 
 
@@ -121,31 +121,31 @@ def test_a_world_in_which_nobody_has_a_mass_has_no_contacts_to_show():
 # -- places -----------------------------------------------------------------------------------------------------------
 def test_a_ball_that_is_dragged_lies_still_there_and_begins_where_it_did(desk):
     desk.run("drive blue.0 1 1; step 15")
-    world, before = desk.session.world, loose(desk)
+    world, before = desk.session.world, movables(desk)
     assert before[0, 3] > 0.1
     desk.session.drag("thing", 1, 0.1, -0.5, True)
     desk.session.drag("thing", 1, 0.0, -0.5, False)
-    now = loose(desk)
+    now = movables(desk)
     assert now[0].tolist() == [0.0, -0.5, before[0, 2], 0.0, 0.0, 0.0, 0.0, 0.0] and np.array_equal(now[1:], before[1:])
     assert desk.session.world is world and desk.session.touched
     desk.run("undo")
-    assert np.array_equal(loose(desk), before)  # both places were one drag
+    assert np.array_equal(movables(desk), before)  # both places were one drag
     desk.run("reset")
-    assert loose(desk)[0, :2].tolist() == [0.2, 0.0]
+    assert movables(desk)[0, :2].tolist() == [0.2, 0.0]
 
 
 @pytest.mark.parametrize("x, y", [(0.6, 0.0), (0.0, 0.64), (-0.3, 0.27), (0.0, 5.0), (float("nan"), 0.0)])
 def test_where_a_ball_cannot_lie_it_stays_behind(desk, x, y):
-    before = loose(desk)
+    before = movables(desk)
     desk.session.drag("thing", 1, x, y, True)
-    assert np.array_equal(loose(desk), before) and not desk.said
+    assert np.array_equal(movables(desk), before) and not desk.said
 
 
 def test_move_puts_what_is_pushed_somewhere_else(desk):
     desk.run("move block 0.1 0.5 90deg; move ball -0.5 -0.5")
-    assert loose(desk)[2, :3] == pytest.approx((0.1, 0.5, 0.5 * np.pi)) and loose(desk)[0, :2].tolist() == [-0.5, -0.5]
+    assert movables(desk)[2, :3] == pytest.approx((0.1, 0.5, 0.5 * np.pi)) and movables(desk)[0, :2].tolist() == [-0.5, -0.5]
     desk.run("move block 0.2 0.5")
-    assert loose(desk)[2, 2] == pytest.approx(0.5 * np.pi)  # as it lay
+    assert movables(desk)[2, 2] == pytest.approx(0.5 * np.pi)  # as it lay
     assert desk.refused("move ball 0.6 0.02") == "ball cannot lie at (0.6, 0.02): yellow.0 is in the way."
     assert "puck is in the way" in desk.refused("move ball -0.3 0.25")
     assert "a wall or an obstacle is in the way" in desk.refused("move puck 0 0.63")
@@ -178,7 +178,7 @@ def test_nobody_stands_behind_the_board(field):
 
 def test_the_console_knows_where_the_ball_is_and_how_it_moves(desk):
     desk.run("drive blue.0 1 1; step 15")
-    ball = loose(desk)[0]
+    ball = movables(desk)[0]
     for name, value in zip(("x", "y", "heading", "vx", "vy", "spin"), ball):
         assert float(desk.run(f"get ball.{name}")) == value
     assert f"ball.x  {float(ball[0])!r}" in desk.run("info ball") and "ball.mass  0.046" in desk.run("info ball")
@@ -190,16 +190,16 @@ def test_a_world_is_saved_with_what_is_pushed_where_it_lies(desk, tmp_path):
     desk.run(f"drive blue.0 1 1; step 15; move block 0.3 0.5 1; save {tmp_path / 'now.xml'}")
     again = Desk(str(tmp_path / "now.xml"))
     kept = [0, 1, 3, 4]  # how a round thing is turned is not described
-    assert np.array_equal(loose(again)[:, kept], loose(desk)[:, kept]) and loose(again)[2, 2] == loose(desk)[2, 2] == 1.0
-    assert [thing.name for thing in again.session.world.loose] == ["ball", "puck", "block"]
+    assert np.array_equal(movables(again)[:, kept], movables(desk)[:, kept]) and movables(again)[2, 2] == movables(desk)[2, 2] == 1.0
+    assert [thing.name for thing in again.session.world.movables] == ["ball", "puck", "block"]
 
 
 def test_things_to_push_can_be_added_and_taken_away(desk):
     desk.run("step 3; spawn puck 0.4 0.4 radius=3cm; spawn block 0 0.5 width=5cm depth=5cm")
-    assert loose(desk).shape == (5, 8) and loose(desk)[3, :2].tolist() == [0.4, 0.4]
+    assert movables(desk).shape == (5, 8) and movables(desk)[3, :2].tolist() == [0.4, 0.4]
     desk.steps(2)
     desk.run("remove puck; step 2")
-    assert [thing.name for thing in desk.session.world.loose] == ["ball", "block", "puck2", "block2"]
+    assert [thing.name for thing in desk.session.world.movables] == ["ball", "block", "puck2", "block2"]
 
 
 # -- recordings -------------------------------------------------------------------------------------------------------
@@ -215,11 +215,11 @@ def test_a_replay_shows_what_was_pushed_at_every_moment(desk, tmp_path):
     for frame in seen:
         player.session.step()
         shown = player.session.frame(exact=True)
-        assert np.array_equal(shown.loose, frame.loose) and np.array_equal(shown.loose_turn, frame.loose_turn)
+        assert np.array_equal(shown.movables, frame.movables) and np.array_equal(shown.movables_turn, frame.movables_turn)
         assert shown.touches is None and shown.note is None
-    assert float(player.run("get ball.x")) == loose(desk)[0, 0] > 0.3
+    assert float(player.run("get ball.x")) == movables(desk)[0, 0] > 0.3
     player.run("seek 0.25")
-    assert np.array_equal(player.session.frame().loose, seen[4].loose)
+    assert np.array_equal(player.session.frame().movables, seen[4].movables)
     assert "a recording cannot be changed" in player.refused("move ball 0 0.5")
 
 
@@ -227,7 +227,7 @@ def test_a_ball_that_is_moved_by_hand_stays_on_the_tape(desk, tmp_path):
     tape = tmp_path / "run.parquet"
     desk.run(f"record {tape}; step 2; move ball 0 0.5; step 2; record off")
     recording = formiga.read_recording(tape)
-    assert recording.touched and recording.poses().loose[:, 0, 0, 1].tolist() == [0.0, 0.0, 0.0, 0.5, 0.5]
+    assert recording.touched and recording.poses().movables[:, 0, 0, 1].tolist() == [0.0, 0.0, 0.0, 0.5, 0.5]
 
 
 def test_an_exported_page_has_the_ball_in_every_picture(desk, tmp_path):
@@ -236,7 +236,7 @@ def test_an_exported_page_has_the_ball_in_every_picture(desk, tmp_path):
     desk.run(f"drive blue.0 1 1; record {tmp_path / 'x.parquet'}; step 20; record off")
     replay = Desk(str(tmp_path / "x.parquet")).session.replay
     frames = list(recorded(replay))
-    assert np.array_equal([frame.loose[0, 0] for frame in frames], replay.poses.loose[:, 0, 0, 0]) and len(frames) == 21
+    assert np.array_equal([frame.movables[0, 0] for frame in frames], replay.poses.movables[:, 0, 0, 0]) and len(frames) == 21
 
 
 # -- a supervisor ----------------------------------------------------------------------------------------------------------

@@ -123,9 +123,9 @@ def test_a_driven_robot_does_as_it_is_told_and_the_others_as_they_like(desk, wor
 
 def test_wheels_that_are_given_back_are_the_controllers_again(desk):
     desk.run("drive swarm.1 0 0; step 3")
-    assert not desk.session.sim.state.wheels[0, 1].any()
+    assert not desk.session.sim.state.drive[0, 1].any()
     desk.run("drive swarm.1 off; step 3")
-    assert desk.session.sim.state.wheels[0, 1].any() and not desk.session.drives
+    assert desk.session.sim.state.drive[0, 1].any() and not desk.session.drives
 
 
 def test_a_driven_robot_keeps_being_driven_under_its_new_number_and_no_other_is(desk):

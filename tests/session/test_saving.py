@@ -25,7 +25,7 @@ def same_picture(one: Session, other: Session) -> bool:
     In space robots are set down anew, so rounding is allowed, and on rough ground what they settle by: a centimetre or so.
     """
     a, b = one.poses(), other.poses()
-    lying = [session.sim.state.loose[0, :, [0, 1, 3, 4]] for session in (one, other)]
+    lying = [session.sim.state.movables[0, :, [0, 1, 3, 4]] for session in (one, other)]
     near = slack(one)
     return (np.allclose(a[0], b[0], 0.0, near) and np.allclose(a[1], b[1], 0.0, 20.0 * near) and np.allclose(*lying, 0.0, near)
             and described(one.world) == described(other.world))
@@ -41,7 +41,7 @@ def described(world: World) -> World:
     """The world, but for where those start that move."""
     places = ("x", "y", "z", "heading", "vx", "vy", "roll", "pitch", "yaw")
     things = [replace(thing, **{name: 0.0 for name in places if hasattr(thing, name)})
-              if thing in world.loose or isinstance(thing, Solid) else thing for thing in world.things]
+              if thing in world.movables or isinstance(thing, Solid) else thing for thing in world.things]
     return replace(world, things=tuple(things), groups=tuple(replace(group, place=()) for group in world.groups))
 
 

@@ -10,7 +10,6 @@ import formiga
 from formiga.errors import FormigaError
 from formiga.session import headless
 from formiga.session.headless import run_script
-from formiga.state import ARRAYS
 from formiga.world.reader import read_text
 from tests.session.desk import Desk
 from tests.session.test_running import Clock, turn
@@ -96,7 +95,7 @@ def test_in_the_plane_a_robot_has_wheels_and_nothing_else_to_be_told():
     assert "no output 'grip'. It has: wheel_l, wheel_r (in the plane; there are more in space)." in desk.refused("out grip 1")
     desk.run("out wheel_l 1")
     desk.steps(1)
-    assert desk.session.sim.state.wheels[0, 0].tolist() == [pytest.approx(0.08), 0.0]
+    assert desk.session.sim.state.drive[0, 0].tolist() == [pytest.approx(0.08), 0.0]
 
 
 def test_off_gives_an_output_back_and_it_stays_as_it_was_told_last(desk):
@@ -160,9 +159,9 @@ def exploding(desk):
     sim = desk.session.sim
     model, data = sim.model.mj, sim.state.scratch.data
     everything = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-    mujoco.mj_setState(model, data, sim.state.space[0], everything)
+    mujoco.mj_setState(model, data, sim.state.own.integration[0], everything)
     data.qvel[model.body_dofadr[model.body_rootid[model.body("r1/chassis").id]]] = 1e9
-    mujoco.mj_getState(model, data, sim.state.space[0], everything)
+    mujoco.mj_getState(model, data, sim.state.own.integration[0], everything)
 
 
 def test_a_motion_that_explodes_pauses_says_where_and_ends_the_world(desk):
@@ -268,7 +267,7 @@ def test_robots_that_an_edit_does_not_touch_go_on_where_they_were(pair, edit):
     busy(desk)
     desk.run(edit)
     ours, theirs = desk.session.sim.state, plain.session.sim.state
-    for name in ("position", "heading", "motion", "angles", "outputs"):
+    for name in ("position", "heading", "velocity", "joint_position", "joint_command"):
         assert np.array_equal(getattr(ours, name)[0, :2], getattr(theirs, name)[0, :2]), name
     assert np.array_equal(ours.grips[0, 0], theirs.grips[0, 0])
     plain.steps(10)
@@ -303,10 +302,10 @@ def test_who_is_moved_stands_there_at_rest_and_holds_nothing(desk):
 def test_a_loose_thing_that_is_moved_lies_there_and_goes_on_from_there(desk):
     desk.run("move puck 0.3 -0.5")
     desk.steps(3)
-    assert np.allclose(desk.session.sim.state.loose[0, 0, :2], (0.3, -0.5), atol=1e-3)
+    assert np.allclose(desk.session.sim.state.movables[0, 0, :2], (0.3, -0.5), atol=1e-3)
     desk.session.drag("thing", 3, 0.1, -0.4, True)
     desk.steps(1)
-    assert np.allclose(desk.session.sim.state.loose[0, 0, :2], (0.1, -0.4), atol=1e-3)
+    assert np.allclose(desk.session.sim.state.movables[0, 0, :2], (0.1, -0.4), atol=1e-3)
 
 
 def test_a_robot_that_is_switched_off_stands_and_goes_on_when_it_is_switched_on(desk):

@@ -7,7 +7,6 @@ import formiga
 from formiga.errors import WorldError
 from formiga.lab import check_world
 from formiga.loop import Simulation
-from formiga.state import ARRAYS
 
 ALL = """<world name="all" engine="spatial" dt="0.1">
   <physics solver="direct" iterations="25" step="5ms" gravity="9.7"/>

@@ -69,7 +69,7 @@ def test_the_inspector_tells_what_the_state_says(desk):
     robot, state = desk.session.frame().extra["robot"], desk.session.sim.state
     assert (robot["name"], robot["group"], robot["number"], robot["robot"]) == ("rovers.1", "rovers", 5, "disc")
     assert (robot["x"], robot["y"]) == tuple(state.position[0, 5]) and robot["heading"] == state.heading[0, 5]
-    assert (robot["left"], robot["right"]) == tuple(state.wheels[0, 5]) and robot["driven"]
+    assert (robot["left"], robot["right"]) == tuple(state.drive[0, 5]) and robot["driven"]
     assert np.array_equal(robot["readings"]["odometry"], desk.session.sim.readings["rovers"]["odometry"][0, 1])
 
 
@@ -85,7 +85,7 @@ def test_the_summary_is_of_everybody(desk):
     desk.steps(3)
     summary, state = desk.session.frame().extra["summary"], desk.session.sim.state
     assert summary["crashed"] == state.crashed[0].mean()
-    assert summary["speed"] == pytest.approx(np.abs(state.wheels[0].mean(axis=-1)).mean())
+    assert summary["speed"] == pytest.approx(np.abs(state.drive[0].mean(axis=-1)).mean())
 
 
 def test_selecting_and_overlays_are_only_for_looking(desk):

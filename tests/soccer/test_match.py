@@ -126,8 +126,8 @@ def test_a_picture_is_of_now_and_its_velocities_are_those_of_the_state():
     sight = match.bridges[0].sights[-1]
     assert sight.time == pytest.approx(float(sim.state.step[0]) * match.world.dt)
     assert_allclose(sight.robots[..., :2].reshape(-1, 2), sim.state.position[0])
-    assert_allclose(sight.robots[..., 3:].reshape(-1, 3), sim.state.motion[0])
-    assert_allclose(sight.ball, sim.state.loose[0, 0, [0, 1, 3, 4]])
+    assert_allclose(sight.robots[..., 3:].reshape(-1, 3), sim.state.velocity[0])
+    assert_allclose(sight.ball, sim.state.movables[0, 0, [0, 1, 3, 4]])
     assert np.abs(sight.robots[..., 3:]).max() > 0.1
 
 
@@ -162,7 +162,7 @@ def test_the_same_seed_gives_the_same_match_and_another_seed_another():
         match.play(sim)
         result = match.result()
         del result["pace"]
-        return result, sim.state.position.tobytes() + sim.state.loose.tobytes()
+        return result, sim.state.position.tobytes() + sim.state.movables.tobytes()
 
     (one, place), (same, again), (_, elsewhere) = ends(4), ends(4), ends(6)
     assert (one, place) == (same, again) and place != elsewhere
@@ -179,7 +179,7 @@ def test_the_seed_says_who_kicks_off(seed, first):
 # -- goals and places ---------------------------------------------------------------------------------------------------
 def test_a_ball_shot_into_the_goal_counts_and_everything_is_put_back_for_the_kick_off():
     match, sim = play_until(*made(), Phase.PLAYING)
-    ball = sim.state.loose[0, 0]
+    ball = sim.state.movables[0, 0]
     ball[:2], ball[3:5] = (0.55, 0.12), (1.5, 0.0)
     for _ in range(30):
         step(match, sim)
@@ -187,8 +187,8 @@ def test_a_ball_shot_into_the_goal_counts_and_everything_is_put_back_for_the_kic
     assert "goal for blue, 1:0" in match.note().text
     assert [goal["team"] for goal in match.goals] == ["blue"]
     play_until(match, sim, Phase.STOPPED)
-    assert_allclose(sim.state.loose[0, 0, :2], 0.0, atol=0.0021)  # the hand is not exact
-    assert not sim.state.loose[0, 0, 2:].any() and not sim.state.motion.any() and not sim.state.wheels.any()
+    assert_allclose(sim.state.movables[0, 0, :2], 0.0, atol=0.0021)  # the hand is not exact
+    assert not sim.state.movables[0, 0, 2:].any() and not sim.state.velocity.any() and not sim.state.drive.any()
     places = np.array(league.places(match.field, 3, match.referee.foul, 0.075)[1]).reshape(-1, 3)
     assert match.referee.foul.team == YELLOW
     assert_allclose(sim.state.position[0], places[:, :2], atol=0.0021)
@@ -223,9 +223,9 @@ def test_if_both_have_said_where_they_stand_nobody_waits():
 def test_a_ball_that_is_lost_is_put_back_reported_and_a_free_ball(where, words):
     match, sim = play_until(*made(), Phase.PLAYING)
     step(match, sim, 3)
-    sim.state.loose[0, 0, :2] = where
+    sim.state.movables[0, 0, :2] = where
     match.after(sim)
-    assert np.isfinite(sim.state.loose).all() and inside(sim.state.loose[0, 0, :2], np.array(match.field.board))
+    assert np.isfinite(sim.state.movables).all() and inside(sim.state.movables[0, 0, :2], np.array(match.field.board))
     assert words in match.troubles[0]["what"] and match.troubles[0]["who"] == "simulator"
     assert match.referee.foul.foul == Foul.FREE_BALL
     play_until(match, sim, Phase.PLAYING)
@@ -265,7 +265,7 @@ def test_a_trainer_puts_robots_and_the_ball_elsewhere_and_switches_robots_off():
     hub.next = [Replacement((0.1, 0.2, 0.3, -0.4), (Place(YELLOW, 1, 0.3, -0.5, 1.5, True),
                                                     Place(BLUE, 0, np.nan, np.nan, np.nan, False)))]
     match.after(sim)
-    assert_allclose(sim.state.loose[0, 0, [0, 1, 3, 4]], (0.1, 0.2, 0.3, -0.4))
+    assert_allclose(sim.state.movables[0, 0, [0, 1, 3, 4]], (0.1, 0.2, 0.3, -0.4))
     assert_allclose(sim.state.position[0, 4], (0.3, -0.5))
     assert sim.state.heading[0, 4] == 1.5
     sight = match.bridges[0].sights[-1]
@@ -273,7 +273,7 @@ def test_a_trainer_puts_robots_and_the_ball_elsewhere_and_switches_robots_off():
     assert_array_equal(match.before(sim)["blue"][0, :, 0] != 0.0, [False, True, True])
     hub.next = [Replacement(None, (Place(YELLOW, 0, 0.1, 0.2, 0.0, True),))]  # on the ball
     match.after(sim)
-    assert 0.06 < np.hypot(*(sim.state.position[0, 3] - sim.state.loose[0, 0, :2])) < 0.15
+    assert 0.06 < np.hypot(*(sim.state.position[0, 3] - sim.state.movables[0, 0, :2])) < 0.15
     match.close()
     assert hub.closed and all(bridge.closed for bridge in match.bridges)
 
@@ -417,7 +417,7 @@ def test_real_programs_in_lock_step_play_the_same_match_twice(tmp_path):
             sim = Simulation(match.world, 3)
             match.play(sim)
             assert match.result()["troubles"] == []
-            return match.result()["calls"], sim.state.position.tobytes() + sim.state.loose.tobytes()
+            return match.result()["calls"], sim.state.position.tobytes() + sim.state.movables.tobytes()
 
     first, again = ends(), ends()
     assert first == again

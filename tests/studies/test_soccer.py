@@ -78,13 +78,13 @@ def test_it_sees_who_is_in_the_board_and_who_has_left_it():
     simulation = Simulation(league.world())
     state = simulation.state
     assert max(float(value.max()) for value in depths(simulation).values()) == 0.0
-    state.loose[0, 0, :2] = 0.0, 0.65 - 0.02135 + 0.002
+    state.movables[0, 0, :2] = 0.0, 0.65 - 0.02135 + 0.002
     assert depths(simulation)["ball and board"][0] == pytest.approx(0.002) and not depths(simulation)["outside"][0]
-    state.loose[0, 0, :2] = 0.0, 0.66
+    state.movables[0, 0, :2] = 0.0, 0.66
     assert depths(simulation)["outside"][0]
-    state.loose[0, 0, :2] = state.position[0, 1] + (0.0375 + 0.02, 0.0)
+    state.movables[0, 0, :2] = state.position[0, 1] + (0.0375 + 0.02, 0.0)
     assert depths(simulation)["ball and robot"][0] == pytest.approx(0.00135)
-    state.loose[0, 0, :2] = 0.0, 0.5
+    state.movables[0, 0, :2] = 0.0, 0.5
     state.position[0, 1], state.heading[0, 1] = (0.0, -0.65 + 0.03), 0.0
     assert depths(simulation)["robot and board"][0] == pytest.approx(0.0075)
     state.position[0, 1], state.position[0, 2] = (0.0, 0.0), (0.07, 0.01)

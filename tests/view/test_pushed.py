@@ -16,11 +16,11 @@ from formiga.view import bodies, overlays, pitch
 from formiga.view.bodies import SPOTS, block, chamfered, circle, look, offset, rectangle, rgb
 from formiga.view.cameras import top
 from formiga.view.frame import frame as frame_of
-from formiga.view.frame import loose_poses, upright
+from formiga.view.frame import movables_poses, upright
 from formiga.view.nodes import as_light
 from formiga.view.overlays import PUSH, Trails
 from formiga.view.picking import turned
-from formiga.view.picture import draw_loose, draw_robots, draw_world
+from formiga.view.picture import draw_movables, draw_robots, draw_world
 from formiga.view.rolling import Rolling, product, quaternion
 from formiga.view.scene import anchor
 from formiga.world.model import Arena, Ball, Block, Contact, Field, Group, Puck, Rectangle, World
@@ -97,8 +97,8 @@ def test_an_outline_that_is_moved_outwards_keeps_its_distance(by):
 
 
 def test_a_ball_is_a_ball_of_two_colours_a_puck_is_round_and_a_block_has_its_outline():
-    ball, puck = bodies.loose("ball", (0.02,), 0.0, "#e87d1e"), bodies.loose("puck", (0.05,), 0.03, "#c9a227")
-    box = bodies.loose("block", tuple(np.ravel(THINGS[5].outline)), 0.08, "#8c6d46")
+    ball, puck = bodies.movables("ball", (0.02,), 0.0, "#e87d1e"), bodies.movables("puck", (0.05,), 0.03, "#c9a227")
+    box = bodies.movables("block", tuple(np.ravel(THINGS[5].outline)), 0.08, "#8c6d46")
     assert np.linalg.norm(ball.vertices, axis=1) == pytest.approx(0.02) and is_closed(ball)
     assert volume(ball) == pytest.approx(4 / 3 * pi * 0.02**3, rel=0.06)
     colours, count = np.unique(ball.colours[ball.faces[:, 0]], axis=0, return_counts=True)
@@ -163,11 +163,11 @@ def click(scene, x, y, z=3.0):
 
 def moved(frame, **places):
     """The same frame a step later, with loose things somewhere else: ball=(x, y, heading) ..."""
-    names = [thing.name for thing in frame.world.loose]
-    poses = np.column_stack([frame.loose[:, :2], 2.0 * np.arctan2(frame.loose_turn[:, 3], frame.loose_turn[:, 0])])
+    names = [thing.name for thing in frame.world.movables]
+    poses = np.column_stack([frame.movables[:, :2], 2.0 * np.arctan2(frame.movables_turn[:, 3], frame.movables_turn[:, 0])])
     for name, pose in places.items():
         poses[names.index(name)] = pose
-    return replace(frame, step=frame.step + 1, **loose_poses(frame.world, poses))
+    return replace(frame, step=frame.step + 1, **movables_poses(frame.world, poses))
 
 
 def test_things_that_look_alike_are_one_batch_where_the_frame_says(scene, frame):
@@ -175,8 +175,8 @@ def test_things_that_look_alike_are_one_batch_where_the_frame_says(scene, frame)
     batches = {name: handle(scene, name) for name in scene._nodes.parts if name.startswith("loose/")}
     assert sorted(len(batch.batched_positions) for batch in batches.values()) == [1, 1, 1, 2]
     places = np.concatenate([batch.batched_positions for batch in batches.values()])
-    assert sorted(map(tuple, places.round(5).tolist())) == sorted(map(tuple, frame.loose.round(5).astype(np.float32).tolist()))
-    assert frame.loose[0] == pytest.approx((0.2, 0.1, Ball().radius)) and frame.loose[1, 2] == 0.0
+    assert sorted(map(tuple, places.round(5).tolist())) == sorted(map(tuple, frame.movables.round(5).astype(np.float32).tolist()))
+    assert frame.movables[0] == pytest.approx((0.2, 0.1, Ball().radius)) and frame.movables[1, 2] == 0.0
 
 
 def test_a_frame_in_which_a_ball_rolls_sends_two_arrays_and_one_in_which_nothing_does_sends_none(scene, frame):
@@ -233,11 +233,11 @@ def test_a_frame_of_a_state_has_its_loose_things(world):
     from formiga.loop import Simulation
 
     state = Simulation(world).state
-    state.loose[0, 3, :3] = 0.1, 0.2, 0.3
+    state.movables[0, 3, :3] = 0.1, 0.2, 0.3
     now = frame_of(world, state)
-    assert now.loose[3] == pytest.approx((0.1, 0.2, 0.0)) and now.loose_turn[3] == pytest.approx(upright(np.array([0.3]))[0])
-    state.loose[0, 3] = 0.0
-    assert now.loose[3, 0] == 0.1  # a copy
+    assert now.movables[3] == pytest.approx((0.1, 0.2, 0.0)) and now.movables_turn[3] == pytest.approx(upright(np.array([0.3]))[0])
+    state.movables[0, 3] = 0.0
+    assert now.movables[3, 0] == 0.1  # a copy
 
 
 # -- rolling ----------------------------------------------------------------------------------------------------------
@@ -248,10 +248,10 @@ def test_a_ball_rolls_without_sliding(frame, ahead):
     rolling.turn(frame)
     quarter = 0.5 * pi * Ball().radius
     for share in np.linspace(0.0, 1.0, 20):
-        x, y = frame.loose[0, :2] + share * quarter * way
+        x, y = frame.movables[0, :2] + share * quarter * way
         turn = rolling.turn(moved(frame, ball=(x, y, 0.0)))
     assert turned(turn[0], np.array([0.0, 0.0, 1.0])) == pytest.approx((*way, 0.0), abs=1e-9)
-    assert turn[3] == pytest.approx(frame.loose_turn[3])  # a block only slides
+    assert turn[3] == pytest.approx(frame.movables_turn[3])  # a block only slides
 
 
 def test_turns_follow_each_other():
@@ -332,8 +332,8 @@ def test_the_field_and_all_that_is_pushed_is_seen_from_above(world, frame):
     def draw(axes):
         draw_world(axes, world)
         draw_robots(axes, world, frame.place[:, :2], heading, frame.place[None, :, :2])
-        poses = np.column_stack([frame.loose[:, :2], np.zeros(5)])
-        draw_loose(axes, world, poses[:, :2], poses[:, 2], poses[None, :, :2])
+        poses = np.column_stack([frame.movables[:, :2], np.zeros(5)])
+        draw_movables(axes, world, poses[:, :2], poses[:, 2], poses[None, :, :2])
 
     at = pixels(draw)
     assert at(0.5, 0.55) == pytest.approx(rgb(Field().colour)) and at(-0.95, 0.95) == pytest.approx((255, 255, 255))

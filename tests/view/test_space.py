@@ -68,8 +68,8 @@ def test_a_loose_things_place_is_its_foot_or_the_middle_of_a_ball():
     parts = (Part(-1, 2, "body"), Part(-1, 0, "body"))  # in any order
     rows = np.array([(0.5, 0.0, 0.1, *TILTED), (-0.5, 0.0, 0.0, *TILTED)])
     poses = space_poses(world, parts, rows)
-    assert poses["loose"][1] == pytest.approx((0.5, 0.0, 0.1))
-    assert poses["loose"][0] == pytest.approx((-0.5, 0.0, 0.0))
+    assert poses["movables"][1] == pytest.approx((0.5, 0.0, 0.1))
+    assert poses["movables"][0] == pytest.approx((-0.5, 0.0, 0.0))
 
 
 def test_half_way_between_two_poses_a_turn_goes_the_short_way():

@@ -12,8 +12,8 @@ from formiga.errors import WorldError
 from formiga.world import elements
 from formiga.world.elements import choice, element, file, integer, kinds_of, length, name, number, numbers, text
 from formiga.world.kinds import HUGE, LARGEST, TINY, Kind
-from formiga.world.loose import LOOSE
 from formiga.world.model import IN_ROBOT, Arena, Contact, Field, Group, World
+from formiga.world.movables import MOVABLES
 from formiga.world.placement import At
 
 
@@ -151,8 +151,8 @@ def groups(draw: Any) -> Group:
 def worlds(draw: Any) -> World:
     own = {attribute: draw(values(kind)) for attribute, kind in kinds_of(World).items() if draw(st.booleans())}
     stand = draw(st.lists(things("thing"), max_size=4))
-    loose = {thing.name: thing for thing in stand if isinstance(thing, LOOSE)}  # their names are all different
-    stand = [thing for thing in stand if not isinstance(thing, LOOSE) or loose[thing.name] is thing]
+    movables = {thing.name: thing for thing in stand if isinstance(thing, MOVABLES)}  # their names are all different
+    stand = [thing for thing in stand if not isinstance(thing, MOVABLES) or movables[thing.name] is thing]
     assume(sum(isinstance(thing, Arena) for thing in stand) < 2 and sum(isinstance(thing, Field) for thing in stand) < 2)
     settings = {type(setting): setting for setting in draw(st.lists(things("setting"), max_size=2))}
     contact = settings.pop(Contact, Contact())

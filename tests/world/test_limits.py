@@ -122,7 +122,7 @@ def test_a_ball_may_not_have_the_name_of_a_robot_however_many_robots_there_are()
     crowd = '<sbot count="1000000"/><puck name="{}" x="0" y="0" radius="1cm"/>'
     assert "the name 'sbot.999999' is that of a robot" in refusal(f"<world>{crowd.format('sbot.999999')}</world>")
     for free in ("sbot.1000000", "sbot.007", "sbot.", "disc.1", "sbot.x"):
-        assert read_text(f"<world>{crowd.format(free)}</world>").loose[0].name == free
+        assert read_text(f"<world>{crowd.format(free)}</world>").movables[0].name == free
 
 
 # -- arithmetic --------------------------------------------------------------------------------------------------------

@@ -16,8 +16,8 @@ from formiga.engine.planar.sampling import Samples, sample_all, samples
 from formiga.engine.planar.shadow import BINS, BLOCK, shadow_all, watch
 from formiga.engine.planar.sight import look_all
 from formiga.state import Floats, State
-from formiga.world.loose import Block
 from formiga.world.model import Lamp
+from formiga.world.movables import Block
 
 
 def cast_turned(model: Any, state: State, beams: Beams, turn: Floats, reach: float, robots: slice) -> Floats:
@@ -25,7 +25,7 @@ def cast_turned(model: Any, state: State, beams: Beams, turn: Floats, reach: flo
     out, room = np.empty(turn.shape), np.empty((3, turn.shape[2]))
     far = beams.furthest + reach
     if model.impulse:
-        cast_own_bodies(state.position, state.heading, state.motion, state.loose, robots.start, robots.stop, model.sight(far),
+        cast_own_bodies(state.position, state.heading, state.velocity, state.movables, robots.start, robots.stop, model.sight(far),
                         *beams.columns, turn, far, reach, model.impulse.bodies, state.scratch.bodies, room, out)
         return out
     cast_own(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
@@ -41,8 +41,8 @@ def shadow(model: Any, state: State, angles: tuple[float, ...], mount: float, re
     """
     out = np.empty((model.worlds, robots.stop - robots.start, len(angles)))
     kept = _kept(model)
-    shadow_all(state.position, state.heading, state.loose, robots.start, robots.stop, model.radius, model.widest,
-               kept["loose"], model.fixed.shapes, model.near(mount + reach), state.scratch.cells,
+    shadow_all(state.position, state.heading, state.movables, robots.start, robots.stop, model.radius, model.widest,
+               kept["movables"], model.fixed.shapes, model.near(mount + reach), state.scratch.cells,
                watch(angles, mount, reach, cone, curve), np.empty(2 * BINS), np.zeros(BINS // BLOCK, np.bool_), out)
     return out
 
@@ -54,9 +54,9 @@ def sample(model: Any, state: State, angles: tuple[float, ...], mount: float, re
     kept = _kept(model)
     key = angles, mount, reach, cone, curve
     if key not in kept:
-        kept[key] = samples(model.radius, model.fixed.shapes[:, 4], kept["loose"], *key)
+        kept[key] = samples(model.radius, model.fixed.shapes[:, 4], kept["movables"], *key)
     tables: Samples = kept[key]
-    sample_all(state.position, state.heading, state.loose, robots.start, robots.stop, model.radius, model.widest, kept["loose"],
+    sample_all(state.position, state.heading, state.movables, robots.start, robots.stop, model.radius, model.widest, kept["movables"],
                model.fixed.shapes, model.near(mount + reach), state.scratch.cells, tables, out)
     return out
 
@@ -78,7 +78,7 @@ def _kept(model: Any) -> dict[Any, Any]:
     if "looking" not in vars(model):
         world = model.world
         leds = [np.full(group.count, getattr(group.robot, "leds", 0), np.int64) for group in world.groups]
-        model.looking = {"loose": np.array([_around(thing) for thing in world.loose]),
+        model.looking = {"movables": np.array([_around(thing) for thing in world.movables]),
                          "leds": np.concatenate([np.empty(0, np.int64), *leds]), "colours": _colours(model)}
     kept: dict[Any, Any] = model.looking
     return kept

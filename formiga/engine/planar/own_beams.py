@@ -23,14 +23,14 @@ def cast_own(position, heading, first, last, radius, widest, shapes, near, cells
 
 
 @kernel()
-def cast_own_bodies(position, heading, motion, loose, first, last, near, ox, oy, ux, uy, turn, far, reach, bodies, desk, room,
+def cast_own_bodies(position, heading, velocity, movables, first, last, near, ox, oy, ux, uy, turn, far, reach, bodies, desk, room,
                     out):
     """The same among bodies of any outline; desk: working memory of the bodies."""
     for w in range(position.shape[0]):
         for i in range(first, last):
             n = i - first
             turn_beams(ux, uy, turn[w, n], room[0], room[1])
-            cast_bodies(position[w:w + 1], heading[w:w + 1], motion[w:w + 1], loose[w:w + 1], i, i + 1, near, ox, oy, room[0],
+            cast_bodies(position[w:w + 1], heading[w:w + 1], velocity[w:w + 1], movables[w:w + 1], i, i + 1, near, ox, oy, room[0],
                         room[1], far, reach, bodies, desk, out[w:w + 1, n:n + 1])
 
 

@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 from numba import typeof
 
+from formiga.engine.axes import sizes_of
 from formiga.engine.beams import Beams
 from formiga.engine.beside import Beside
+from formiga.engine.command import Command
 from formiga.engine.fixed import Fixed, Near, Region, Sight, near_table, sight_table
 from formiga.engine.flatten import extent, flatten, lamps
 from formiga.engine.parts import Part
-from formiga.engine.place import place, refuse_loose_in_walls, switched_on
+from formiga.engine.place import place, refuse_movables_in_walls, switched_on
 from formiga.engine.planar import cells as cell_lists
 from formiga.engine.planar.beams import cast_all, look_world
 from formiga.engine.planar.contact import MINIMAL, NONE, PUBLISHED, STOP, Room, contact_all, contact_world, room
@@ -28,15 +30,16 @@ from formiga.engine.planar.impulse import advance, bodies
 from formiga.engine.planar.impulse.beams import cast_bodies
 from formiga.engine.planar.light import light_all, light_world
 from formiga.engine.planar.looking import cast_turned, look, sample, shadow
+from formiga.engine.planar.own import PlanarState
 from formiga.engine.planar.sweep import sweep_all, sweep_world
 from formiga.errors import WorldError
 from formiga.kernels import cache
 from formiga.kernels.program import Stage
 from formiga.noise import world_key
-from formiga.state import ARRAYS, Floats, State, nothing_in_space
+from formiga.state import Floats, State
 from formiga.world.elements import of, where
-from formiga.world.loose import JOINTS, LOOSE
 from formiga.world.model import World
+from formiga.world.movables import JOINTS, MOVABLES
 
 TOUCHES = 64       # contacts of a world's last step that are kept, at least
 LONGEST_PERIOD = 60.0  # s with <contact model="impulse"/>, in which bodies move by some ms at once
@@ -77,6 +80,11 @@ class Model:
     parts: tuple[Part, ...] = ()   # bodies that move in space: none
     spatial: bool = False
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Lengths of the axes of a state."""
+        return sizes_of(self.world) | {"world": self.worlds, "gripper": 0, "joint": 0, "body": 0}
+
     @cached_property
     def near_contact(self) -> Near:
         """The table that serves contacts: it reaches as far as anybody goes in a step or is moved at once."""
@@ -101,7 +109,7 @@ class Impulse:
 
     bodies: bodies.Bodies
     rules: advance.Rules
-    loose: Floats                  # (M, 8) at the start
+    movables: Floats                  # (M, 8) at the start
 
 
 @dataclass
@@ -179,7 +187,7 @@ def _impulse(world: World, fixed: Fixed, longest: float) -> Impulse | None:
     contact = world.contact
     if contact.model != "impulse":
         for thing in world.things:
-            if isinstance(thing, (*LOOSE, *JOINTS)):
+            if isinstance(thing, (*MOVABLES, *JOINTS)):
                 raise WorldError(f"{where(thing)}<{of(thing).tag}> needs bodies with masses: <contact model=\"impulse\"/>.")
         for group in world.groups:
             if getattr(group.robot, "outline", None):
@@ -187,10 +195,10 @@ def _impulse(world: World, fixed: Fixed, longest: float) -> Impulse | None:
                                  "robots are discs. Choose model=\"impulse\".")
         return None
     table = bodies.bodies(world)  # refuses outlines that enclose nothing
-    refuse_loose_in_walls(world, fixed)
+    refuse_movables_in_walls(world, fixed)
     margin = max(1.25 * longest, float(table.fact[:, bodies.INNER].max(initial=0.0)), 4.0 * contact.threshold)
     rules = advance.Rules(world.dt, bodies.substep_of(world), contact.threshold, contact.rest_speed, contact.rounds, margin)
-    return Impulse(table, rules, bodies.loose_start(world))
+    return Impulse(table, rules, bodies.movables_start(world))
 
 
 def _refuse_long(world: World) -> None:
@@ -227,19 +235,15 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
         keys = np.concatenate([keys] * model.copies)
     scratch = Scratch(cell_lists.make(W, N, model.region, 2.0 * model.widest_safety), position.copy(),
                       np.zeros((W, N), np.bool_), np.zeros(W, np.int64), room(N))
-    loose, joints = np.zeros((W, 0, 8)), np.zeros((W, 0, 8))
+    movables, couplings = np.zeros((W, 0, 8)), np.zeros((W, 0, 8))
     if model.impulse:
         table, rows = model.impulse.bodies, TOUCHES + 8 * len(model.impulse.bodies.kind)
-        loose = np.tile(model.impulse.loose, (W, 1, 1))
-        joints = np.stack([bodies.joints_start(model.world, position[w], heading[w], loose[w]) for w in range(W)])
+        movables = np.tile(model.impulse.movables, (W, 1, 1))
+        couplings = np.stack([bodies.joints_start(model.world, position[w], heading[w], movables[w]) for w in range(W)])
         scratch.bodies, scratch.grid = bodies.make_room(table, model.fixed, rows), bodies.make_grid(table, model.region)
         scratch.log = advance.Log(np.zeros((W, rows, 7)), np.zeros(W, np.int64))
-    lights = max((getattr(group.robot, "leds", 0) for group in model.world.groups), default=0)
-    return State(position=position, heading=heading, wheels=np.zeros((W, N, 2)), wheel_angle=np.zeros((W, N, 2)),
-                 leds=np.zeros((W, N, lights, 3), np.uint8), crashed=np.zeros((W, N), np.bool_),
-                 crashes=np.zeros((W, N), np.int64), alive=np.tile(switched_on(model.world), (W, 1)),
-                 done=np.zeros(W, np.bool_), step=np.zeros(W, np.int64), motion=np.zeros((W, N, 3)), loose=loose, joints=joints,
-                 **nothing_in_space(W), unresolved=np.zeros(W, np.int64), key=keys, scratch=scratch)
+    return State.zeros(model.sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
+                       movables=movables, key=keys, own=PlanarState(couplings=couplings), scratch=scratch)
 
 
 def keys_of(model: Any, seed: int) -> Any:
@@ -259,15 +263,14 @@ def places(model: Model, keys: Any) -> tuple[Floats, Floats]:
 
 def begin(model: Model, state: State, chosen: Any, position: Floats, heading: Floats, key: Any) -> None:
     """Start the chosen (W,) worlds again, in place: robots at position (W, N, 2) and heading (W, N), noise from key (W,)."""
-    for name in ARRAYS:
-        getattr(state, name)[chosen] = 0
+    for values in state.arrays().values():
+        values[chosen] = 0
     state.alive[chosen] = switched_on(model.world)
     state.position[chosen], state.heading[chosen], state.key[chosen] = position[chosen], heading[chosen], key[chosen]
     if model.impulse:
-        state.loose[chosen] = model.impulse.loose
-        joined = any(isinstance(thing, JOINTS) for thing in model.world.things)  # none of those that the spatial engine holds
-        for w in np.flatnonzero(chosen) if joined else ():
-            state.joints[w] = bodies.joints_start(model.world, state.position[w], state.heading[w], state.loose[w])
+        state.movables[chosen] = model.impulse.movables
+        for w in np.flatnonzero(chosen) if state.own.couplings.size else ():
+            state.own.couplings[w] = bodies.joints_start(model.world, state.position[w], state.heading[w], state.movables[w])
     state.forget(chosen)
 
 
@@ -285,25 +288,45 @@ def _given(start: tuple[Any, Any], worlds: int, robots: int) -> tuple[Floats, Fl
     return position, heading
 
 
-def step(model: Model, state: State, wheels: Floats) -> None:
-    """Advance every world that has not ended by `model.dt`, with wheel speeds (W, N, 2) in m/s at the rim."""
+def carry_on(old: Model, before: State, new: Model, state: State, kept: Any, still: Any) -> None:
+    """Let what moves go on in a world that was built from an edited description: movables that were not put elsewhere are
+    where they were, and couplings that stay hold as they did. Robots go on from the poses that they were given."""
+    known = {thing.name: (number, bodies.start_of(thing)) for number, thing in enumerate(old.world.movables)}
+    for number, thing in enumerate(new.world.movables):
+        was, start = known.get(thing.name, (-1, None))
+        if start == bodies.start_of(thing):
+            state.movables[:, number] = before.movables[:, was]
+    held = [thing for thing in old.world.things if isinstance(thing, JOINTS)]
+    for number, joint in enumerate(thing for thing in new.world.things if isinstance(thing, JOINTS)):
+        if joint in held:
+            row = before.own.couplings[:, held.index(joint)]
+            state.own.couplings[:, number, 0], state.own.couplings[:, number, 3:] = row[:, 0], row[:, 3:]
+
+
+def put_down(model: Model, state: State) -> None:
+    """Nothing: a step goes on from positions and headings alone."""
+
+
+def step(model: Model, state: State, command: Command) -> None:
+    """Advance every world that has not ended by `model.dt`."""
+    command.keep(state)
     if model.impulse:
-        _hit_and_push(model, model.impulse, state, wheels)
+        _hit_and_push(model, model.impulse, state, command.drive)
         return
-    _motors(model, state, wheels)
+    _motors(model, state, command.drive)
     _drive(model, state)
     _sweep(model, state)
     answer_contacts(model, state)
 
 
-def _hit_and_push(model: Model, impulse: Impulse, state: State, wheels: Floats) -> None:
+def _hit_and_push(model: Model, impulse: Impulse, state: State, drive: Floats) -> None:
     scratch = state.scratch
-    arrays = (state.wheels, state.wheel_angle, state.alive, state.crashed, state.crashes, state.done, state.step,
-              state.unresolved, state.position, state.heading, state.motion, state.loose, state.joints)
+    arrays = (state.drive, state.wheel_angle, state.alive, state.crashed, state.crashes, state.done, state.step,
+              state.unresolved, state.position, state.heading, state.velocity, state.movables, state.own.couplings)
     if scratch.push is None or any(one is not other for one, other in zip(scratch.pushed, arrays)):
         _bind(model, impulse, scratch, arrays)
     scratch.beside.wait(state)
-    scratch.orders[...] = wheels
+    scratch.orders[...] = drive
     rules, work = impulse.rules, model.worlds * len(impulse.bodies.kind)
     if work * rules.dt > LONG * rules.substep:
         scratch.beside.run(scratch.push, state)
@@ -322,12 +345,12 @@ def _bind(model: Model, impulse: Impulse, scratch: Scratch, arrays: tuple[Any, .
     scratch.pushed = arrays
 
 
-def _motors(model: Model, state: State, wheels: Floats) -> None:
-    state.wheels[...] = wheels  # no inertia: a wheel turns as it is told
+def _motors(model: Model, state: State, drive: Floats) -> None:
+    state.drive[...] = drive  # no inertia: a wheel turns as it is told
 
 
 def _drive(model: Model, state: State) -> None:
-    drive_all(state.wheels, model.dt, model.contact == STOP, model.wheel_base, model.wheel_radius, model.position_noise,
+    drive_all(state.drive, model.dt, model.contact == STOP, model.wheel_base, model.wheel_radius, model.position_noise,
               model.heading_noise, model.noisy, state.position, state.heading, state.scratch.before, state.wheel_angle,
               state.alive, state.crashed, state.done, state.step, state.key)
 
@@ -353,7 +376,7 @@ def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) 
     out = np.empty((model.worlds, robots.stop - robots.start, len(beams.origin)))
     far = beams.furthest + reach
     if model.impulse:
-        cast_bodies(state.position, state.heading, state.motion, state.loose, robots.start, robots.stop, model.sight(far),
+        cast_bodies(state.position, state.heading, state.velocity, state.movables, robots.start, robots.stop, model.sight(far),
                     *beams.columns, far, reach, model.impulse.bodies, state.scratch.bodies, out)
         return out
     cast_all(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
@@ -385,7 +408,7 @@ def step_stages(model: Model, state: State) -> list[Stage] | None:
         return None
     scratch, contact, cells, work = state.scratch, model.world.contact, _own_cells(state), room(model.world.robots)
     stages = [Stage(drive_world, (
-        state.wheels, model.dt, model.contact == STOP, model.wheel_base, model.wheel_radius, model.position_noise,
+        state.drive, model.dt, model.contact == STOP, model.wheel_base, model.wheel_radius, model.position_noise,
         model.heading_noise, model.noisy, state.position, state.heading, scratch.before, state.wheel_angle, state.alive,
         state.crashed, state.step, state.key))]
     if model.sweeps:
@@ -425,5 +448,5 @@ def _own_cells(state: State) -> cell_lists.Cells:
     return cells._replace(cell=np.empty_like(cells.cell))
 
 
-__all__ = ["Model", "begin", "build", "cast", "cast_stages", "cast_turned", "init", "light", "light_stages", "look", "places",
+__all__ = ["Model", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "init", "light", "light_stages", "look", "places", "put_down",
            "sample", "shadow", "step", "step_stages"]

@@ -28,7 +28,7 @@ class Samples(NamedTuple):
     tables: Any      # (shapes, 64, 360) readings of a sensor that points ahead
     robot: Any       # (N,) shape of each robot
     fixed: Any       # (K,) of each fixed thing
-    loose: Any       # (M,) of each thing that can be pushed
+    movables: Any       # (M,) of each thing that can be pushed
     axis: Any        # (S,) where each sensor points, rad from the heading
     mount: float
     reach: float
@@ -59,10 +59,10 @@ def generated(radius: float, mount: float, reach: float, cone: float, curve: tup
     return np.where(nearest <= reach, reading, 0.0)
 
 
-def samples(robots: Floats, fixed: Floats, loose: Floats, angles: tuple[float, ...], mount: float, reach: float, cone: float,
+def samples(robots: Floats, fixed: Floats, movables: Floats, angles: tuple[float, ...], mount: float, reach: float, cone: float,
             curve: tuple[float, ...]) -> Samples:
     """The tables for all shapes of a world, given by the radii of its robots, fixed and loose things (0: a wall)."""
-    radii = [np.where(each == 0.0, WALL, each) for each in (robots, fixed, loose)]
+    radii = [np.where(each == 0.0, WALL, each) for each in (robots, fixed, movables)]
     shapes, which = np.unique(np.concatenate(radii), return_inverse=True)
     tables = [generated(float(radius), mount, reach, cone, curve) for radius in shapes]
     robot, still, pushed = np.split(which.astype(np.int64), np.cumsum([len(each) for each in radii])[:-1])
@@ -71,7 +71,7 @@ def samples(robots: Floats, fixed: Floats, loose: Floats, angles: tuple[float, .
 
 
 @kernel()
-def sample_world(w, position, heading, loose, first, last, radius, widest, loose_radius, shapes, near, cells, samples, out):
+def sample_world(w, position, heading, movables, first, last, radius, widest, movables_radius, shapes, near, cells, samples, out):
     """Readings (n, S) of robots first..last of world w; loose_radius (M,): of the circles around the loose things."""
     far = samples.mount + samples.reach
     table_start, table_items, table_inverse = near.start, near.items, 1.0 / near.size
@@ -92,8 +92,8 @@ def sample_world(w, position, heading, loose, first, last, radius, widest, loose
                 j = order[w, n]
                 if j != i:
                     look_up(sx[w, n] - x, sy[w, n] - y, radius[j], far, ahead, samples.robot[j], samples, total)
-        for m in range(loose_radius.shape[0]):
-            look_up(loose[w, m, 0] - x, loose[w, m, 1] - y, loose_radius[m], far, ahead, samples.loose[m], samples, total)
+        for m in range(movables_radius.shape[0]):
+            look_up(movables[w, m, 0] - x, movables[w, m, 1] - y, movables_radius[m], far, ahead, samples.movables[m], samples, total)
 
 
 @kernel()
@@ -119,8 +119,8 @@ def look_up(dx, dy, r, far, ahead, shape, samples, total):
 
 
 @kernel()
-def sample_all(position, heading, loose, first, last, radius, widest, loose_radius, shapes, near, cells, samples, out):
+def sample_all(position, heading, movables, first, last, radius, widest, movables_radius, shapes, near, cells, samples, out):
     """`sample_world` for every world."""
     for w in range(position.shape[0]):
         fill_world(w, position, cells)
-        sample_world(w, position, heading, loose, first, last, radius, widest, loose_radius, shapes, near, cells, samples, out)
+        sample_world(w, position, heading, movables, first, last, radius, widest, movables_radius, shapes, near, cells, samples, out)

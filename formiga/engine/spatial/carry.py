@@ -8,12 +8,14 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from formiga.engine.spatial.gripping import OPEN, name_of
+from formiga.engine.spatial.gripping import name_of
 from formiga.engine.spatial.model import EVERYTHING, Model
+from formiga.engine.spatial.own import Coupling
 from formiga.engine.spatial.start import join, put, rests_at
 from formiga.engine.spatial.turns import upright, yaw
-from formiga.state import State
-from formiga.world.loose import JOINTS
+from formiga.state import Grip, State
+from formiga.world.contract import joint_names
+from formiga.world.movables import JOINTS
 from formiga.world.solids import Joint, Solid
 
 SLIGHT = 1e-6            # m or rad: who is closer than this to where the state says has not been moved
@@ -32,13 +34,13 @@ def carry_on(old: Model, before: State, new: Model, state: State, kept: NDArray[
     description has them start somewhere else; joints hold as they did if they and both of their bodies are still there.
     """
     source, target = before.scratch.data, state.scratch.data
-    mujoco.mj_setState(old.mj, source, before.space[0], EVERYTHING)
-    mujoco.mj_setState(new.mj, target, state.space[0], EVERYTHING)
+    mujoco.mj_setState(old.mj, source, before.own.integration[0], EVERYTHING)
+    mujoco.mj_setState(new.mj, target, state.own.integration[0], EVERYTHING)
     target.time = source.time
-    motors = [number for number, was in enumerate(kept.tolist()) if was >= 0 and _outputs(old, was) == _outputs(new, number)]
+    motors = [number for number, was in enumerate(kept.tolist()) if was >= 0 and _joint_names(old, was) == _joint_names(new, number)]
     for number in motors:
-        K = len(_outputs(new, number))
-        state.outputs[0, number, :K] = before.outputs[0, kept[number], :K]
+        K = len(_joint_names(new, number))
+        state.joint_command[0, number, :K] = before.joint_command[0, kept[number], :K]
     same = {}                                                   # robots that go on: number now -> number before
     for number in np.flatnonzero(still).tolist():
         pairs = _paired(old.mj, _joints(old, kept[number]), new.mj, _joints(new, number))
@@ -54,19 +56,19 @@ def carry_on(old: Model, before: State, new: Model, state: State, kept: NDArray[
             _copy(old.mj, source, new.mj, target, pairs)
     mujoco.mj_kinematics(new.mj, target)
     _hold(old, before, new, state, same, things, target)
-    mujoco.mj_getState(new.mj, target, state.space[0], EVERYTHING)
+    mujoco.mj_getState(new.mj, target, state.own.integration[0], EVERYTHING)
     state.bodies[0, :, :3], state.bodies[0, :, 3:] = target.xpos[new.rows], target.xquat[new.rows]
     now, then = list(same), list(same.values())
-    for array in ("position", "heading", "pull", "motion"):
+    for array in ("position", "heading", "pull", "velocity"):
         getattr(state, array)[0, now] = getattr(before, array)[0, then]
     for i, j in same.items():
-        K = len(_outputs(new, i))
-        state.angles[0, i, :K], state.torques[0, i, :K] = before.angles[0, j, :K], before.torques[0, j, :K]
+        K = len(_joint_names(new, i))
+        state.joint_position[0, i, :K], state.joint_effort[0, i, :K] = before.joint_position[0, j, :K], before.joint_effort[0, j, :K]
     _zones(old, before, new, state, kept)
 
 
-def _outputs(model: Model, number: int) -> tuple[str, ...]:
-    return tuple(getattr(model.machines[number].robot, "outputs", ()))
+def _joint_names(model: Model, number: int) -> tuple[str, ...]:
+    return joint_names(model.machines[number].robot)
 
 
 def _strains(model: Model, number: int) -> slice:
@@ -159,9 +161,9 @@ def _hold(old: Model, before: State, new: Model, state: State, same: dict[int, i
     robots = {was: now for now, was in same.items()}
     for number in same:
         grip = before.grips[0, same[number]].copy()
-        held = _held(old, new, int(grip[1]), robots, things) if grip[0] != OPEN else -1
+        held = _held(old, new, int(grip[Grip.HELD]), robots, things) if grip[Grip.MODE] != Grip.OPEN else -1
         if held >= 0:
-            grip[1] = held
+            grip[Grip.HELD] = held
             state.grips[0, number] = grip
     names = {name_of(new, now) for now, was in same.items() if name_of(new, now) == name_of(old, was)}
     names |= {str(new.world.things[number].name) for number in things} | {"floor"}
@@ -171,12 +173,12 @@ def _hold(old: Model, before: State, new: Model, state: State, same: dict[int, i
     for number, (joint, equalities) in enumerate(new.joints):
         was, like, theirs = known.get(joint.name, (-1, None, ()))
         if like == joint and len(theirs) == len(equalities):
-            state.joints[0, number] = before.joints[0, was]
-            data.eq_active[equalities] = state.joints[0, number, 0] != 0.0
+            state.own.couplings[0, number] = before.own.couplings[0, was]
+            data.eq_active[equalities] = state.own.couplings[0, number, Coupling.HOLDS] != 0.0
         if like == joint and len(theirs) == len(equalities) and {joint.one, joint.other} <= names:
             new.mj.eq_data[equalities] = old.mj.eq_data[theirs]
         else:
-            join(new, data, joint, equalities, state.joints[0, number])  # they hold each other as they are now
+            join(new, data, joint, equalities, state.own.couplings[0, number])  # they hold each other as they are now
 
 
 def _held(old: Model, new: Model, held: int, robots: dict[int, int], things: dict[int, int]) -> int:
@@ -206,7 +208,7 @@ def put_down(model: Model, state: State) -> None:
     for w in range(model.worlds):
         own = state.bodies[w, model.chassis]
         moved = _elsewhere(state.position[w], state.heading[w], own)
-        lying = _elsewhere(state.loose[w, :, :2], state.loose[w, :, 2], state.bodies[w, model.loose])
+        lying = _elsewhere(state.movables[w, :, :2], state.movables[w, :, 2], state.bodies[w, model.movables])
         if moved.any() or lying.any():
             _put_down(model, state, w, np.flatnonzero(moved), np.flatnonzero(lying))
 
@@ -219,7 +221,7 @@ def _elsewhere(position: Any, heading: Any, bodies: Any) -> Any:
 
 def _put_down(model: Model, state: State, w: int, robots: Any, lying: Any) -> None:
     mj, data = model.mj, state.scratch.data
-    mujoco.mj_setState(mj, data, state.space[w], EVERYTHING)
+    mujoco.mj_setState(mj, data, state.own.integration[w], EVERYTHING)
     for number in robots:
         machine = model.machines[number]
         for joint in _joints(model, number):
@@ -230,22 +232,23 @@ def _put_down(model: Model, state: State, w: int, robots: Any, lying: Any) -> No
         if machine.sliding and (under := mujoco.mj_name2id(mj, JOINT, f"r{number}/under")) >= 0:
             data.qpos[mj.joint(f"r{number}/turn").qposadr[0]] -= data.qpos[mj.jnt_qposadr[under]]
         data.userdata[_strains(model, number)] = 0.0
-        state.motion[w, number] = state.pull[w, number] = 0.0
+        state.velocity[w, number] = state.pull[w, number] = 0.0
         state.grips[w, number] = 0.0
-        holders = (state.grips[w, :, 0] != OPEN) & (state.grips[w, :, 1] == number)
+        holders = (state.grips[w, :, Grip.MODE] != Grip.OPEN) & (state.grips[w, :, Grip.HELD] == number)
         state.grips[w, holders] = 0.0
     for number in lying:
-        index = model.parts[model.loose[number]].thing
+        index = model.parts[model.movables[number]].thing
         joint = mj.joint(f"loose{index}")
         place, speed = joint.qposadr[0], joint.dofadr[0]
-        x, y, heading, vx, vy, spin = state.loose[w, number, :6]
+        x, y, heading, vx, vy, spin = state.movables[w, number, :6]
         thing = model.world.things[index]
         data.qpos[place : place + 7] = x, y, rests_at(model.world, thing, x, y), *upright(heading)
         data.qvel[speed : speed + 6] = vx, vy, 0.0, 0.0, 0.0, spin
         for row in np.flatnonzero(model.held[:, 1] == index):
-            state.grips[w, (state.grips[w, :, 0] != OPEN) & (state.grips[w, :, 1] == len(model.machines) + row)] = 0.0
+            holders = (state.grips[w, :, Grip.MODE] != Grip.OPEN) & (state.grips[w, :, Grip.HELD] == len(model.machines) + row)
+            state.grips[w, holders] = 0.0
     mujoco.mj_kinematics(mj, data)
-    mujoco.mj_getState(mj, data, state.space[w], EVERYTHING)
+    mujoco.mj_getState(mj, data, state.own.integration[w], EVERYTHING)
     state.bodies[w, :, :3], state.bodies[w, :, 3:] = data.xpos[model.rows], data.xquat[model.rows]
     state.scratch.awake[w] = True
 
@@ -255,7 +258,7 @@ def as_it_stands(model: Model, state: State) -> dict[int, dict[str, Any] | None]
     """Where solids and joints of the first world are now: number in `world.things` -> attributes of its description, or None
     for a joint that broke. Limits of hinges and sliders count from where they are."""
     mj, data, world = model.mj, state.scratch.data, model.world
-    mujoco.mj_setState(mj, data, state.space[0], EVERYTHING)
+    mujoco.mj_setState(mj, data, state.own.integration[0], EVERYTHING)
     mujoco.mj_kinematics(mj, data)
     mujoco.mj_comPos(mj, data)  # anchors and axes
     found: dict[int, dict[str, Any] | None] = {}
@@ -269,7 +272,7 @@ def as_it_stands(model: Model, state: State) -> dict[int, dict[str, Any] | None]
                                  "yaw": float(np.arctan2(matrix[3], matrix[0]))}
     numbers = [index for index, thing in enumerate(world.things) if isinstance(thing, (Joint, *JOINTS))]
     for row, (index, (joint, equalities)) in enumerate(zip(numbers, model.joints, strict=True)):
-        found[index] = _joint_now(mj, data, joint, equalities) if state.joints[0, row, 0] != 0.0 else None
+        found[index] = _joint_now(mj, data, joint, equalities) if state.own.couplings[0, row, Coupling.HOLDS] != 0.0 else None
         if found[index] is not None and not isinstance(world.things[index], Joint):  # a <weld> has no point, a <pin> no z
             found[index] = {name: value for name, value in (found[index] or {}).items() if hasattr(world.things[index], name)}
     return found

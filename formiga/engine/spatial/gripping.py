@@ -14,13 +14,12 @@ import numpy as np
 
 from formiga.engine.spatial import turns
 from formiga.engine.spatial.model import Model
+from formiga.engine.spatial.own import Coupling
 from formiga.kernels import kernel
-from formiga.state import State
+from formiga.state import Grip, State
 
-OPEN, RIGID, LOOSE = 0, 1, 2
-AIM = [0, 1, *range(3, 14)]  # columns of `grips` that say what is held and how
+AIM = [Grip.MODE, Grip.HELD, *range(Grip.AIM.start, Grip.AIM.stop)]  # columns that say what is held and how
 LASTING = 0.05           # s, that a pull has to last to open a gripper: it feels a mean over so long
-TORN = -1.0              # as the force of a gripper that was torn open: it stays open until it is told to open
 CLOSED = 0.5             # orders above this close a gripper
 TALL = 0.05              # m, how far above or below the jaw a robot's ring may be
 
@@ -38,17 +37,17 @@ def aim(model: Model, state: State, w: int, data: Any, loaded: Any) -> None:
     """Point the equalities of grippers and joints where the state says; loaded (N, 13): where the grippers' point now."""
     for number, (_, equalities) in enumerate(model.joints):  # they may have been aimed at another world's bodies
         for k, equality in enumerate(equalities):
-            model.mj.eq_data[equality, :11] = state.joints[w, number, 7 + 11 * k : 18 + 11 * k]
+            model.mj.eq_data[equality, :11] = state.own.couplings[w, number, Coupling.equality(k)]
     if len(model.grippers) == 0:
         return
     grips, N, able = state.grips[w], len(model.machines), model.grippers[:, 0]
-    data.eq_active[model.grips[able, 0]] = grips[able, 0] == RIGID
-    data.eq_active[model.grips[able, 1]] = grips[able, 0] == LOOSE
+    data.eq_active[model.grips[able, 0]] = grips[able, Grip.MODE] == Grip.RIGID
+    data.eq_active[model.grips[able, 1]] = grips[able, Grip.MODE] == Grip.LOOSE
     now = grips[:, AIM]
-    for i in np.flatnonzero((now != loaded).any(axis=1) & (grips[:, 0] != OPEN)):
-        held, number = int(grips[i, 1]), model.grips[i, int(grips[i, 0]) - 1]
+    for i in np.flatnonzero((now != loaded).any(axis=1) & (grips[:, Grip.MODE] != Grip.OPEN)):
+        held, number = int(grips[i, Grip.HELD]), model.grips[i, int(grips[i, Grip.MODE]) - 1]
         model.mj.eq_obj2id[number] = model.hold[held] if held < N else model.held[held - N, 0]
-        model.mj.eq_data[number, :11] = grips[i, 3:14]
+        model.mj.eq_data[number, :11] = grips[i, Grip.AIM]
     loaded[...] = now
 
 
@@ -57,15 +56,15 @@ def grip_all(model: Model, state: State, w: int, events: list[Event]) -> None:
     N, at = len(model.machines), model.grippers[:, 0]
     if len(at) == 0:
         return
-    wanted = (state.outputs[w, at, model.grippers[:, 1]] > CLOSED) & state.alive[w, at]
-    holding, torn = state.grips[w, at, 0] != OPEN, state.grips[w, at, 2] == TORN
+    wanted = (state.joint_command[w, at, model.grippers[:, 1]] > CLOSED) & state.alive[w, at]
+    holding, torn = state.grips[w, at, Grip.MODE] != Grip.OPEN, state.grips[w, at, Grip.FORCE] == Grip.TORN
     if (wanted == (holding | torn)).all():
         return
     time = float(state.step[w]) * model.dt
     for i in at[~wanted & holding]:
-        events.append(Event(w, time, "release", f"{name_of(model, i)} lets go of {name_of(model, int(state.grips[w, i, 1]))}"))
+        events.append(Event(w, time, "release", f"{name_of(model, i)} lets go of {name_of(model, int(state.grips[w, i, Grip.HELD]))}"))
         state.grips[w, i] = 0.0
-    state.grips[w, at[~wanted & torn], 2] = 0.0
+    state.grips[w, at[~wanted & torn], Grip.FORCE] = 0.0
     closing = at[wanted & ~holding & ~torn]
     if len(closing) == 0:
         return
@@ -78,8 +77,8 @@ def grip_all(model: Model, state: State, w: int, events: list[Event]) -> None:
         if found >= 0:
             other = _pose(model, bodies, model.hold[found] if found < N else model.held[found - N, 0])
             loose = getattr(model.machines[i].robot, "grasp", "rigid") == "loose"
-            state.grips[w, i, :3] = (LOOSE if loose else RIGID), found, 0.0
-            state.grips[w, i, 3:14] = aimed(own, other, jaw, loose)
+            state.grips[w, i, : Grip.AIM.start] = (Grip.LOOSE if loose else Grip.RIGID), found, 0.0
+            state.grips[w, i, Grip.AIM] = aimed(own, other, jaw, loose)
             events.append(Event(w, time, "grip", f"{name_of(model, i)} grips {name_of(model, found)}"))
 
 
@@ -168,8 +167,9 @@ def forces_of(model: Model, data: Any) -> dict[int, Any]:
 def pulls_before(model: Model, state: State, w: int, pulls: Any) -> None:
     """What `note_pulls` goes on from: what each gripper felt at the end of the last step."""
     pulls[...] = 0.0
-    holding = np.flatnonzero(state.grips[w, :, 0])
-    pulls[model.grips[holding, state.grips[w, holding, 0].astype(int) - 1], 2] = state.grips[w, holding, 2]
+    holding = np.flatnonzero(state.grips[w, :, Grip.MODE])
+    kinds = state.grips[w, holding, Grip.MODE].astype(int)
+    pulls[model.grips[holding, kinds - 1], 2] = state.grips[w, holding, Grip.FORCE]
 
 
 @kernel()
@@ -203,16 +203,16 @@ def pull_all(model: Model, state: State, w: int, data: Any, pulls: Any, events: 
     time = float(state.step[w]) * model.dt
     _pull_at_grips(model, state, w, forces, pulls, time, events)
     for number, (joint, equalities) in enumerate(model.joints):
-        if len(equalities) == 0 or state.joints[w, number, 0] == 0.0:
+        if len(equalities) == 0 or state.own.couplings[w, number, Coupling.HOLDS] == 0.0:
             continue
         pulled = sum((forces.get(int(equality), np.zeros(6)) for equality in equalities), np.zeros(6))
-        state.joints[w, number, 1:7] = pulled
+        state.own.couplings[w, number, Coupling.WRENCH] = pulled
         for robot, sign in zip(model.joined[number], (-1.0, 1.0), strict=True):
             if robot >= 0:
                 state.pull[w, robot] += sign * pulled[:3]
         force, torque = np.maximum((np.linalg.norm(pulled[:3]), np.linalg.norm(pulled[3:])), pulls[equalities, :2].max(axis=0))
         if force > (joint.break_force or np.inf) or torque > (joint.break_torque or np.inf):
-            state.joints[w, number, :7] = 0.0
+            state.own.couplings[w, number, Coupling.STATUS] = 0.0
             data.eq_active[equalities] = False
             events.append(Event(w, time, "break", f"joint '{joint.name}' breaks at {force:.1f} N and {torque:.2f} N m"))
     for i in np.flatnonzero(state.pull[w].any(axis=1)):
@@ -222,13 +222,13 @@ def pull_all(model: Model, state: State, w: int, data: Any, pulls: Any, events: 
 def _pull_at_grips(model: Model, state: State, w: int, forces: dict[int, Any], pulls: Any, time: float,
                    events: list[Event]) -> None:
     N = len(model.machines)
-    for i in map(int, np.flatnonzero(state.grips[w, :, 0])):
-        kind, held, robot = int(state.grips[w, i, 0]), int(state.grips[w, i, 1]), model.machines[i].robot
+    for i in map(int, np.flatnonzero(state.grips[w, :, Grip.MODE])):
+        kind, held, robot = int(state.grips[w, i, Grip.MODE]), int(state.grips[w, i, Grip.HELD]), model.machines[i].robot
         pulled = forces.get(int(model.grips[i, kind - 1]))
         if pulled is None:
             continue
         size = float(pulls[model.grips[i, kind - 1], 2])
-        state.grips[w, i, 2], state.grips[w, i, 14:] = size, pulled[:3]
+        state.grips[w, i, Grip.FORCE], state.grips[w, i, Grip.PULL] = size, pulled[:3]
         state.pull[w, i] += pulled[:3]
         if held < N:
             state.pull[w, held] -= pulled[:3]
@@ -236,7 +236,7 @@ def _pull_at_grips(model: Model, state: State, w: int, forces: dict[int, Any], p
             why = f"{size:.1f} N is more than its grip of {robot.grip_force:g} N"
             events.append(Event(w, time, "lost", f"{name_of(model, i)} loses {name_of(model, held)}: {why}"))
             state.grips[w, i] = 0.0
-            state.grips[w, i, 2] = TORN
+            state.grips[w, i, Grip.FORCE] = Grip.TORN
 
 
 def name_of(model: Model, number: int) -> str:

@@ -15,9 +15,10 @@ from formiga.engine.beams import Beams
 from formiga.engine.planar import pipeline as planar
 from formiga.engine.spatial import turns
 from formiga.engine.spatial.model import EVERYTHING, Model
+from formiga.engine.spatial.own import Coupling
 from formiga.engine.spatial.painter import Painter
 from formiga.errors import WorldError
-from formiga.state import Floats, State
+from formiga.state import Floats, Grip, State
 
 SENSOR_HEIGHT = 0.6                            # of rays around a robot, in its heights: only on rough ground does it matter
 UP = np.array([0.0, 0.0, 1.0])
@@ -75,7 +76,7 @@ def paint(model: Model, state: State, width: int, height: int, field: float, eye
     if scratch.painter is None or scratch.painter.size != (width, height):
         scratch.painter = Painter(model.mj, width, height)
     for w in range(model.worlds):
-        mujoco.mj_setState(model.mj, scratch.data, state.space[w], EVERYTHING)
+        mujoco.mj_setState(model.mj, scratch.data, state.own.integration[w], EVERYTHING)
         mujoco.mj_forward(model.mj, scratch.data)
         for i in range(robots.start, robots.stop):
             scratch.painter.paint(scratch.data, state.bodies[w, model.chassis[i]], eye, field, out[w, i - robots.start])
@@ -100,7 +101,7 @@ def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: 
     outward = bool(np.allclose(origin, (origin * direction).sum(1, keepdims=True) * direction))  # all of them through the axis
     mount, many = (origin * direction).sum(1), np.empty(len(origin), np.int32)
     for w in range(model.worlds):
-        mujoco.mj_setState(mj, data, state.space[w], EVERYTHING)
+        mujoco.mj_setState(mj, data, state.own.integration[w], EVERYTHING)
         mujoco.mj_kinematics(mj, data)
         for i in range(robots.start, robots.stop):
             pose = state.bodies[w, model.chassis[i]]
@@ -151,16 +152,16 @@ def light(model: Model, state: State, diodes: Any, robots: slice) -> Floats:
 def forces(model: Model, state: State) -> Floats:
     """What the first world's grips and joints do (K, 7): where, x y z; the force on who holds, in N; 0 grip, 1 joint."""
     rows: list[Any] = []
-    for i in np.flatnonzero(state.grips[0, :, 0]):
+    for i in np.flatnonzero(state.grips[0, :, Grip.MODE]):
         own = state.bodies[0, model.row_of[model.gripper[i]]]
-        rows.append((*turns.at(own, model.jaw[i]), *state.grips[0, i, 14:], 0.0))
+        rows.append((*turns.at(own, model.jaw[i]), *state.grips[0, i, Grip.PULL], 0.0))
     for number, (joint, equalities) in enumerate(model.joints):
-        if len(equalities) and state.joints[0, number, 0]:
+        if len(equalities) and state.own.couplings[0, number, Coupling.HOLDS]:
             row = model.row_of[model.mj.eq_obj1id[equalities[0]]]
             anchor = model.mj.eq_data[equalities[0]]
             if row >= 0:
                 rows.append((*turns.at(state.bodies[0, row], anchor[3:6] if joint.kind == "fixed" else anchor[:3]),
-                             *state.joints[0, number, 1:4], 1.0))
+                             *state.own.couplings[0, number, Coupling.FORCE], 1.0))
     return np.array(rows).reshape(-1, 7)
 
 

@@ -19,10 +19,11 @@ from formiga.engine.spatial import robots, scenery
 from formiga.engine.spatial import solids as solid_things
 from formiga.errors import WorldError
 from formiga.state import Floats
+from formiga.world.contract import joint_names
 from formiga.world.elements import where
 from formiga.world.ground import Physics
-from formiga.world.loose import JOINTS, LOOSE
 from formiga.world.model import Contact, World
+from formiga.world.movables import JOINTS, MOVABLES
 from formiga.world.solids import Joint, Solid, Trigger
 
 SLIDING, ROLLING, BOUNCING = 0.02, 0.01, 0.0025  # s, steps that were accurate enough: docs/space.md
@@ -71,11 +72,11 @@ class Model:
     motor_joint: Any               # (N, K) joint that an output turns, or -1
     owner: Any                     # (geoms,) robot that bumps with it, or -1
     ground: Any                    # (geoms,) whether it is the ground
-    loose: Any                     # (M,) row in parts of each loose thing
+    movables: Any                  # (M,) row in parts of each loose thing
     held: Any                      # (H, 2) bodies that can be held besides robots: body, number in world.things
     grippers: Any                  # (G, 2) robots that can grip, and which of their outputs closes the gripper
     wheel_radius: Floats           # (N, 1)
-    speeds: Any                    # columns of state.space with all speeds and accelerations
+    speeds: Any                    # columns of state.own.integration with all speeds and accelerations
     row_of: Any                    # (bodies,) row in parts of each body of `mj`, or -1
     ring: Floats                   # (N,) m, height at which others hold a robot
     wide: Floats                   # (bodies,) m, how far a body reaches from its origin, at most
@@ -104,8 +105,8 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     """Compile a world. `worlds` of them share the model, each `copies` times over; each has a row of the state."""
     _refuse_large(world)
     level = is_flat(world)
-    lying = any(isinstance(thing, (*LOOSE, Solid)) for thing in world.things)
-    free = level and not any(getattr(thing, "grippable", isinstance(thing, LOOSE)) and not getattr(thing, "fixed", False)
+    lying = any(isinstance(thing, (*MOVABLES, Solid)) for thing in world.things)
+    free = level and not any(getattr(thing, "grippable", isinstance(thing, MOVABLES)) and not getattr(thing, "fixed", False)
                              for thing in world.things)
     above = _from_above(world)
     flat = planar.build(above, worlds, first_world, copies, from_space=True)
@@ -132,11 +133,11 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
                 for group, numbers in zip(world.groups, world.slices, strict=True)
                 for number in range(numbers.start, numbers.stop)]
     spec.nuserdata = 3 * sum(machine.sliding for machine in machines)  # strains of treels, so that they are part of the state
-    loose = scenery.add_loose(spec, world, stuff)
+    movables = scenery.add_movables(spec, world, stuff)
     names = {f"{group.name}.{k}": machines[numbers.start + k].hold
              for group, numbers in zip(world.groups, world.slices, strict=True) for k in range(group.count)}
     numbers = {name: number for number, name in enumerate(names)}
-    names |= {thing.name: body for thing, (body, _) in zip(world.loose, loose, strict=True)}
+    names |= {thing.name: body for thing, (body, _) in zip(world.movables, movables, strict=True)}
     stiffness = SOFT if physics.solver == "iterative" else STIFF
     solids, joints = solid_things.add(spec, world, stuff, names, stiffness)
     stuff.pairs(spec)
@@ -158,12 +159,12 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
                  triggers=[(index, thing) for index, thing in enumerate(world.things) if isinstance(thing, Trigger)],
                  joints=[(joint, np.array([mj.equality(name).id for name in held], np.int64)) for joint, held in joints],
                  joined=[tuple(numbers.get(side, -1) for side in (joint.one, joint.other)) for joint, _ in joints],
-                 **_numbers(world, mj, machines, loose, solids))
+                 **_numbers(world, mj, machines, movables, solids))
 
 
 def _refuse_large(world: World) -> None:
     """Complain before MuJoCo compiles for minutes in a call that nothing interrupts."""
-    bodies, memory = sum(isinstance(thing, (*LOOSE, Solid)) for thing in world.things), 0
+    bodies, memory = sum(isinstance(thing, (*MOVABLES, Solid)) for thing in world.things), 0
     geoms = heights = 0
     for group in world.groups:
         machine = group.robot.size if hasattr(group.robot, "file") and group.count <= MOST_BODIES else None
@@ -201,7 +202,7 @@ def _from_above(world: World) -> World:
     """The world as the planar engine can build it, to place robots and to cast rays over a level floor."""
     corners = any(getattr(group.robot, "outline", None) for group in world.groups)
     things = tuple(thing for thing in world.things if not getattr(thing, "SPATIAL", False) and not isinstance(thing, JOINTS))
-    contact = Contact(model="impulse" if world.loose or corners else "none", crash_limit=world.contact.crash_limit,
+    contact = Contact(model="impulse" if world.movables or corners else "none", crash_limit=world.contact.crash_limit,
                       at_limit=world.contact.at_limit)
     settings = tuple(each for each in world.settings if not getattr(each, "SPATIAL", False))
     return replace(world, things=things, contact=contact, settings=settings, engine="planar")
@@ -216,7 +217,7 @@ def _add_grips(spec: Any, machine: robots.Machine, stiffness: tuple[float, ...])
             made.data[10] = 1.0
 
 
-def _numbers(world: World, mj: Any, machines: list[robots.Machine], loose: Any, solids: Any) -> dict[str, Any]:
+def _numbers(world: World, mj: Any, machines: list[robots.Machine], movables: Any, solids: Any) -> dict[str, Any]:
     """Names -> numbers: where all parts are in the compiled model."""
     def body(name: str) -> int:
         return int(mj.body(name).id) if name else -1
@@ -228,7 +229,7 @@ def _numbers(world: World, mj: Any, machines: list[robots.Machine], loose: Any, 
         return np.array([[number(name) if name else -1 for name in (*given, *[""] * (width - len(given)))] for given in names],
                         np.int64).reshape(len(names), width)
 
-    moving = [*(part for machine in machines for part in machine.parts), *loose, *solids]
+    moving = [*(part for machine in machines for part in machine.parts), *movables, *solids]
     row = {name: number for number, (name, _) in enumerate(moving)}
     rows = column(body(name) for name, _ in moving)
     row_of = np.full(mj.nbody, -1)
@@ -243,7 +244,7 @@ def _numbers(world: World, mj: Any, machines: list[robots.Machine], loose: Any, 
         jaw[machine.number] = mj.site(f"r{machine.number}/jaw").pos
     wide = np.zeros(mj.nbody)
     np.maximum.at(wide, mj.geom_bodyid, mj.geom_rbound + np.linalg.norm(mj.geom_pos, axis=1))
-    held = [(body(name), part.thing) for name, part in [*loose, *solids]
+    held = [(body(name), part.thing) for name, part in [*movables, *solids]
             if getattr(world.things[part.thing], "grippable", True)]
     held += [(body(f"solid/{thing.name}"), index) for index, thing in enumerate(world.things)
              if isinstance(thing, Solid) and thing.fixed and thing.grippable]
@@ -251,7 +252,7 @@ def _numbers(world: World, mj: Any, machines: list[robots.Machine], loose: Any, 
         "speeds": _speeds(mj), "parts": tuple(part for _, part in moving), "rows": rows, "row_of": row_of, "wide": wide,
         "chassis": column(row[machine.chassis] for machine in machines), "hold": column(body(m.hold) for m in machines),
         "gripper": column(body(machine.gripper) for machine in machines), "jaw": jaw, "grips": grips,
-        "grippers": np.array([(m.number, m.robot.outputs.index("grip")) for m in gripping], np.int64).reshape(-1, 2),
+        "grippers": np.array([(m.number, joint_names(m.robot).index("grip")) for m in gripping], np.int64).reshape(-1, 2),
         "ring": np.array([getattr(m.robot, "arm_pivot", (0.0, 0.5 * m.robot.height))[1] for m in machines]),
         "wheel_motor": table([machine.wheel_motors for machine in machines], 2, lambda name: mj.actuator(name).id),
         "wheel_dof": table([machine.wheels for machine in machines], 2, lambda name: mj.joint(name).dofadr[0]),
@@ -259,7 +260,7 @@ def _numbers(world: World, mj: Any, machines: list[robots.Machine], loose: Any, 
         "motor": motor, "sign": np.array(signs, np.float64).reshape(len(machines), count),
         "motor_joint": np.where(motor >= 0, mj.actuator_trnid[motor, 0], -1) if mj.nu else motor,
         "owner": _owners(mj, machines), "ground": mj.geom_group == scenery.GROUND_GROUP,
-        "loose": column(row[name] for name, _ in loose), "held": np.array(held, np.int64).reshape(-1, 2),
+        "movables": column(row[name] for name, _ in movables), "held": np.array(held, np.int64).reshape(-1, 2),
     }
 
 

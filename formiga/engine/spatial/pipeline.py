@@ -13,6 +13,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from formiga.engine.axes import sizes_of
+from formiga.engine.command import Command
 from formiga.engine.planar import pipeline as planar
 from formiga.engine.spatial import start as start_with
 from formiga.engine.spatial.carry import as_it_stands, carry_on, put_down
@@ -20,13 +22,13 @@ from formiga.engine.spatial.gripping import LASTING, Event, aim, grip_all, name_
 from formiga.engine.spatial.looking import cast, cast_turned, forces, light, look, paint, rays, sample, shadow
 from formiga.engine.spatial.model import EVERYTHING, Model, build
 from formiga.engine.spatial.motion import AT_A_TIME, advance
+from formiga.engine.spatial.own import Coupling, SpatialState
 from formiga.engine.spatial.painter import Painter
 from formiga.engine.spatial.readout import poses
 from formiga.engine.spatial.start import places
 from formiga.engine.spatial.treels import pull_all as treels
-from formiga.state import Floats, State
+from formiga.state import Floats, Grip, State
 
-JOINT_COLUMNS = 29                  # of state.joints: whether it holds, force and torque (6), 2 x 11 numbers of its equalities
 RESTING = 1e-5                      # m/s, rad/s and their rates: below it a world sleeps until somebody is told to move
 TOO_FAST = 1e3                      # m/s or rad/s; beyond it a motion is not one
 
@@ -55,11 +57,10 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
     state.scratch = Scratch(**{name: getattr(flat, name) for name in flat.__dataclass_fields__}, data=data,
                             loaded=np.full((N, 13), np.nan), inside=np.zeros((W, len(model.triggers), N), np.bool_),
                             pulls=np.zeros((mj.neq, 3)), awake=np.ones(W, np.bool_))
-    state.outputs, state.angles, state.torques = (np.zeros((W, N, K)) for _ in range(3))
-    state.pull, state.grips = np.zeros((W, N, 3)), np.zeros((W, N, 17))
-    state.bodies = np.zeros((W, len(model.parts), 7))
-    state.space = np.zeros((W, mujoco.mj_stateSize(mj, EVERYTHING)))
-    state.joints = np.zeros((W, len(model.joints), JOINT_COLUMNS))
+    sizes = {"world": W, "number": mujoco.mj_stateSize(mj, EVERYTHING), "coupling": len(model.joints)}
+    sizes |= sizes_of(model.world) | {"gripper": N, "joint": K, "body": len(model.parts)}
+    state = State.zeros(sizes, position=state.position, heading=state.heading, alive=state.alive, movables=state.movables,
+                        key=state.key, own=SpatialState.zeros(sizes), scratch=state.scratch)
     for w in range(W):
         _set_down(model, state, w)
     return state
@@ -80,41 +81,42 @@ def _set_down(model: Model, state: State, w: int) -> None:
     for machine in model.machines:
         (x, y), heading = state.position[w, machine.number], state.heading[w, machine.number]
         start_with.put(model, data, machine, x, y, heading)
-    for thing in model.world.loose:
+    for thing in model.world.movables:
         start_with.lay(model, data, thing)
     mujoco.mj_forward(mj, data)
     start_with.refuse_overlaps(model, data)
-    state.joints[w, :, 0] = 1.0
+    state.own.couplings[w, :, Coupling.HOLDS] = 1.0
     for number, (joint, equalities) in enumerate(model.joints):
-        start_with.join(model, data, joint, equalities, state.joints[w, number])
+        start_with.join(model, data, joint, equalities, state.own.couplings[w, number])
         if joint.motor is not None:
             data.ctrl[mj.actuator(f"joint/{joint.name}").id] = joint.motor
     start_with.settle(model, data)
     mujoco.mj_forward(mj, data)
-    mujoco.mj_getState(mj, data, state.space[w], EVERYTHING)
+    mujoco.mj_getState(mj, data, state.own.integration[w], EVERYTHING)
     _read(model, state, w, data)
 
 
 # -- the step -----------------------------------------------------------------------------------------------------------
-def step(model: Model, state: State, wheels: Floats) -> None:
-    """Advance every world that has not ended by `model.dt`, with wheel speeds (W, N, 2) in m/s at the rim."""
+def step(model: Model, state: State, command: Command) -> None:
+    """Advance every world that has not ended by `model.dt`."""
+    command.keep(state)
     state.scratch.events.clear()
     for w in range(model.worlds):
         if state.done[w]:
-            state.wheels[w] = 0.0  # as in the plane
+            state.drive[w] = 0.0  # as in the plane
         else:
-            _advance(model, state, w, wheels[w])
+            _advance(model, state, w, command.drive[w])
 
 
 def _advance(model: Model, state: State, w: int, wheels: Floats) -> None:
     if _asleep(model, state, w, wheels):
         state.step[w] += 1
-        state.wheels[w] = 0.0
+        state.drive[w] = 0.0
         _count(model, state, w, state.crashed[w])
         return
     scratch, data, mj = state.scratch, state.scratch.data, model.mj
     scratch.awake[w] = False
-    mujoco.mj_setState(mj, data, state.space[w], EVERYTHING)
+    mujoco.mj_setState(mj, data, state.own.integration[w], EVERYTHING)
     grip_all(model, state, w, scratch.events)
     aim(model, state, w, data, scratch.loaded)
     driven = np.where(state.alive[w][:, None], wheels, 0.0)
@@ -128,7 +130,7 @@ def _advance(model: Model, state: State, w: int, wheels: Floats) -> None:
     _read(model, state, w, data)
     _turned(model, state, w, data, driven)
     pull_all(model, state, w, data, scratch.pulls, scratch.events)
-    mujoco.mj_getState(mj, data, state.space[w], EVERYTHING)
+    mujoco.mj_getState(mj, data, state.own.integration[w], EVERYTHING)
     _bumps(model, state, w, data)
     _zones(model, state, w)
 
@@ -136,9 +138,9 @@ def _advance(model: Model, state: State, w: int, wheels: Floats) -> None:
 def _asleep(model: Model, state: State, w: int, wheels: Floats) -> bool:
     """Whether nothing moves, nothing is about to, and nobody is told to: then a step changes nothing but the clock. A world
     that has just begun, or that somebody edited, is awake."""
-    told = state.scratch.awake[w] or wheels.any() or state.outputs[w].any() or state.grips[w, :, 0].any()
+    told = state.scratch.awake[w] or wheels.any() or state.joint_command[w].any() or state.grips[w, :, Grip.MODE].any()
     return bool(state.step[w] > 0 and not told
-                and np.abs(state.space[w, model.speeds]).max(initial=0.0) < RESTING)
+                and np.abs(state.own.integration[w, model.speeds]).max(initial=0.0) < RESTING)
 
 
 def _substeps(model: Model, state: State, data: Any, driven: Floats, count: int) -> None:
@@ -170,7 +172,7 @@ def _drive(model: Model, state: State, w: int, data: Any, wheels: Floats) -> Non
     if model.wheel_motor.size and (on := model.wheel_motor >= 0).any():
         data.ctrl[model.wheel_motor[on]] = (wheels / model.wheel_radius)[on]
     if model.motor.size and (on := model.motor >= 0).any():
-        data.ctrl[model.motor[on]] = (model.sign * state.outputs[w] * state.alive[w][:, None])[on]
+        data.ctrl[model.motor[on]] = (model.sign * state.joint_command[w] * state.alive[w][:, None])[on]
 
 
 def _exploded(model: Model, state: State, w: int, data: Any, driven: Floats) -> bool:
@@ -196,7 +198,7 @@ def _culprit(model: Model, state: State, w: int, data: Any, driven: Floats) -> i
     """The body that was the first to be too fast: the step again, looking after each substep."""
     mj = model.mj
     mujoco.mj_resetData(mj, data)
-    mujoco.mj_setState(mj, data, state.space[w], EVERYTHING)
+    mujoco.mj_setState(mj, data, state.own.integration[w], EVERYTHING)
     fast = np.nan_to_num(np.abs(data.qvel), nan=np.inf)
     for _ in range(model.substeps):
         if fast.max(initial=0.0) > TOO_FAST:
@@ -209,23 +211,23 @@ def _culprit(model: Model, state: State, w: int, data: Any, driven: Floats) -> i
 # -- MuJoCo -> state ------------------------------------------------------------------------------------------------------
 def _read(model: Model, state: State, w: int, data: Any) -> None:
     """Poses and speeds as the rest of the laboratory knows them."""
-    poses(w, data.xpos, data.xquat, model.rows, model.chassis, model.loose, model.dt, state.step, state.bodies, state.position,
-          state.heading, state.motion, state.loose)
+    poses(w, data.xpos, data.xquat, model.rows, model.chassis, model.movables, model.dt, state.step, state.bodies, state.position,
+          state.heading, state.velocity, state.movables)
     if model.motor.size and (on := model.motor >= 0).any():
         place, force = np.zeros(model.motor.shape), np.zeros(model.motor.shape)
         place[on] = data.qpos[model.mj.jnt_qposadr[model.motor_joint[on]]]
         force[on] = data.actuator_force[model.motor[on]]
-        state.angles[w], state.torques[w] = model.sign * place, model.sign * force
+        state.joint_position[w], state.joint_effort[w] = model.sign * place, model.sign * force
 
 
 def _turned(model: Model, state: State, w: int, data: Any, driven: Floats) -> None:
     """How the wheels really turned: those of sliding robots as they were told, and the floor slips under them."""
     rolls = model.wheel_dof >= 0
-    state.wheels[w] = driven
+    state.drive[w] = driven
     if rolls.any():
         speed = data.qvel[np.where(rolls, model.wheel_dof, 0)] * model.wheel_radius
-        state.wheels[w] = np.where(rolls, speed, driven)
-    state.wheel_angle[w] += state.wheels[w] * model.dt / model.wheel_radius
+        state.drive[w] = np.where(rolls, speed, driven)
+    state.wheel_angle[w] += state.drive[w] * model.dt / model.wheel_radius
 
 
 def _bumps(model: Model, state: State, w: int, data: Any) -> None:

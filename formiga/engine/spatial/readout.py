@@ -8,7 +8,7 @@ from formiga.kernels import kernel
 
 
 @kernel()
-def poses(w, xpos, xquat, rows, chassis, loose, dt, step, bodies, position, heading, motion, lying):
+def poses(w, xpos, xquat, rows, chassis, movables, dt, step, bodies, position, heading, velocity, lying):
     """Fill world w: `bodies` from MuJoCo's (x y z, quaternion) of the bodies `rows`; of robots and of what lies about, the
     position and heading on the floor, and from what they were before, velocity and spin. Headings are not wrapped."""
     for b in range(rows.shape[0]):
@@ -22,12 +22,12 @@ def poses(w, xpos, xquat, rows, chassis, loose, dt, step, bodies, position, head
         x, y, theta = bodies[w, b, 0], bodies[w, b, 1], yaw(bodies, w, b)
         turn = wrapped(theta - heading[w, i])
         if moved:
-            motion[w, i, 0], motion[w, i, 1] = (x - position[w, i, 0]) / dt, (y - position[w, i, 1]) / dt
-            motion[w, i, 2] = turn / dt
+            velocity[w, i, 0], velocity[w, i, 1] = (x - position[w, i, 0]) / dt, (y - position[w, i, 1]) / dt
+            velocity[w, i, 2] = turn / dt
         position[w, i, 0], position[w, i, 1] = x, y
         heading[w, i] += turn
-    for m in range(loose.shape[0]):
-        b = loose[m]
+    for m in range(movables.shape[0]):
+        b = movables[m]
         x, y, theta = bodies[w, b, 0], bodies[w, b, 1], yaw(bodies, w, b)
         turn = wrapped(theta - lying[w, m, 2])
         if moved:

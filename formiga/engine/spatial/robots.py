@@ -15,6 +15,7 @@ import mujoco
 from formiga.engine.parts import Part
 from formiga.errors import WorldError
 from formiga.units import CM
+from formiga.world.contract import joint_names
 from formiga.world.elements import where
 from formiga.world.model import Group
 
@@ -45,7 +46,7 @@ class Machine:
     hold: str = ""
     wheels: tuple[str, ...] = ()                # joints of the two wheels
     wheel_motors: tuple[str, ...] = ()          # their actuators, empty if it slides
-    motors: tuple[str, ...] = ()                # actuators of `robot.outputs`; '' for what has none, such as a gripper
+    motors: tuple[str, ...] = ()                # actuators of `robot.joints`; '' for what has none, such as a gripper
     signs: tuple[float, ...] = ()               # +1, or -1 where the motor turns the other way round
     parts: list[tuple[str, Part]] = field(default_factory=list)
     lift: float = 0.0                           # m by which its foot starts above the ground
@@ -63,7 +64,7 @@ def slides(robot: Any, flat: bool, free: bool) -> bool:
     """Whether this robot slides in such a world. `free`: there is nothing for it to grip but other robots; who slides has no
     weight, and would hold up what it grips with any force."""
     base = getattr(robot, "base", "auto")
-    able = flat and (free or not hasattr(robot, "outputs")) and getattr(robot, "model", "simple") == "simple"
+    able = flat and (free or not bool(robot.joints)) and getattr(robot, "model", "simple") == "simple"
     return base == "sliding" or (base == "auto" and able)
 
 
@@ -91,7 +92,7 @@ def add(spec: Any, group: Group, number: int, flat: bool, free: bool, low: bool)
 # -- sliding ------------------------------------------------------------------------------------------------------------
 def _sliding(spec: Any, robot: Any, number: int, low: bool) -> Machine:
     """x, y and a turn about the vertical. With a turret, that is what slides, and the chassis turns under it."""
-    name, turret = f"r{number}", hasattr(robot, "outputs")
+    name, turret = f"r{number}", bool(robot.joints)
     own = robot.mass * (TURRET_SHARE + ARM_SHARE) if turret else robot.mass
     body = spec.worldbody.add_body(name=f"{name}/turret" if turret else f"{name}/chassis")
     for axis, kind, what in (((1, 0, 0), slide, "x"), ((0, 1, 0), slide, "y"), ((0, 0, 1), hinge, "turn")):
@@ -118,7 +119,7 @@ def _sliding(spec: Any, robot: Any, number: int, low: bool) -> Machine:
 
 # -- on wheels ------------------------------------------------------------------------------------------------------------
 def _on_wheels(spec: Any, robot: Any, number: int) -> Machine:
-    name, turret, detailed = f"r{number}", hasattr(robot, "outputs"), getattr(robot, "model", "") == "detailed"
+    name, turret, detailed = f"r{number}", bool(robot.joints), getattr(robot, "model", "") == "detailed"
     r, half, reach = robot.wheel_radius, robot.wheel_base / 2, 0.78 * robot.radius
     light = robot.mass * (1.0 if not turret else 1.0 - TURRET_SHARE - ARM_SHARE) - 2 * WHEEL_SHARE * robot.mass
     # A motor that pulls harder than the wheel's share of friction only makes it slip. The rotor behind its gear is nearly as
@@ -234,7 +235,7 @@ def priority(friction: float) -> int:
 # -- from a file of the user's own ------------------------------------------------------------------------------------------
 def _from_file(spec: Any, robot: Any, number: int) -> Machine:
     """A robot in MJCF or URDF."""
-    name, child, rest = f"r{number}", robot.description(), robot.outputs
+    name, child, rest = f"r{number}", robot.description(), joint_names(robot)
     root = child.worldbody.first_body().name
     for geom in child.geoms:
         if geom.contype or geom.conaffinity:

@@ -18,8 +18,8 @@ from formiga.errors import WorldError, suggest
 from formiga.units import CM, MM
 from formiga.world.elements import where
 from formiga.world.ground import Hole, Platform, Ramp, Terrain
-from formiga.world.loose import Ball, Block, Puck
 from formiga.world.model import Rectangle, World
+from formiga.world.movables import Ball, Block, Puck
 from formiga.world.solids import Material, Touch
 
 THICK = 4.0 * MM         # of walls inside
@@ -172,10 +172,10 @@ def _outside(world: World) -> dict[tuple[float, ...], tuple[float, float, float]
 
 
 # -- what lies about --------------------------------------------------------------------------------------------------------
-def add_loose(spec: Any, world: World, stuff: Stuff) -> list[tuple[str, Part]]:
-    """Balls, pucks and blocks, free to move. Their names, in the order of `world.loose`."""
+def add_movables(spec: Any, world: World, stuff: Stuff) -> list[tuple[str, Part]]:
+    """Balls, pucks and blocks, free to move. Their names, in the order of `world.movables`."""
     names = []
-    for thing in world.loose:
+    for thing in world.movables:
         index = world.things.index(thing)
         name, high = f"loose{index}", 2.0 * thing.radius if isinstance(thing, Ball) else thing.height
         body = spec.worldbody.add_body(name=name)
@@ -205,4 +205,4 @@ def _prism(spec: Any, body: Any, thing: Block, name: str, high: float, how: dict
     body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, **how)  # its convex hull
 
 
-__all__ = ["Stuff", "add_ground", "add_loose", "add_walls"]
+__all__ = ["Stuff", "add_ground", "add_movables", "add_walls"]

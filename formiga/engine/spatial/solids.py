@@ -19,8 +19,8 @@ from formiga.engine.spatial.robots import BODY, LYING, WHEEL, box, cylinder, fre
 from formiga.engine.spatial.scenery import LIES, STANDS, Stuff
 from formiga.errors import WorldError, suggest
 from formiga.world.elements import locate, origin, where
-from formiga.world.loose import JOINTS, Weld
 from formiga.world.model import World
+from formiga.world.movables import JOINTS, Weld
 from formiga.world.solids import Joint, Solid
 
 SHAPES = {"box": box, "sphere": sphere, "cylinder": cylinder, "capsule": mujoco.mjtGeom.mjGEOM_CAPSULE}

@@ -13,6 +13,7 @@ from formiga.engine.place import place
 from formiga.engine.spatial.gripping import aimed, name_of
 from formiga.engine.spatial.model import Model
 from formiga.engine.spatial.motion import advance
+from formiga.engine.spatial.own import Coupling
 from formiga.engine.spatial.robots import GROUND, WHEEL
 from formiga.engine.spatial.turns import upright, yaw
 from formiga.errors import WorldError
@@ -123,7 +124,7 @@ def join(model: Model, data: Any, joint: Any, equalities: Any, row: Floats) -> N
         if joint.kind == "hinge":
             point = point + (2 * k - 1) * 0.02 * np.array(joint.axis) / np.linalg.norm(joint.axis)
         pose = [np.concatenate([data.xpos[body], data.xquat[body]]) for body in (one, other)]
-        row[7 + 11 * k : 18 + 11 * k] = mj.eq_data[equality, :11] = aimed(pose[0], pose[1], point, joint.kind != "fixed")
+        row[Coupling.equality(k)] = mj.eq_data[equality, :11] = aimed(pose[0], pose[1], point, joint.kind != "fixed")
 
 
 def rests_at(world: World, thing: Any, x: float, y: float) -> float:

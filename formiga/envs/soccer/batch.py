@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numba import typeof
 
+from formiga.engine.command import Command
 from formiga.envs.batch import episode_keys, numbers, streams_of
 from formiga.envs.soccer import kernels
 from formiga.envs.soccer.kernels import LEARNS, Book, Game, Now
@@ -28,7 +29,7 @@ from formiga.errors import FormigaError, WorldError, whole
 from formiga.loop import Simulation
 from formiga.soccer import league
 from formiga.soccer.talk import BLUE, NAMES, YELLOW, Call, Foul
-from formiga.state import ARRAYS, State
+from formiga.state import State
 from formiga.world.model import World
 
 Bound = Callable[[], Any]
@@ -57,7 +58,7 @@ class SoccerBatch:
         state = self.lab.state
         W, N, A, inputs = state.worlds, world.robots, len(self.agents), 4 + 12 * self.players
         self._game = self._describe(ball, np.array([starts[name] for name in NAMES], np.int64))
-        self._now = Now(state.position, state.heading, state.motion, state.loose, state.done, state.step, state.key)
+        self._now = Now(state.position, state.heading, state.velocity, state.movables, state.done, state.step, state.key)
         self._book = Book(np.zeros((W, A, 2)), np.zeros((W, N, 2)), np.zeros((W, N, 2)), np.zeros(W), np.zeros(W, np.bool_),
                           np.zeros(W, np.bool_), np.zeros((W, A, inputs), np.float32), np.zeros((W, A, 4)), np.zeros((W, A)))
         self.inputs, self.terms, self.reward = self._book.inputs, self._book.terms, self._book.reward
@@ -67,7 +68,7 @@ class SoccerBatch:
         self._seed, self._world = streams_of(0, W)           # of each world, and which world of its seed it is
         self._number = np.zeros(W, np.int64)                 # of the episode that comes next
         self._chosen = np.zeros(W, np.bool_)
-        self._first = {name: getattr(state, name)[0].copy() for name in ARRAYS}
+        self._first = {name: values[0].copy() for name, values in state.arrays().items()}
         given = (self._game, self._now, self._book)
         self._drive = bind(kernels.drive, *given)
         self._begin, self._look = bind(kernels.begin, self._chosen, *given), bind(kernels.look, self._chosen, *given)
@@ -89,8 +90,9 @@ class SoccerBatch:
             raise FormigaError("a batch must be reset before its worlds can start again.")
         self._chosen[...] = chosen
         state, who = self.lab.state, np.flatnonzero(self._chosen)
+        now = state.arrays()
         for name, first in self._first.items():
-            getattr(state, name)[who] = first
+            now[name][who] = first
         keys = np.empty(len(who), np.uint64)
         episode_keys(self._seed[who], self._world[who], self._number[who], keys)
         state.key[who] = keys
@@ -148,11 +150,10 @@ class SoccerBatch:
             if parts > 1:
                 model = lab.engine.build(self.world, last - first, first)
                 state = lab.engine.init(model)
-                for name in ARRAYS:
-                    setattr(state, name, getattr(lab.state, name)[first:last])
+                state.show(lab.state, slice(first, last))
             now = Now(*(array[first:last] for array in self._now))
             book = Book(*(array[first:last] for array in self._book))
-            calls.append(partial(_play, lab.engine.step, model, state, book.orders, bind(kernels.judge, self._game, now, book)))
+            calls.append(partial(_play, lab.engine.step, model, state, Command(book.orders), bind(kernels.judge, self._game, now, book)))
         return calls
 
     # -- the game, as the kernels take it -----------------------------------------------------------------------------
@@ -172,7 +173,7 @@ class SoccerBatch:
         return Game(
             dt=world.dt, limit=self.limit, players=self.players, first=first, agents=np.array(self.agents, np.int64), role=role,
             top=each("top_speed"), base=each("wheel_base"), motor_noise=each("motor_noise"), radius=each("radius"),
-            ball=world.loose.index(ball), ball_radius=ball.radius, half=field.length / 2, broad=field.width / 2,
+            ball=world.movables.index(ball), ball_radius=ball.radius, half=field.length / 2, broad=field.width / 2,
             depth=field.goal_depth, goal=field.goal_width / 2, corner=field.corner, weight=np.array(task.weights),
             kickoff=self._kickoffs(first), anywhere=task.start == "random")
 
@@ -188,8 +189,8 @@ class SoccerBatch:
         return poses
 
 
-def _play(engine_step: Any, model: Any, state: State, orders: Any, judge: Bound) -> None:
-    engine_step(model, state, orders)
+def _play(engine_step: Any, model: Any, state: State, command: Command, judge: Bound) -> None:
+    engine_step(model, state, command)
     judge()
 
 

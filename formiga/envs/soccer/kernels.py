@@ -53,8 +53,8 @@ class Now(NamedTuple):
 
     position: Any
     heading: Any
-    motion: Any
-    loose: Any
+    velocity: Any
+    movables: Any
     done: Any
     step: Any
     key: Any
@@ -120,7 +120,7 @@ def walk(w, i, dt, now, drift):
 @kernel()
 def chase(w, i, ball, now):
     """Straight at the ball, forwards or backwards."""
-    dx, dy = now.loose[w, ball, 0] - now.position[w, i, 0], now.loose[w, ball, 1] - now.position[w, i, 1]
+    dx, dy = now.movables[w, ball, 0] - now.position[w, i, 0], now.movables[w, ball, 1] - now.position[w, i, 1]
     c, s, far = cos(now.heading[w, i]), sin(now.heading[w, i]), max(sqrt(dx * dx + dy * dy), 1e-9)
     ahead, turn = (dx * c + dy * s) / far, (dy * c - dx * s) / far
     if ahead < 0.0:
@@ -139,7 +139,7 @@ def cut(value, most):
 def see(w, game, now, book):
     """Write the inputs of everybody who learns in world w."""
     P, far = game.players, game.half + game.depth
-    ball = now.loose[w, game.ball]
+    ball = now.movables[w, game.ball]
     for a in range(game.agents.shape[0]):
         me, row = game.agents[a], book.inputs[w, a]
         blue = game.first[0] <= me < game.first[0] + P
@@ -165,8 +165,8 @@ def see(w, game, now, book):
 def moving(w, i, side, game, now, row, k):
     """Velocity in top speeds; spin in that of two wheels at full speed against each other."""
     top = game.top[i]
-    row[k], row[k + 1] = cut(side * now.motion[w, i, 0] / top, CUT), cut(side * now.motion[w, i, 1] / top, CUT)
-    row[k + 2] = cut(now.motion[w, i, 2] * game.base[i] / (2.0 * top), CUT)
+    row[k], row[k + 1] = cut(side * now.velocity[w, i, 0] / top, CUT), cut(side * now.velocity[w, i, 1] / top, CUT)
+    row[k + 2] = cut(now.velocity[w, i, 2] * game.base[i] / (2.0 * top), CUT)
 
 
 # -- what is earned ---------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def potential(w, game, now):
 
     from the middle of each goal's back wall; dy counts more, so that a ball in front of a goal is better than one beside it.
     """
-    x, y, far = now.loose[w, game.ball, 0], now.loose[w, game.ball, 1], game.half + game.depth
+    x, y, far = now.movables[w, game.ball, 0], now.movables[w, game.ball, 1], game.half + game.depth
     left, right = sqrt((far + x) ** 2 + 2.0 * y * y), sqrt((far - x) ** 2 + 2.0 * y * y)
     return (left - right) / (4.0 * game.half)
 
@@ -187,7 +187,7 @@ def potential(w, game, now):
 def judge(game, now, book):
     """After a step: who earned what, who scored, whose time is over, and what everybody sees."""
     for w in range(now.done.shape[0]):
-        x, y = now.loose[w, game.ball, 0], now.loose[w, game.ball, 1]
+        x, y = now.movables[w, game.ball, 0], now.movables[w, game.ball, 1]
         if book.ended[w]:  # in an earlier step
             for a in range(game.agents.shape[0]):
                 book.reward[w, a] = 0.0
@@ -207,7 +207,7 @@ def judge(game, now, book):
             i, terms = game.agents[a], book.terms[w, a]
             side = 1.0 if game.first[0] <= i < game.first[0] + game.players else -1.0
             dx, dy = x - now.position[w, i, 0], y - now.position[w, i, 1]
-            closing = (dx * now.motion[w, i, 0] + dy * now.motion[w, i, 1]) / max(sqrt(dx * dx + dy * dy), 1e-9)
+            closing = (dx * now.velocity[w, i, 0] + dy * now.velocity[w, i, 1]) / max(sqrt(dx * dx + dy * dy), 1e-9)
             terms[0] = game.weight[0] * side * scored
             terms[1] = game.weight[1] * side * gained
             terms[2] = game.weight[2] * cut(closing / FAST, MOST)
@@ -250,7 +250,7 @@ def kick_off(w, game, now):
     for i in range(game.role.shape[0]):
         pose = game.kickoff[taker, i]
         now.position[w, i, 0], now.position[w, i, 1], now.heading[w, i] = pose[0], pose[1], pose[2]
-    now.loose[w, game.ball, 0] = now.loose[w, game.ball, 1] = 0.0
+    now.movables[w, game.ball, 0] = now.movables[w, game.ball, 1] = 0.0
 
 
 @kernel()
@@ -265,7 +265,7 @@ def scatter(w, game, now):
             if free(w, x, y, i, reach, game, now):
                 found = True
                 if i < 0:
-                    now.loose[w, game.ball, 0], now.loose[w, game.ball, 1] = x, y
+                    now.movables[w, game.ball, 0], now.movables[w, game.ball, 1] = x, y
                 else:
                     now.position[w, i, 0], now.position[w, i, 1] = x, y
                     now.heading[w, i] = either(start, 3 * k + 2, pi)
@@ -282,7 +282,7 @@ def free(w, x, y, i, reach, game, now):
         return False
     if i < 0:
         return True
-    if apart(x, y, now.loose[w, game.ball]) < reach + game.ball_radius:
+    if apart(x, y, now.movables[w, game.ball]) < reach + game.ball_radius:
         return False
     for j in range(i):
         if apart(x, y, now.position[w, j]) < reach + game.radius[j]:

@@ -13,7 +13,7 @@ from formiga.errors import FormigaError
 from formiga.session import names
 from formiga.session.edit import FAR
 from formiga.session.plots import quantities
-from formiga.session.values import IN_SPACE, LOOSE, ROBOT
+from formiga.session.values import IN_SPACE, MOVABLES, ROBOT
 from formiga.world.elements import kinds_of
 from formiga.world.kinds import Kind
 from formiga.world.model import World
@@ -103,8 +103,8 @@ def completed_quantities(session: Session, typed: str) -> Iterator[str]:
         known = quantities(session, index)
         for name in (group.name, *(each for each in _robots(session.world, typed) if each.startswith(f"{group.name}."))):
             yield from (f"{name}.{each}" for each in known)
-    for thing in session.world.loose:
-        yield from (f"{thing.name}.{each}" for each in LOOSE)
+    for thing in session.world.movables:
+        yield from (f"{thing.name}.{each}" for each in MOVABLES)
 
 
 def _robots(world: World, typed: str) -> Iterator[str]:

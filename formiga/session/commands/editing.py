@@ -125,7 +125,7 @@ def move(session: Session, call: Call) -> None:
     call.most(4)
     target = names.find(session.world, call.args[0])
     x, y = arguments.length(call, call.args[1], "X"), arguments.length(call, call.args[2], "Y")
-    if target.kind == "thing" and (number := names.loose_number(session.world, target.index)) >= 0:
+    if target.kind == "thing" and (number := names.movable_number(session.world, target.index)) >= 0:
         ahead = arguments.angle(call, call.args[3]) if len(call.args) == 4 else None
         _push(session, number, x, y, ahead)
     elif target.kind == "thing":
@@ -152,11 +152,11 @@ def _put(session: Session, robot: int, x: float, y: float, ahead: float) -> None
 
 
 def _push(session: Session, number: int, x: float, y: float, ahead: float | None) -> None:
-    (position, heading), ground, loose = session.poses(), session.ground, session.sim.state.loose[0]
-    ground.refuse_outside(session.world.loose[number].name, x, y)
+    (position, heading), ground, movables = session.poses(), session.ground, session.sim.state.movables[0]
+    ground.refuse_outside(session.world.movables[number].name, x, y)
     if way := ground.in_the_way(position, x, y, ground.size[number], thing=number):
-        raise FormigaError(f"{session.world.loose[number].name} cannot lie at ({x:g}, {y:g}): {way} is in the way.")
-    session.change(edit.pushed(session.world, position, heading, loose, number, x, y, ahead), try_out=False)
+        raise FormigaError(f"{session.world.movables[number].name} cannot lie at ({x:g}, {y:g}): {way} is in the way.")
+    session.change(edit.pushed(session.world, position, heading, movables, number, x, y, ahead), try_out=False)
 
 
 # -- what is there ----------------------------------------------------------------------------------------------------

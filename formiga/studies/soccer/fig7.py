@@ -50,7 +50,7 @@ def track(scene: Scene, model: str) -> Any:
     robot = MiroSot(**MODELS[model])
     simulation = lab(robots=((robot, scene.a), (robot, scene.b)))
     state = simulation.state
-    state.motion[0, 0, :2] = SPEED * np.cos(scene.a[2]), SPEED * np.sin(scene.a[2])
+    state.velocity[0, 0, :2] = SPEED * np.cos(scene.a[2]), SPEED * np.sin(scene.a[2])
     prints = [np.column_stack([state.position[0], state.heading[0]])]
     for _ in range(PRINTS):
         drive(simulation, SPEED, 0.0)

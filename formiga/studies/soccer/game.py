@@ -80,7 +80,7 @@ class Played:
             began = time.perf_counter()
 
             def after_each(match: Match) -> None:
-                self.ways.append(np.concatenate([simulation.state.position[0].ravel(), simulation.state.loose[0, 0]]))
+                self.ways.append(np.concatenate([simulation.state.position[0].ravel(), simulation.state.movables[0, 0]]))
                 if kill_after is not None and match.time >= kill_after and bridges[YELLOW].alive:
                     os.kill(bridges[YELLOW].pid, signal.SIGKILL)
 

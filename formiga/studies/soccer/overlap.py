@@ -21,7 +21,7 @@ def depths(simulation: Simulation) -> dict[str, Any]:
     half = simulation.world.groups[0].robot.side / 2
     board = np.array(field.board)
     walls = np.stack([board, np.roll(board, -1, axis=0)], axis=1)
-    centre = state.loose[:, 0, :2]
+    centre = state.movables[:, 0, :2]
     corners = square(state.position, state.heading, half)
     one, other = np.triu_indices(corners.shape[1], 1)
     return {

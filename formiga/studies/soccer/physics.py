@@ -32,8 +32,8 @@ from formiga.studies.soccer.bench import HELD, drive, lab, touches
 from formiga.studies.soccer.overlap import depths, polygons_depth, square
 from formiga.studies.soccer.reconstructed import BALL, MASS, SIDE
 from formiga.world.elements import profiled
-from formiga.world.loose import rectangle
 from formiga.world.model import Ball, Block, Contact, Wall, World
+from formiga.world.movables import rectangle
 from formiga.world.robots import MiroSot
 
 LAW, RECONSTRUCTED, MEASURED = "law", "reconstructed", "measured"
@@ -67,7 +67,7 @@ def step_case(eps: float, aside: float, closing: float = 0.0, gap: float = 0.003
     """A whole control step: robots that are `gap` apart are brought to touch. Speeds are along the heading."""
     robot = MiroSot(side=SIDE, mass=MASS, restitution=eps, motor_lag=HELD)
     simulation = lab(robots=((robot, (0.0, 0.0, 0.0)), (robot, (SIDE + gap, aside, 0.0))), dt=0.005)
-    simulation.state.motion[0, :, 0] = 1.0, -closing
+    simulation.state.velocity[0, :, 0] = 1.0, -closing
     drive(simulation, 0.0, 0.0)
     return after(simulation)
 
@@ -80,7 +80,7 @@ def step_wall(eps: float, gap: float = 0.003) -> dict[str, float]:
     outline = tuple(value for corner in rectangle(deep, broad) for value in corner)
     robot = MiroSot(points=outline, mass=MASS, wall_restitution=eps, motor_lag=HELD)
     simulation = lab(Wall((0.5 * deep + gap, SIDE / 2, 1.0, SIDE / 2)), robots=((robot, (0.0, 0.0, 0.0)),), dt=0.005)
-    simulation.state.motion[0, 0, 0] = 1.0
+    simulation.state.velocity[0, 0, 0] = 1.0
     drive(simulation, 0.0)
     return after(simulation)
 
@@ -88,9 +88,9 @@ def step_wall(eps: float, gap: float = 0.003) -> dict[str, float]:
 def after(simulation: Simulation) -> dict[str, float]:
     """What the table shows: impulse, speeds ahead, spins."""
     state, found = simulation.state, touches(simulation)
-    ahead = state.motion[0, :, 0] * np.cos(state.heading[0]) + state.motion[0, :, 1] * np.sin(state.heading[0])
+    ahead = state.velocity[0, :, 0] * np.cos(state.heading[0]) + state.velocity[0, :, 1] * np.sin(state.heading[0])
     row = {"j": float(found[0, 4]) if len(found) == 1 else float("nan")}
-    for name, v, omega in zip("ab", ahead, state.motion[0, :, 2]):
+    for name, v, omega in zip("ab", ahead, state.velocity[0, :, 2]):
         row |= {f"v_{name}": float(v), f"omega_{name}": float(omega)}
     return row
 
@@ -195,13 +195,13 @@ def rolled(bearing: float = 0.0, dt: float = 0.033, **ball: Any) -> tuple[float,
     """(deceleration in the first step, time, x, y) of a ball from 1 m/s until it is slower than its `slow`."""
     given = {"viscous": 0.0, **BALL, **ball}
     simulation = lab(Ball(vx=cos(bearing), vy=sin(bearing), **given), dt=dt)
-    loose = simulation.state.loose[0, 0]
+    movables = simulation.state.movables[0, 0]
     simulation.step()
-    first, time = (1.0 - hypot(loose[3], loose[4])) / dt, dt
-    while hypot(loose[3], loose[4]) > 1e-3:
+    first, time = (1.0 - hypot(movables[3], movables[4])) / dt, dt
+    while hypot(movables[3], movables[4]) > 1e-3:
         simulation.step()
         time += dt
-    return first, time, float(loose[0]), float(loose[1])
+    return first, time, float(movables[0]), float(movables[1])
 
 
 def ball_rolls() -> Iterator[Row]:
@@ -232,7 +232,7 @@ def bounced(degrees: float, factor: float) -> tuple[float, float]:
     simulation = lab(Wall((0.0, -2.0, 0.0, 2.0)), ball)
     for _ in range(6):
         simulation.step()
-    vx, vy = simulation.state.loose[0, 0, 3:5]
+    vx, vy = simulation.state.movables[0, 0, 3:5]
     return float(vy), float(-vx)
 
 
@@ -253,14 +253,14 @@ def motors() -> Iterator[Row]:
     simulation = lab(robots=((robot, (0.0, 0.0, 0.0)),), dt=robot.motor_lag / 6.0)
     for _ in range(6):
         drive(simulation, 1.0)
-    reached = float(simulation.state.wheels[0, 0, 0])
+    reached = float(simulation.state.drive[0, 0, 0])
     yield Row("wheels after the time constant T: share of the order", 1.0 - exp(-1.0), reached, 1e-6, LAW)
     for v, omega in ((0.5, 0.0), (0.0, 5.0), (0.6, -4.0)):
         simulation = lab(robots=((robot, (0.0, 0.0, 0.0)),))
         half = 0.5 * omega * robot.wheel_base
         for _ in range(60):
             drive(simulation, (v - half, v + half))
-        vx, vy, spin = simulation.state.motion[0, 0]
+        vx, vy, spin = simulation.state.velocity[0, 0]
         yield at_most(f"ordered ({v:g} m/s, {omega:g} rad/s): largest error in the steady state", 1e-6,
                       max(abs(hypot(vx, vy) - v), abs(spin - omega)))
 
@@ -282,7 +282,7 @@ class Restless:
         if self._count % 15 == 0:
             self._wild = top * (rng.uniform(-1.0, 1.0, (*self._shape, 1)) + rng.uniform(-0.3, 0.3, (*self._shape, 2)))
         self._count += 1
-        way = state.loose[:, :1, :2] - state.position
+        way = state.movables[:, :1, :2] - state.position
         turn = np.arctan2(way[..., 1], way[..., 0]) - state.heading
         turn = (turn + pi) % (2.0 * pi) - pi
         chase = top * np.stack([1.0 - turn, 1.0 + turn], axis=-1)
@@ -302,8 +302,8 @@ def random_driving(seconds: float, seeds: int) -> dict[str, float]:
         simulation.step({"blue": wheels[:, :3], "yellow": wheels[:, 3:]})
         found = depths(simulation)
         worst["outside"] += float(found.pop("outside").sum())
-        worst["not numbers"] += float(not all(np.isfinite(part).all() for part in (state.position, state.heading, state.motion,
-                                                                                  state.loose)))
+        worst["not numbers"] += float(not all(np.isfinite(part).all() for part in (state.position, state.heading, state.velocity,
+                                                                                  state.movables)))
         for what, value in found.items():
             worst[what] = max(worst.get(what, 0.0), float(value.max()))
     return worst
@@ -331,7 +331,7 @@ def pushed(speed: float, seconds: float = 10.0) -> dict[str, float]:
         drive(simulation, speed, speed)
         if energy or len(touches(simulation)):
             substeps.append(int(state.scratch.bodies.count[SUBSTEPS]))
-            energy.append(float((state.motion[0] ** 2 @ (0.5 * MASS, 0.5 * MASS, MASS * SIDE**2 / 12.0)).sum()))
+            energy.append(float((state.velocity[0] ** 2 @ (0.5 * MASS, 0.5 * MASS, MASS * SIDE**2 / 12.0)).sum()))
             places.append(state.position[0].copy())
     first = 10  # steps until the bounces are over
     return {"moved": float(np.abs(np.array(places) - [(-SIDE / 2, 0.0), (SIDE / 2, 0.0)]).max()),
@@ -360,19 +360,19 @@ def firasim() -> dict[str, float]:
         simulation = lab(robots=((robot, (0.0, 0.0, 0.0)),), dt=0.016)
         for _ in range(120):
             drive(simulation, (left * robot.wheel_radius, right * robot.wheel_radius))
-        vx, vy, spin = simulation.state.motion[0, 0]
+        vx, vy, spin = simulation.state.velocity[0, 0]
         mine.append(float(spin) if left < 0.0 else hypot(vx, vy))
     simulation = lab(profiled(Ball, "firasim", vx=1.0), dt=0.02)
     speeds = []
     for _ in range(55):
         simulation.step()
-        speeds.append(float(simulation.state.loose[0, 0, 3]))
+        speeds.append(float(simulation.state.movables[0, 0, 3]))
     mine += [(speeds[4] - speeds[-1]) / (50 * 0.02), speeds[4]]
     ball = profiled(Ball, "firasim", vx=1.0)
     simulation = lab(Wall((0.3, -1.0, 0.3, 1.0)), ball, dt=0.002)
     speed = 1.0
     while not len(touches(simulation)):  # it rolls by then
-        speed = float(simulation.state.loose[0, 0, 3])
+        speed = float(simulation.state.movables[0, 0, 3])
         simulation.step()
     mine.append(float(touches(simulation)[0, 4]) / ball.mass / speed - 1.0)  # before its spin acts on it again
     return dict(zip(reconstructed.FIRASIM.values, mine, strict=True))

@@ -13,7 +13,7 @@ import numpy as np
 from formiga import lab
 from formiga.evolve.crew import Crew
 from formiga.loop import Simulation
-from formiga.state import Floats
+from formiga.state import Floats, Grip
 from formiga.studies.harness import Row, at_most, reported
 from formiga.studies.swarmbot3d.scene import counted
 from formiga.studies.swarmbot3d.swarm import at_least
@@ -31,7 +31,7 @@ def pull(seed: int) -> tuple[Floats, Floats, int]:
     force, lost = np.zeros(simulation.world.robots), 0
     for _ in range(round(simulation.world.seconds / simulation.world.dt)):
         simulation.step()
-        force = np.maximum(force, state.grips[0, :, 2])
+        force = np.maximum(force, state.grips[0, :, Grip.FORCE])
         lost += sum(event.kind == "lost" for event in state.scratch.events)
     return np.asarray(np.linalg.norm(state.bodies[0, loads, :2] - start, axis=1), np.float64), force, lost
 
@@ -57,7 +57,7 @@ def cross(task: tuple[int, float]) -> tuple[Floats, list[int], float, int]:
     for _ in range(round(world.seconds / world.dt)):
         simulation.step()
         track.append(simulation.state.bodies[0, simulation.model.chassis, :3].copy())
-        force = max(force, float(simulation.state.grips[0, :, 2].max()))
+        force = max(force, float(simulation.state.grips[0, :, Grip.FORCE].max()))
         lost += sum(event.kind == "lost" for event in simulation.state.scratch.events)
     return np.array(track), list(range(world.slices[0].start, world.slices[0].stop)), force, lost
 

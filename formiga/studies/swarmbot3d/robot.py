@@ -10,6 +10,7 @@ import numpy as np
 
 from formiga.loop import Simulation
 from formiga.sense.traction import Traction
+from formiga.state import Grip
 from formiga.studies.harness import Row, at_most, reported
 from formiga.studies.swarmbot3d.scene import APART, ARM, GRIP, TOP, drive, grip, height, holds, world
 from formiga.units import CM
@@ -55,7 +56,7 @@ def tug_of_war(team: int, friction: float = 1.0, seconds: float = 3.0, **robot: 
     force = 0.0
     for _ in range(round(10 * seconds)):
         said += drive(lab, BACKWARDS, 0.1)
-        force = max(force, float(lab.state.grips[0, 0, 2]))
+        force = max(force, float(lab.state.grips[0, 0, Grip.FORCE]))
     return holds(lab, 0), force, said
 
 
@@ -134,8 +135,8 @@ def lift(mass: float, held_back: int = 0) -> tuple[float, float]:
     start = float(lab.state.bodies[0, body, 2])
     rose, tipped = 0.0, 0.0
     for _ in range(40):
-        lab.state.outputs[0, 0, ARM] = 0.3
-        lab.state.outputs[0, :, GRIP] = 1.0
+        lab.state.joint_command[0, 0, ARM] = 0.3
+        lab.state.joint_command[0, :, GRIP] = 1.0
         drive(lab, 0.0, 0.1)
         if not holds(lab, 0):
             break

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from formiga.loop import Simulation
-from formiga.state import Floats
+from formiga.state import Floats, Grip
 from formiga.units import CM
+from formiga.world.contract import joint_names
 from formiga.world.model import Group, World
 from formiga.world.placement import At
 from formiga.world.robots.sbot import SBot
@@ -17,8 +18,8 @@ from formiga.world.robots.sbot import SBot
 DT = 0.1
 APART = 13.6 * CM       # centres of two s-bots of which one can grip the other: 11.6 cm touch, 13.8 cm are out of reach
 TOP = SBot().top_speed
-GRIP = SBot().outputs.index("grip")
-ARM = SBot().outputs.index("arm")
+GRIP = joint_names(SBot()).index("grip")
+ARM = joint_names(SBot()).index("arm")
 
 
 def world(poses: Iterable[tuple[float, float, float]], things: tuple[Any, ...] = (), settings: tuple[Any, ...] = (),
@@ -42,12 +43,12 @@ def drive(simulation: Simulation, wheels: Any, seconds: float) -> list[str]:
 
 def grip(simulation: Simulation, *robots: int, closed: bool = True) -> None:
     """Tell grippers to close, or to open."""
-    simulation.state.outputs[:, list(robots), GRIP] = 1.0 if closed else 0.0
+    simulation.state.joint_command[:, list(robots), GRIP] = 1.0 if closed else 0.0
 
 
 def holds(simulation: Simulation, robot: int) -> bool:
     """Whether a robot holds something."""
-    return bool(simulation.state.grips[0, robot, 0] != 0.0)
+    return bool(simulation.state.grips[0, robot, Grip.MODE] != 0.0)
 
 
 def height(simulation: Simulation) -> Floats:

@@ -16,7 +16,7 @@ from formiga.engine.ground import terrain_heights
 from formiga.evolve.crew import Crew
 from formiga.loop import Simulation
 from formiga.session.session import Session
-from formiga.state import Floats
+from formiga.state import Floats, Grip
 from formiga.studies.harness import Row, at_most, reported
 from formiga.studies.swarmbot3d.scene import GRIP, TOP, counted
 from formiga.world.ground import Terrain
@@ -36,7 +36,7 @@ def at_least(claim: str, limit: float, ours: float, **more: Any) -> Row:
 
 def speed_of(simulation: Simulation) -> Floats:
     """Of the robots of the first world over the floor, in top speeds (robots,)."""
-    return np.asarray(np.hypot(*simulation.state.motion[0, :, :2].T) / TOP, np.float64)
+    return np.asarray(np.hypot(*simulation.state.velocity[0, :, :2].T) / TOP, np.float64)
 
 
 # -- 5: avoidance ---------------------------------------------------------------------------------------------------------
@@ -137,9 +137,9 @@ def assemble(seed: int) -> tuple[float, int]:
     first = float("inf")
     for k in range(round(ASSEMBLE / world.dt)):
         simulation.step()
-        if first == float("inf") and (simulation.state.grips[0, :, 0] > 0.0).any():
+        if first == float("inf") and (simulation.state.grips[0, :, Grip.MODE] > 0.0).any():
             first = (k + 1) * world.dt
-    return first, int((simulation.state.grips[0, :, 0] > 0.0).sum())
+    return first, int((simulation.state.grips[0, :, Grip.MODE] > 0.0).sum())
 
 
 def assembly(workers: Crew, seeds: int) -> Iterator[Row]:
@@ -264,7 +264,7 @@ def stability(seconds: float, robots: int = 32) -> Iterator[Row]:
     for k in range(steps):
         if k % 10 == 0:
             wheels = draw.uniform(-TOP, TOP, (1, robots, 2))
-            state.outputs[:, :, GRIP] = draw.random((1, robots)) < 0.5
+            state.joint_command[:, :, GRIP] = draw.random((1, robots)) < 0.5
         simulation.step({"swarm": wheels})
         events = state.scratch.events
         grips += sum(event.kind == "grip" for event in events)
@@ -292,7 +292,7 @@ def explosion() -> Iterator[Row]:
     for _ in range(5):
         simulation.step()
     mj = simulation.model.mj
-    simulation.state.space[0, 1 + mj.nq] = 1e12  # the first speed of the first robot; time and places come before it
+    simulation.state.own.integration[0, 1 + mj.nq] = 1e12  # the first speed of the first robot; time and places come before it
     simulation.step()
     said = " ".join(event.text for event in simulation.state.scratch.events if event.kind == "explode")
     yield Row("a motion that explodes ends the world and keeps its last state", True,

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from formiga.errors import WorldError
 from formiga.units import CM
+from formiga.world.contract import Actuator
 from formiga.world.elements import colour, element, file, flag, integer, length, number, text, where
 from formiga.world.machine.files import check
 from formiga.world.machine.spec import describe
@@ -65,13 +66,13 @@ class Machine:
         return (self.left, self.right) if self.left else ()
 
     @cached_property
-    def outputs(self) -> tuple[str, ...]:
+    def joints(self) -> tuple[Actuator, ...]:
         """Its motors besides the wheels."""
         motors = [motor.name for motor in self.description().actuators]
         if missing := [wheel for wheel in self.wheels if wheel not in motors]:
             raise WorldError(f"{where(self)}<machine> there is no motor '{missing[0]}' in '{Path(self.file).name}'; it has: "
                              f"{', '.join(motors) or 'none'}.")
-        return tuple(motor for motor in motors if motor not in self.wheels)
+        return tuple(Actuator(motor) for motor in motors if motor not in self.wheels)
 
     @cached_property
     def size(self) -> Size:

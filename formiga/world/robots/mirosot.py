@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from formiga.units import CM, MM
 from formiga.world.elements import choice, colour, duration, element, integer, length, number, numbers
-from formiga.world.loose import rectangle
+from formiga.world.movables import rectangle
 
 
 @element("mirosot", role="robot")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from formiga.units import CM
+from formiga.world.contract import Actuator
 from formiga.world.elements import choice, colour, element, integer, length, number
 
 
@@ -52,9 +53,9 @@ class SBot:
         return self.top_wheel_speed * self.wheel_radius
 
     @property
-    def outputs(self) -> tuple[str, ...]:
-        """Motors besides the wheels: rad/s of turret and arm, and the gripper, closed above 0.5."""
-        return "turret", "arm", "grip"
+    def joints(self) -> tuple[Actuator, ...]:
+        """Turret and arm take rad/s, the gripper closes above 0.5."""
+        return Actuator("turret"), Actuator("arm"), Actuator("grip", "switch")
 
     @property
     def arm_pivot(self) -> tuple[float, float]:

@@ -84,16 +84,16 @@ def put(b, x, y, heading, bodies, room):
 
 
 @kernel(inner=True, forceinline=True)
-def load(w, position, heading, motion, loose, bodies, room):
+def load(w, position, heading, velocity, movables, bodies, room):
     """From the state into the working memory."""
     N, moving, mark = bodies.robots, room.moving, room.mark
     for b in range(moving.shape[0]):
         mark[b, HIT], mark[b, PRESSED], mark[b, BOUNCES] = False, False, 0
         if b < N:
             moving[b, X], moving[b, Y], moving[b, HEADING] = position[w, b, 0], position[w, b, 1], heading[w, b]
-            moving[b, VX], moving[b, VY], moving[b, SPIN] = motion[w, b, 0], motion[w, b, 1], motion[w, b, 2]
+            moving[b, VX], moving[b, VY], moving[b, SPIN] = velocity[w, b, 0], velocity[w, b, 1], velocity[w, b, 2]
         else:
-            row = loose[w, b - N]
+            row = movables[w, b - N]
             moving[b, X], moving[b, Y], moving[b, HEADING] = row[0], row[1], row[2]
             moving[b, VX], moving[b, VY], moving[b, SPIN] = row[3], row[4], row[5]
             moving[b, ROLL_X], moving[b, ROLL_Y] = row[6], row[7]
@@ -110,18 +110,18 @@ def stand_all(bodies, room):
 
 
 @kernel(inner=True, forceinline=True)
-def store(w, position, heading, motion, wheels, loose, bodies, room):
+def store(w, position, heading, velocity, wheels, movables, bodies, room):
     """From the working memory into the state; wheels as they turn now."""
     N, moving, fact = bodies.robots, room.moving, bodies.fact
     for b in range(moving.shape[0]):
         if b < N:
             position[w, b, 0], position[w, b, 1], heading[w, b] = moving[b, X], moving[b, Y], moving[b, HEADING]
-            motion[w, b, 0], motion[w, b, 1], motion[w, b, 2] = moving[b, VX], moving[b, VY], moving[b, SPIN]
+            velocity[w, b, 0], velocity[w, b, 1], velocity[w, b, 2] = moving[b, VX], moving[b, VY], moving[b, SPIN]
             ahead = moving[b, VX] * cos(moving[b, HEADING]) + moving[b, VY] * sin(moving[b, HEADING])
             half = 0.5 * moving[b, SPIN] * fact[b, BASE]
             wheels[w, b, 0], wheels[w, b, 1] = ahead - half, ahead + half
         else:
-            row = loose[w, b - N]
+            row = movables[w, b - N]
             row[0], row[1], row[2] = moving[b, X], moving[b, Y], moving[b, HEADING]
             row[3], row[4], row[5] = moving[b, VX], moving[b, VY], moving[b, SPIN]
             row[6], row[7] = moving[b, ROLL_X], moving[b, ROLL_Y]
@@ -388,7 +388,7 @@ def look_around(h, time, base, rules, w, orders, alive, shapes, near, joints, bo
 
 @kernel()
 def advance_all(rules, limit, end_at_limit, orders, wheel_radius, wheels, wheel_angle, alive, crashed, crashes, done, step,
-                unresolved, position, heading, motion, loose, joints, shapes, near, bodies, room, grid, log):
+                unresolved, position, heading, velocity, movables, joints, shapes, near, bodies, room, grid, log):
     """One control period of every world that has not ended, driven by orders (W, N, 2); then clocks and crashes.
 
     Only active bodies, which could meet something, go in substeps; the others wait at time `base` and leap at the end.
@@ -401,7 +401,7 @@ def advance_all(rules, limit, end_at_limit, orders, wheel_radius, wheels, wheel_
             for i in range(N):
                 wheels[w, i, 0] = wheels[w, i, 1] = 0.0
             continue
-        load(w, position, heading, motion, loose, bodies, room)
+        load(w, position, heading, velocity, movables, bodies, room)
         log.count[w] = 0
         time, base, substeps, deepest = 0.0, 0.0, 0, 0.0
         near_ones(w, 0.0, rules, orders, alive, shapes, near, joints, bodies, room, grid)
@@ -462,7 +462,7 @@ def advance_all(rules, limit, end_at_limit, orders, wheel_radius, wheels, wheel_
                 note(w, point[k, MIDDLE_X], point[k, MIDDLE_Y], point[k, NORMAL_X], point[k, NORMAL_Y], j, contact[k, ONE],
                      contact[k, OTHER], log)
         count[SUBSTEPS] = substeps
-        store(w, position, heading, motion, wheels, loose, bodies, room)
+        store(w, position, heading, velocity, wheels, movables, bodies, room)
         gap = -1.0 if lost > 0 else deepest
         unresolved[w] += gap < -1e-4
         step[w] += 1

@@ -45,7 +45,7 @@ def along_part(ox, oy, ux, uy, p, corners):
 
 
 @kernel()
-def cast_bodies(position, heading, motion, loose, first, last, near, ox, oy, ux, uy, far, reach, bodies, room, out):
+def cast_bodies(position, heading, velocity, movables, first, last, near, ox, oy, ux, uy, far, reach, bodies, room, out):
     """Distances out (W, n, B) of robots first..last along their beams; infinity where nothing is within reach.
 
     (ox, oy), (ux, uy): where each beam starts and points, in the robot's frame; far: no point of a beam is further from the
@@ -54,7 +54,7 @@ def cast_bodies(position, heading, motion, loose, first, last, near, ox, oy, ux,
     moving, fact, first_part, P = room.moving, bodies.fact, bodies.first_part, bodies.radius.shape[0]
     count = moving.shape[0]
     for w in range(position.shape[0]):
-        load(w, position, heading, motion, loose, bodies, room)
+        load(w, position, heading, velocity, movables, bodies, room)
         for b in range(count):
             moving[b, COS], moving[b, SIN] = cos(moving[b, HEADING]), sin(moving[b, HEADING])
             stand(b, bodies, room)

@@ -13,8 +13,8 @@ from formiga.engine.planar.impulse.outline import Corner, convex_parts, inertia,
 from formiga.engine.planar.impulse.parts import Corners
 from formiga.errors import WorldError, suggest
 from formiga.world.elements import of, where
-from formiga.world.loose import GRAVITY, JOINTS, Ball, Pin
 from formiga.world.model import World
+from formiga.world.movables import GRAVITY, JOINTS, Ball, Pin
 
 WHEELS, SLIDING, BALL, SLAB = 0, 1, 2, 3   # how a body stands on the floor
 PIN, WELD = 1.0, 2.0
@@ -110,7 +110,7 @@ class Grid(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """A row of State.joints."""
+    """A row of State.own.couplings."""
 
     kind: float            # 0: none, PIN, WELD
     one: float             # number of the body
@@ -126,7 +126,7 @@ class Joint(NamedTuple):
 def bodies(world: World) -> Bodies:
     """The table of a world's bodies."""
     things = [(group.robot, where(group), group.name, group.count) for group in world.groups if group.count]
-    things += [(thing, where(thing), thing.name, 1) for thing in world.loose]
+    things += [(thing, where(thing), thing.name, 1) for thing in world.movables]
     counts = [count for *_, count in things]
     built = [_body(thing, f"{place}'{name}': ", substep_of(world), world.dt) for thing, place, name, _ in things]
     each = np.repeat(np.arange(len(things)), counts)  # of each body, which of these it is: a million robots are one row
@@ -230,17 +230,21 @@ def _distances(corners: list[Corner]) -> list[float]:
     return [nx * (x - mx) + ny * (y - my) for x, y, nx, ny in with_normals(corners)]
 
 
-def loose_start(world: World) -> Any:
-    """The rows of State.loose at the start (M, 8)."""
-    return np.array([(thing.x, thing.y, getattr(thing, "heading", 0.0), getattr(thing, "vx", 0.0), getattr(thing, "vy", 0.0),
-                      0.0, 0.0, 0.0) for thing in world.loose]).reshape(-1, 8)
+def movables_start(world: World) -> Any:
+    """The rows of State.movables at the start (M, 8)."""
+    return np.array([(*start_of(thing), 0.0, 0.0, 0.0) for thing in world.movables]).reshape(-1, 8)
 
 
-def joints_start(world: World, position: Any, heading: Any, loose: Any) -> Any:
-    """The rows of State.joints (J, 8) of one world in which robots stand at position (N, 2) and look along heading (N,)."""
+def start_of(thing: Any) -> tuple[float, ...]:
+    """x y heading vx vy of a movable thing at the start."""
+    return thing.x, thing.y, thing.heading, thing.vx, thing.vy
+
+
+def joints_start(world: World, position: Any, heading: Any, movables: Any) -> Any:
+    """The rows of State.own.couplings (J, 8) of one world in which robots stand at position (N, 2) and look along heading (N,)."""
     joints = [thing for thing in world.things if isinstance(thing, JOINTS)]
-    names = [f"{group.name}.{i}" for group in world.groups for i in range(group.count)] + [thing.name for thing in world.loose]
-    at = np.concatenate([np.column_stack([position, heading]), loose[:, :3]])
+    names = [f"{group.name}.{i}" for group in world.groups for i in range(group.count)] + [thing.name for thing in world.movables]
+    at = np.concatenate([np.column_stack([position, heading]), movables[:, :3]])
     rows = []
     for joint in joints:
         for end in (joint.one, joint.other):
@@ -288,4 +292,4 @@ def make_grid(table: Bodies, region: Any) -> Grid:
     return Grid(np.zeros((1, B, 2)), make(1, B, region, 2.0 * table.widest))
 
 
-__all__ = ["Bodies", "Grid", "Joint", "Room", "bodies", "joints_start", "loose_start", "make_grid", "make_room", "substep_of"]
+__all__ = ["Bodies", "Grid", "Joint", "Room", "bodies", "joints_start", "movables_start", "make_grid", "make_room", "substep_of"]

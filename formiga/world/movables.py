@@ -40,6 +40,9 @@ class Ball:
     colour: str = colour("#e87d1e")
     name: str = name("ball")
 
+    heading: ClassVar[float] = 0.0
+    outline: ClassVar[None] = None
+
     PROFILES: ClassVar[dict[str, dict[str, Any]]] = {
         "mirosot": {},
         "golf": {"mass": 0.0459, "felt": True},
@@ -64,6 +67,12 @@ class Puck:
     colour: str = colour("#c9a227")
     name: str = name("puck")
 
+    heading: ClassVar[float] = 0.0
+    vx: ClassVar[float] = 0.0
+    vy: ClassVar[float] = 0.0
+    felt: ClassVar[bool] = True
+    outline: ClassVar[None] = None
+
 
 @element("block", role="thing")
 @dataclass(frozen=True)
@@ -83,6 +92,10 @@ class Block:
     height: float = length(8.0 * CM, above=0.0)
     colour: str = colour("#8c6d46")
     name: str = name("block")
+
+    vx: ClassVar[float] = 0.0
+    vy: ClassVar[float] = 0.0
+    felt: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if (self.points is None) != (self.width > 0.0 and self.depth > 0.0) or (self.points and self.width + self.depth > 0.0):
@@ -118,7 +131,7 @@ class Pin:
     name: str = name("pin")
 
 
-LOOSE = (Ball, Puck, Block)
+MOVABLES = (Ball, Puck, Block)
 JOINTS = (Weld, Pin)
 
 

@@ -1,0 +1,161 @@
+"""What the robots of a group shall do until the next step, how it is checked, and how several that order are merged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from formiga.errors import WorldError
+from formiga.sense import Readings
+from formiga.state import Floats
+from formiga.world.contract import channels, joint_names
+from formiga.world.elements import of, where
+from formiga.world.model import Group
+
+
+@dataclass(frozen=True)
+class Orders:
+    """One array over (worlds, robots of the group, ...) for each part of a robot, or None: as before.
+
+    In orders that come from outside, a number that is NaN leaves that part of that robot to its controller.
+    """
+
+    drive: Any = None      # (W, n, D) one number for each channel of `robot.drive`, such as the rim speeds of two wheels in m/s
+    joints: Any = None     # (W, n, K) one for each of `robot.joints`, in the unit of its mode
+    leds: Any = None       # (W, n, lights, 3) 0..255
+    message: Any = None    # (W, n, numbers) for robots with a link
+
+
+def as_orders(group: Group, worlds: int, given: Any, place: str = "", *, open: bool = False) -> Orders:
+    """Orders from what a controller returned or a caller gave, checked. Numbers for the drive alone are a short form.
+
+    open: NaN is allowed, and leaves a robot's drive or a joint to its controller.
+    """
+    if (type(given) is np.ndarray and given.dtype == np.float64 and given.shape == (worlds, group.count, 2)
+            and not open and channels(group.robot) == 2):
+        return Orders(given)
+    orders = given if isinstance(given, Orders) else Orders(given)
+    if orders.message is not None:
+        raise WorldError(f"{place}the robots of '{group.name}' have no link to send a message with.")
+    drive, joints, leds = orders.drive, orders.joints, orders.leds
+    if drive is not None:
+        drive = _numbers(group, "drive", drive, (worlds, group.count, channels(group.robot)), place)
+        if open:
+            _refuse_half_open(group, drive)
+    if joints is not None:
+        joints = _numbers(group, "joints", joints, (worlds, group.count, len(group.robot.joints)), place)
+        _refuse_out_of_range(group, joints, place, open)
+    if leds is not None:
+        leds = _lights(group, worlds, leds, place)
+    return Orders(drive, joints, leds)
+
+
+def merge(above: Orders, below: Orders | None) -> Orders:
+    """`above`, and where it says nothing (None, or NaN for a robot's drive or for one joint) what `below` says."""
+    if below is None:
+        return above
+    return Orders(_over(above.drive, below.drive), _over(above.joints, below.joints),
+                  above.leds if above.leds is not None else below.leds,
+                  above.message if above.message is not None else below.message)
+
+
+def merge_all(above: dict[str, Orders], below: dict[str, Orders]) -> dict[str, Orders]:
+    """The same for groups by name."""
+    return below | {name: merge(orders, below.get(name)) for name, orders in above.items()}
+
+
+def settle(orders: Orders, before: Floats, width: int) -> Orders:
+    """Orders in which nothing is open: a drive that nothing orders stands still, a joint keeps its command in `before`.
+
+    before (W, n, K), width: numbers that the drive takes.
+    """
+    drive, joints = orders.drive, orders.joints
+    if drive is None:
+        drive = np.zeros((*before.shape[:2], width))
+    elif np.isnan(drive).any():
+        drive = np.where(np.isnan(drive), 0.0, drive)
+    if joints is not None and np.isnan(joints).any():
+        joints = np.where(np.isnan(joints), before[..., : joints.shape[2]] if before.shape[2] else 0.0, joints)
+    return replace(orders, drive=drive, joints=joints)
+
+
+def _over(above: Any, below: Any) -> Any:
+    if above is None or below is None:
+        return below if above is None else above
+    open = np.isnan(above)
+    return np.where(open, below, above) if open.any() else above
+
+
+def _numbers(group: Group, what: str, given: Any, shape: tuple[int, ...], place: str) -> Floats:
+    names = joint_names(group.robot) if what == "joints" else group.robot.drive.channels if group.robot.drive else ()
+    if not names:
+        raise WorldError(f"{place}the robots of '{group.name}' have no {what} to be told anything.")
+    described = f"{place}the orders of '{group.name}' for {'its drive' if what == 'drive' else 'joints'} ({', '.join(names)})"
+    try:
+        values = np.asarray(given)
+        if values.dtype.kind not in "iufb":
+            raise TypeError
+        values = values.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as wrong:
+        raise WorldError(f"{described} must be an array of numbers (worlds, robots, {len(names)}), not "
+                         f"{type(given).__name__}.") from wrong
+    if values.shape != shape:
+        raise WorldError(f"{described} must have the shape (worlds, robots, {len(names)}) = {shape}, not {values.shape}.")
+    return values
+
+
+def _refuse_half_open(group: Group, drive: Floats) -> None:
+    free = np.isnan(drive)
+    if (odd := np.argwhere(free.any(axis=2) != free.all(axis=2))).size:
+        raise WorldError(f"the orders of '{group.name}' for the drive of robot {odd[0, 1]} are numbers and NaN. Give all "
+                         "numbers, or make all NaN: then its controller drives it.")
+    if (odd := np.argwhere(np.isinf(drive))).size:
+        raise WorldError(f"an order of '{group.name}' for the drive of robot {odd[0, 1]} is infinite.")
+
+
+def _refuse_out_of_range(group: Group, joints: Floats, place: str, open: bool) -> None:
+    known = ~np.isnan(joints) if open else np.isfinite(joints)
+    if (odd := np.argwhere(np.isinf(joints) | ~known if not open else np.isinf(joints))).size:
+        _, robot, joint = odd[0]
+        raise WorldError(f"{place}the order for joint '{group.robot.joints[joint].name}' of robot {robot} of '{group.name}' is "
+                         f"not a number: {joints[tuple(odd[0])]}.")
+    low, high = (np.array([side(joint) for joint in group.robot.joints]) for side in (_low, _high))
+    if (odd := np.argwhere((joints < low) | (joints > high))).size:
+        _, robot, joint = odd[0]
+        motor = group.robot.joints[joint]
+        raise WorldError(f"{place}the order for joint '{motor.name}' of robot {robot} of '{group.name}' is "
+                         f"{joints[tuple(odd[0])]:g}; it takes {motor.low:g} to {motor.high:g} ({motor.mode}).")
+
+
+def _low(motor: Any) -> float:
+    return float(motor.low)
+
+
+def _high(motor: Any) -> float:
+    return float(motor.high)
+
+
+def _lights(group: Group, worlds: int, given: Any, place: str) -> Any:
+    lights, colours = group.robot.leds, np.asarray(given)
+    if colours.dtype.kind not in "iuf" or not ((colours >= 0) & (colours <= 255)).all():
+        raise WorldError(f"{place}the lights of '{group.name}' must be numbers from 0 to 255.")
+    try:
+        return np.broadcast_to(colours, (worlds, group.count, lights, 3)).astype(np.uint8)
+    except ValueError as wrong:
+        raise WorldError(f"{place}the lights of '{group.name}' must have the shape (worlds, robots, {lights}, 3), not "
+                         f"{colours.shape}.") from wrong
+
+
+def bad_order(group: Group, world: int, robot: int, readings: Readings | None) -> WorldError:
+    """The complaint about a drive order that is not a finite number: of the sensor first, if it read such a number itself."""
+    ordered = f"the controller of '{group.name}' ordered a wheel speed that is not a number, for robot {robot}."
+    for test in (np.isnan, np.isinf):
+        for sensor in group.sensors:
+            reading = (readings or {}).get(group.name, {}).get(sensor.name)
+            if reading is not None and reading.dtype.kind == "f" and (found := test(reading[world, robot])).any():
+                value = reading[world, robot][found].flat[0]
+                return WorldError(f"{where(sensor)}the sensor '{sensor.name}' (<{of(sensor).tag}>) of '{group.name}' read "
+                                  f"{value} for robot {robot}, and {ordered}")
+    return WorldError(f"{where(group.controller)}{ordered}")

@@ -1,0 +1,27 @@
+"""What an engine takes: one command for all robots of all worlds, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formiga.state import Floats, State
+
+
+@dataclass(frozen=True)
+class Command:
+    """Orders of all groups, checked, cut at limits, with the noise of motors. Each robot uses the first columns of its own."""
+
+    drive: Floats                            # (W, N, D) in the units of each drive's channels; zero: stands still
+    joints: Floats | None = None             # (W, N, K) in the unit of each joint's mode; None: as before
+    leds: NDArray[np.uint8] | None = None    # (W, N, L, 3); None: as before
+
+    def keep(self, state: State) -> None:
+        """Write what lasts until the next command into the state: joint commands and lights. Ended worlds keep what they had."""
+        running = ~state.done
+        if self.joints is not None:
+            state.joint_command[running] = self.joints[running]
+        if self.leds is not None:
+            state.leds[running] = self.leds[running]
