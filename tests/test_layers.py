@@ -30,7 +30,7 @@ LAYERS: list[set[str]] = [
     {"compiled"},
     {"loop"},
     {"supervisor"},
-    {"link"},
+    {"link", "pool"},
     {"rollout"},
     {"record", "view"},
     {"locate", "plan", "swarm", "evolve", "soccer"},

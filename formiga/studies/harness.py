@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.table import Table
 
 from formiga.errors import FormigaError
-from formiga.evolve.crew import crew
 from formiga.files import write_whole
+from formiga.pool import pool
 
 # Where the number on the left comes from, and what its column is called. They are never mixed in one table.
 ORIGINS = {
@@ -96,7 +96,7 @@ def run(name: str, study: Any, full: bool, jobs: int, json_path: str | None, out
             raise FormigaError(f"{out}: cannot be made a folder ({wrong.strerror}).") from wrong
     began = time.perf_counter()
     rows: list[Row] = []
-    with crew(jobs, cluster) as workers, console.status(f"study {name} ...") as status:
+    with pool(jobs, cluster) as workers, console.status(f"study {name} ...") as status:
         for row in study.rows(full, workers):
             rows.append(row)
             status.update(f"study {name}: {len(rows)} rows, {row.claim}")

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import mannwhitneyu
 
-from formiga.evolve.crew import Crew
 from formiga.evolve.search import best_first
+from formiga.pool import Pool
 from formiga.rollout import genes, rollout
 from formiga.state import Floats
 from formiga.studies.bootstrap import published
@@ -68,7 +68,7 @@ class Study:
         self.budget = QUICK
         self.outcomes: dict[str, list[Outcome]] = {policy: [] for policy in POLICIES}
 
-    def rows(self, full: bool, workers: Crew) -> Iterator[Row]:
+    def rows(self, full: bool, workers: Pool) -> Iterator[Row]:
         """Evolve, a row for each run as it ends; then the claims."""
         self.budget = FULL if full else QUICK
         self.RUNS = self.budget.runs

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from formiga.evolve.crew import Crew
+from formiga.pool import Pool
 from formiga.soccer import league
 from formiga.studies.harness import Row, compare
 from formiga.studies.soccer import fig7, game, physics, published
@@ -18,7 +18,7 @@ from formiga.units import CM
 RUNS = 20
 
 
-def rows(full: bool, workers: Crew) -> Iterator[Row]:
+def rows(full: bool, workers: Pool) -> Iterator[Row]:
     """All claims; `full` drives for 10 minutes and plays whole games."""
     yield from sizes()
     yield from physics.impulse_table()

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from formiga.evolve.crew import Crew
+from formiga.pool import Pool
 from formiga.studies.harness import Row
 from formiga.studies.swarmbot3d import chains, desk, robot, sensing, speed, swarm
 
@@ -31,7 +31,7 @@ class Study:
         self.took: speed.Seconds = {}
         self.thesis: speed.Seconds = {}
 
-    def rows(self, full: bool, workers: Crew) -> Iterator[Row]:
+    def rows(self, full: bool, workers: Pool) -> Iterator[Row]:
         """All claims; quick has fewer seeds and says how many, full has 20 and an hour on hills."""
         seeds = dict.fromkeys(QUICK, FULL) if full else QUICK
         self.RUNS = max(seeds.values())

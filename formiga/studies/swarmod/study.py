@@ -16,8 +16,8 @@ import numpy as np
 
 from formiga import loop
 from formiga.engine.beams import ring
-from formiga.evolve.crew import Crew
 from formiga.geometry import crossing
+from formiga.pool import Pool
 from formiga.sense import infrared_table
 from formiga.sense.proximity import SBOT_ANGLES, Proximity
 from formiga.studies.harness import Row, at_most, compare, reported
@@ -33,7 +33,7 @@ RUNS = 1
 CORNER = (Wall((0.0, 0.0, 5.0, 0.0)), Wall((0.0, 0.0, 0.0, 5.0)))
 
 
-def rows(full: bool, workers: Crew) -> Iterator[Row]:
+def rows(full: bool, workers: Pool) -> Iterator[Row]:
     """All claims; `full` takes ten times as many random cases."""
     many = 10 if full else 1
     yield from beams_against_a_wall()
