@@ -114,7 +114,9 @@ class Simulation:
 
         Where everything in the world has a kernel, the same kernels run as one compiled call, with the same bits.
         """
-        if not orders and orders is None and self.advance(1):
+        if orders is not None and not isinstance(orders, dict):
+            raise WorldError(f"orders must be a dict of group -> array or Orders, not {type(orders).__name__}.")
+        if not orders and self.advance(1):
             return
         refuse_others(self.state, self._kinds)
         told = self._told(orders)                                          # refused, if at all, before a controller decides
@@ -198,8 +200,6 @@ class Simulation:
 
     def _told(self, orders: dict[str, Any] | None) -> dict[str, Orders]:
         """Orders that come from outside, checked."""
-        if orders is not None and not isinstance(orders, dict):
-            raise WorldError(f"orders must be a dict of group -> array or Orders, not {type(orders).__name__}.")
         return {name: control.as_orders(self.world.group(name), self.state.worlds, given, open=True)
                 for name, given in (orders or {}).items()}
 

@@ -28,8 +28,8 @@ def world(controller="<braitenberg/>", contact="reposition", limit=0, at="end"):
 
 
 def assert_same(one, other):
-    for name in ARRAYS:
-        assert np.array_equal(getattr(one.state, name), getattr(other.state, name), equal_nan=True), name
+    for name, values in one.state.arrays().items():
+        assert np.array_equal(values, other.state.arrays()[name], equal_nan=True), name
 
 
 def both(described, steps=40, **given):

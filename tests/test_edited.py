@@ -122,7 +122,7 @@ def test_a_robot_that_is_removed_leaves_the_others_as_they_are():
     before, pose = run.state, run.readings["swarm"]["odometry"].copy()
     kept = [0, 2, 3, 4, 5, 6]
     after = edit(run, with_group(run.world, 0, count=3), kept)
-    for name in ("position", "heading", "wheels", "wheel_angle", "leds", "crashed", "crashes", "alive"):
+    for name in ("position", "heading", "drive", "wheel_angle", "leds", "crashed", "crashes", "alive"):
         assert np.array_equal(getattr(after.state, name), getattr(before, name)[:, kept]), name
     assert after.state.step == before.step == 30 and after.state.key == before.key
     assert np.array_equal(after.state.memory["swarm/<controller>", "neurons"],

@@ -1,12 +1,41 @@
-"""The few relations between points, segments and discs, beside shapely and closed forms."""
+"""Geometry of the plane beside shapely and closed forms; rotations in space beside scipy and MuJoCo."""
 
+import mujoco
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 from shapely.geometry import LineString, Point
 
-from formiga.geometry import crossing, enters_capsule, enters_disc, lattice_index, nearest_on_segment, passes_disc
+from formiga.geometry import (
+    IDENTITY,
+    about,
+    about_z,
+    between,
+    conjugate,
+    crossing,
+    enters_capsule,
+    enters_disc,
+    from_euler,
+    lattice_index,
+    matrix,
+    multiply,
+    nearest_on_segment,
+    normalized,
+    passes_disc,
+    relative,
+    rotate,
+    rotate_back,
+    to_body,
+    to_euler,
+    to_world,
+    up_axis,
+    wrap,
+    wrapped,
+    yaw,
+    yaw_of,
+)
 
 place = st.floats(-2.0, 2.0, allow_subnormal=False).map(lambda v: round(v, 6))
 points = st.tuples(place, place)
@@ -71,3 +100,109 @@ def test_a_way_passes_a_disc_if_it_comes_nearer_than_it_began(p, d, c, r):
                                          (float("inf"), 6), (float("-inf"), 0), (float("nan"), 0)])
 def test_every_number_has_a_cell(value, cell):
     assert lattice_index(value, 7) == cell
+
+
+# -- rotations --------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def pairs(rng):
+    """Random rotations (5, 40, 4), the same as scipy has them, and vectors (5, 40, 3)."""
+    q = normalized(rng.normal(size=(5, 40, 4)))
+    return q, Rotation.from_quat(q.reshape(-1, 4), scalar_first=True), rng.normal(size=(5, 40, 3))
+
+
+def same_rotation(ours, theirs):
+    """q and -q are the same rotation."""
+    return np.abs((ours.reshape(-1, 4) * theirs.as_quat(scalar_first=True)).sum(axis=-1)) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_vector_is_rotated_as_by_scipy_and_back(pairs):
+    q, theirs, vector = pairs
+    there = rotate(q, vector)
+    np.testing.assert_allclose(there.reshape(-1, 3), theirs.apply(vector.reshape(-1, 3)), atol=1e-12)
+    np.testing.assert_allclose(rotate_back(q, there), vector, atol=1e-12)
+    np.testing.assert_allclose(rotate_back(q, vector).reshape(-1, 3), theirs.inv().apply(vector.reshape(-1, 3)), atol=1e-12)
+
+
+def test_one_rotation_serves_many_vectors_and_one_vector_many_rotations(pairs):
+    q, _, vector = pairs
+    np.testing.assert_array_equal(rotate(q[0, 0], vector), [[rotate(q[0, 0], v) for v in row] for row in vector])
+    np.testing.assert_array_equal(rotate(q, vector[0, 0]), [[rotate(each, vector[0, 0]) for each in row] for row in q])
+
+
+def test_a_product_is_the_first_rotation_and_then_the_second(pairs):
+    q, theirs, vector = pairs
+    assert same_rotation(multiply(q, q[::-1]), theirs * Rotation.from_quat(q[::-1].reshape(-1, 4), scalar_first=True))
+    np.testing.assert_allclose(rotate(multiply(q, q[::-1]), vector), rotate(q, rotate(q[::-1], vector)), atol=1e-12)
+    np.testing.assert_allclose(multiply(q, conjugate(q)), np.broadcast_to(IDENTITY, q.shape), atol=1e-12)
+    np.testing.assert_allclose(multiply(q, relative(q, q[::-1])), q[::-1], atol=1e-12)
+
+
+def test_a_matrix_is_that_of_scipy_and_its_last_column_is_the_axis_that_points_up(pairs):
+    q, theirs, _ = pairs
+    np.testing.assert_allclose(matrix(q).reshape(-1, 3, 3), theirs.as_matrix(), atol=1e-12)
+    np.testing.assert_allclose(up_axis(q), matrix(q)[..., 2], atol=1e-12)
+
+
+def test_euler_angles_are_about_x_then_y_then_z_of_the_world(rng):
+    angles = rng.uniform((-3.1, -1.5, -3.1), (3.1, 1.5, 3.1), (200, 3))
+    q = from_euler(*angles.T)
+    assert same_rotation(q, Rotation.from_euler("xyz", angles))
+    np.testing.assert_allclose(np.stack(to_euler(q), axis=-1), angles, atol=1e-9)
+    np.testing.assert_allclose(yaw(q), angles[:, 2], atol=1e-9)
+    assert to_euler(from_euler(0.0, np.pi / 2, 0.0))[1] == pytest.approx(np.pi / 2)  # no arcsine of more than 1
+
+
+def test_an_axis_of_any_length_gives_its_rotation_and_one_of_no_length_none(rng):
+    axis, angle = rng.normal(size=(200, 3)), rng.uniform(-6.0, 6.0, 200)
+    unit = axis / np.linalg.norm(axis, axis=1, keepdims=True)
+    assert same_rotation(about(axis, angle), Rotation.from_rotvec(unit * angle[:, None]))
+    np.testing.assert_array_equal(about((0.0, 0.0, 0.0), 1.0), IDENTITY)
+    np.testing.assert_allclose(about_z(angle), about((0.0, 0.0, 2.0), angle), atol=1e-15)
+
+
+def test_a_heading_is_found_again_between_minus_pi_and_pi(rng):
+    headings = rng.uniform(-10.0, 10.0, (4, 50))
+    expected = np.arctan2(np.sin(headings), np.cos(headings))
+    np.testing.assert_allclose(yaw(about_z(headings)), expected, atol=1e-12)
+    np.testing.assert_allclose([[wrapped(h) for h in row] for row in headings], expected, atol=1e-12)
+    np.testing.assert_allclose(wrap(headings), expected, atol=1e-12)
+    assert wrap(np.pi) == -np.pi == wrap(-np.pi)
+
+
+def test_the_yaw_of_kernels_is_the_yaw_of_arrays(pairs):
+    """But for the last bit: numpy has its own arcus tangent."""
+    q, _, _ = pairs
+    np.testing.assert_allclose([[yaw_of(*each) for each in row] for row in q], yaw(q), rtol=1e-15)
+
+
+def test_a_pose_takes_points_to_the_world_and_back(pairs):
+    q, theirs, point = pairs
+    pose = np.concatenate([point[::-1], q], axis=-1)
+    there = to_world(pose, point)
+    np.testing.assert_allclose((there - point[::-1]).reshape(-1, 3), theirs.apply(point.reshape(-1, 3)), atol=1e-12)
+    np.testing.assert_allclose(to_body(pose, there), point, atol=1e-12)
+
+
+def test_half_way_between_two_rotations_is_the_short_way(rng):
+    axis, start = rng.normal(size=3), normalized(rng.normal(size=4))
+    end = -multiply(about(axis, 0.8), start)  # the sign says nothing about the rotation
+    assert abs(between(start, end, 0.5) @ multiply(about(axis, 0.4), start)) == pytest.approx(1.0)
+    np.testing.assert_allclose(between(start, end, 0.0), start, atol=1e-15)
+    np.testing.assert_allclose(between(start, end, 1.0), -end, atol=1e-15)
+
+
+def test_the_spatial_engine_gets_the_numbers_that_mujoco_computes_to_the_last_bit(rng):
+    """So its worlds are the same whichever of the two computes. Only the sign of a zero may differ."""
+    for k in range(300):
+        p, q, v = normalized(rng.normal(size=4)), normalized(rng.normal(size=4)), rng.normal(size=3)
+        angles = rng.uniform(-4.0, 4.0, 3) * (rng.random(3) > 0.5)
+        if k % 3 == 0:
+            q = about_z(angles[0])
+        product, turned, axes, euler = np.empty(4), np.empty(3), np.empty(9), np.empty(4)
+        mujoco.mju_mulQuat(product, p, q)
+        mujoco.mju_rotVecQuat(turned, v, q)
+        mujoco.mju_quat2Mat(axes, q)
+        mujoco.mju_euler2Quat(euler, angles[::-1].copy(), "zyx")
+        ours = multiply(p, q), rotate(q, v), matrix(q).ravel(), from_euler(*angles)
+        for one, other in zip(ours, (product, turned, axes, euler), strict=True):
+            np.testing.assert_array_equal(one, other)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -87,6 +89,39 @@ def test_a_change_in_what_a_kernel_calls_compiles_it_again(compiled, tmp_path, b
     assert number == result and int(compiled_now) >= 2
 
 
+def test_a_kernel_in_any_folder_runs_what_its_callees_are_now(compiled, tmp_path):
+    """Nothing lists the files or folders that hold kernels: a package that was made a minute ago is as good as ours.
+
+    Each form of the callee is tried in a process of its own, and the first form again at the end: it is still kept.
+    """
+    package, deeper = tmp_path / "fresh", tmp_path / "fresh" / "deeper"
+    deeper.mkdir(parents=True)
+    for folder in (package, deeper):
+        (folder / "__init__.py").touch()
+    (package / "outer.py").write_text(OUTER.replace("from inner import", "from fresh.deeper.inner import"))
+    (tmp_path / "outer.py").write_text("import runpy; runpy.run_module('fresh.outer', run_name='__main__')")
+    (tmp_path / "home").symlink_to(compiled / "home")
+    results = []
+    for callee in (INNER, INNER.replace("FACTOR = 2", "FACTOR = 5"), INNER.replace("FACTOR * x", "FACTOR - x"), INNER):
+        (deeper / "inner.py").write_text(callee)
+        shutil.rmtree(deeper / "__pycache__", ignore_errors=True)  # it goes by seconds, and this test is quicker
+        results.append(run(tmp_path).split())
+    assert [number for number, _ in results] == ["9.0", "18.0", "6.0", "9.0"]
+    assert results[-1][1] == "0" and all(int(made) > 0 for _, made in results[1:3])
+
+
+def test_no_file_of_ours_compiles_by_another_way_than_kernel():
+    """`numba.njit` alone would keep a kernel under the name of its own file, and run old versions of what it calls."""
+    root = Path(formiga.__file__).parent
+    others = {path.relative_to(root).as_posix() for path in root.rglob("*.py")
+              for node in ast.walk(ast.parse(path.read_text()))
+              if isinstance(node, ast.ImportFrom | ast.Import)
+              and any(name in {"njit", "jit", "vectorize", "guvectorize", "cfunc"} or name.startswith("numba.njit")
+                      for name in (alias.name for alias in node.names)
+                      if isinstance(node, ast.Import) or (node.module or "").startswith("numba"))}
+    assert others == {"kernels/__init__.py"}
+
+
 def test_a_kernel_is_linked_with_those_that_were_kept(compiled, tmp_path):
     """Also with one that has no form for Python."""
     (tmp_path / "inner.py").write_text(INNER)
@@ -146,8 +181,11 @@ class Mode(enum.IntEnum):
     FAST = 1
 def called(x, by=2.0):
     return x * by
+def one(x):
+    return x + 1
+both = (one, called)
 def drive(x):
-    return called(x) * consts.GAIN * consts.inner.DEEP + Mode.FAST
+    return both[0](x) + called(x) * consts.GAIN * consts.inner.DEEP + Mode.FAST
 """
 
 
@@ -155,6 +193,7 @@ def drive(x):
     ("GAIN = 0.05", "GAIN = 0.1", False),                  # of a module that the kernel refers to as consts.GAIN
     ("DEEP = 1", "DEEP = 2", False),                       # of a module in that module
     ("FAST = 1", "FAST = 2", False),                       # a member of an enumeration
+    ("x + 1", "x + 2", False),                             # a function in a tuple of functions
     ("by=2.0", "by=3.0", False),                           # what an argument is if it is not given
     ("OTHER = 1", "OTHER = 2", True)])                     # what the kernel does not use
 def test_all_values_that_a_kernel_refers_to_count(before, after, same):

@@ -77,7 +77,7 @@ def test_a_shipped_world_works_and_the_same_seed_gives_the_same_bits(name):
     assert world.name == name and len(world.doc) > 20 and "\n" not in world.doc
     first, again, other = (formiga.simulate(world, 5.0, seed=seed, worlds=2, threads=threads).state
                            for seed, threads in ((1, 1), (1, 2), (2, 1)))
-    for field in ("position", "heading", "wheels", "crashes"):
+    for field in ("position", "heading", "drive", "crashes"):
         np.testing.assert_array_equal(getattr(first, field), getattr(again, field))
     assert (first.step == round(5.0 / world.dt)).all()
     assert name in ("line", "pulling", "trough") or not np.array_equal(first.position, other.position)

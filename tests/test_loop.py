@@ -84,11 +84,11 @@ def test_a_robot_whose_wheels_are_not_a_number_is_left_to_its_controller_or_stan
 
 
 def test_wheels_from_outside_leave_the_lights_to_the_controller(own):
-    lit = own("controller", decide=lambda view: control.Orders(np.zeros((*view.shape, 2)), (9, 9, 9)))
+    lit = own("controller", decide=lambda view: control.Orders(np.zeros((*view.shape, 2)), leds=(9, 9, 9)))
     simulation = bench(SBot(), [(0, 0, 0)], controller=lit)
     simulation.step({"a": np.full((1, 1, 2), 0.05)})
     assert (simulation.state.leds == 9).all() and (simulation.state.drive == 0.05).all()
-    simulation.step({"a": control.Orders(np.full((1, 1, 2), 0.05), (1, 2, 3))})
+    simulation.step({"a": control.Orders(np.full((1, 1, 2), 0.05), leds=(1, 2, 3))})
     assert (simulation.state.leds == (1, 2, 3)).all()
 
 
@@ -96,11 +96,11 @@ def test_wheels_from_outside_leave_the_lights_to_the_controller(own):
     ({"b": np.zeros((2, 1, 2))}, "there is no group 'b'; there are: a"),
     ({"a": np.zeros((1, 2))}, r"shape \(worlds, robots, 2\) = \(2, 1, 2\), not \(1, 2\)"),
     ({"a": np.zeros((1, 1, 2))}, r"not \(1, 1, 2\)"),
-    ({"a": np.full((2, 1, 2), np.inf)}, "^a wheel speed of robot 0 of 'a' is infinite"),
-    ({"a": np.full((2, 1, 2), -np.inf)}, "^a wheel speed of robot 0 of 'a' is infinite"),
-    (np.zeros((2, 1, 2)), "wheels must be a dict of group -> array, not ndarray"),
-    (0.1, "wheels must be a dict of group -> array, not float"),
-    ({"a": np.array([[[0.1, 0.1]], [[0.1, np.nan]]])}, "one wheel speed of robot 0 of 'a' is not a number"),
+    ({"a": np.full((2, 1, 2), np.inf)}, "^an order of 'a' for the drive of robot 0 is infinite"),
+    ({"a": np.full((2, 1, 2), -np.inf)}, "^an order of 'a' for the drive of robot 0 is infinite"),
+    (np.zeros((2, 1, 2)), "orders must be a dict of group -> array or Orders, not ndarray"),
+    (0.1, "orders must be a dict of group -> array or Orders, not float"),
+    ({"a": np.array([[[0.1, 0.1]], [[0.1, np.nan]]])}, "drive of robot 0 are numbers and NaN"),
     ({"a": np.zeros((2, 1, 2)), "c": 0}, "there is no group 'c'"),
 ])
 def test_wheels_from_outside_that_make_no_sense_are_refused_and_nothing_moves(wheels, message):
@@ -113,8 +113,8 @@ def test_wheels_from_outside_that_make_no_sense_are_refused_and_nothing_moves(wh
     assert (simulation.state.step == 1).all()
 
 
-@pytest.mark.parametrize("given", [{"wheels": {"a": np.full((1, 1, 2), np.inf)}}, {"wheels": {"a": np.zeros((1, 2))}},
-                                   {"outputs": {"a": np.zeros((1, 1, 9))}}])
+@pytest.mark.parametrize("given", [{"a": np.full((1, 1, 2), np.inf)}, {"a": np.zeros((1, 2))},
+                                   {"a": control.Orders(joints=np.zeros((1, 1, 9)))}])
 def test_a_step_that_is_refused_leaves_what_controllers_remember_alone(given, own):
     def decide(view):
         view.memory("steps", np.zeros(view.shape))[...] += 1.0
@@ -124,7 +124,7 @@ def test_a_step_that_is_refused_leaves_what_controllers_remember_alone(given, ow
     for _ in range(3):
         simulation.step()
     with pytest.raises(WorldError):
-        simulation.step(**given)
+        simulation.step(given)
     assert simulation.state.memory["a/<controller>", "steps"].tolist() == [[3.0]]
 
 

@@ -54,7 +54,7 @@ def entries(section: str) -> dict[str, str]:
     if section in ROLES:
         return {tag: known.doc for tag, known in registered(ROLES[section]).items()}
     if section == "studies":
-        return dict(import_module("formiga.studies").STUDIES)
+        return dict(import_module("formiga.studies").known())
     return dict(import_module("formiga.benchmarks").BENCHES)
 
 

@@ -7,7 +7,6 @@ from importlib import import_module
 import click
 
 from formiga.cli import options
-from formiga.errors import FormigaError, suggest
 
 
 @click.command("study")
@@ -25,8 +24,6 @@ def command(name: str, quick: bool, jobs: int, cluster: str | None, json_path: s
     studies` shows the names.
     """
     studies = import_module("formiga.studies")
-    if name not in studies.STUDIES:
-        raise FormigaError(f"there is no study '{name}'.{suggest(name, studies.STUDIES)} "
-                           f"There are: {', '.join(studies.STUDIES)}.")
+    studies.require(name)
     options.refuse_unwritable(json_path)
     return int(studies.run(name, not quick, jobs, json_path, out, cluster))

@@ -36,6 +36,9 @@ def as_orders(group: Group, worlds: int, given: Any, place: str = "", *, open: b
     if (type(given) is np.ndarray and given.dtype == np.float64 and given.shape == (worlds, group.count, 2)
             and not open and channels(group.robot) == 2):
         return Orders(given)
+    if given is None:
+        raise WorldError(f"{place}the controller of '{group.name}' returned no orders. It returns `Orders`, or numbers (worlds, "
+                         f"robots, {channels(group.robot)}) for the drive.")
     orders = given if isinstance(given, Orders) else Orders(given)
     if orders.message is not None:
         raise WorldError(f"{place}the robots of '{group.name}' have no link to send a message with.")

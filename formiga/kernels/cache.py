@@ -129,10 +129,11 @@ def _describe(function: Any, found: dict[Any, str]) -> Iterator[tuple[str, str]]
     if function.__defaults__:
         yield f"{name} defaults", _value(function.__defaults__)
     for label, value in sorted({**known, **_attributes(known, _names(code))}.items()):
-        called = value.py_func if isinstance(value, Dispatcher) else value._defn if isinstance(value, _Intrinsic) else value
         yield f"{name} {label}", _value(value)
-        if isinstance(called, FunctionType):
-            yield from _describe(called, found)
+        for each in value if isinstance(value, tuple) else (value,):
+            called = each.py_func if isinstance(each, Dispatcher) else each._defn if isinstance(each, _Intrinsic) else each
+            if isinstance(called, FunctionType):
+                yield from _describe(called, found)
 
 
 def _attributes(known: dict[str, Any], names: set[str]) -> dict[str, Any]:

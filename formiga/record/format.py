@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from formiga.engine.parts import Part
 from formiga.errors import RecordingError
-from formiga.state import Floats
+from formiga.geometry import yaw
 from formiga.world.elements import of
 from formiga.world.model import Group, World
 from formiga.world.movables import MOVABLES
@@ -133,12 +133,6 @@ def _in_space(robots: dict[str, Any], state: Any, world: World, parts: tuple[Par
     for column, name in enumerate(RAISED):
         robots[name], things[name] = raised[..., column], rest[..., 2 + column]
     return {name: np.concatenate([values, things[name]], axis=1) for name, values in robots.items()}
-
-
-def yaw(turn: Floats) -> Floats:
-    """The angle about the vertical of quaternions (..., 4)."""
-    w, x, y, z = np.moveaxis(turn, -1, 0)
-    return np.asarray(np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)))
 
 
 def steps_recorded(last: int, every: int) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from formiga.geometry import rotate_back
 from formiga.state import Floats
 from formiga.world.elements import angle, element, name, number, of
 from formiga.world.model import World
@@ -30,7 +31,7 @@ class Inclinometer:
 
     def read(self, scene: Scene) -> Floats:
         """Roll, pitch and tilt (W, n, 3) in rad."""
-        x, y, z = np.moveaxis(turned_back(scene.chassis(self)[..., 3:], np.array([0.0, 0.0, 1.0])), -1, 0)
+        x, y, z = np.moveaxis(rotate_back(scene.chassis(self)[..., 3:], np.array([0.0, 0.0, 1.0])), -1, 0)
         lean = np.stack([np.arctan2(y, z), np.arcsin(np.clip(-x, -1.0, 1.0)), np.arctan2(np.hypot(x, y), z)], axis=-1)
         return lean + scene.noise.uniform(-self.noise, self.noise, 3) if self.noise > 0.0 else lean
 
@@ -61,22 +62,11 @@ class Accelerometer:
         change[moved] = (now - velocity[moved]) / elapsed
         place[moved], velocity[moved] = here[moved], now
         when[...] = scene.state.step[:, None]
-        force = turned_back(pose[..., 3:], change + np.array([0.0, 0.0, scene.once("gravity", gravity)]))
+        force = rotate_back(pose[..., 3:], change + np.array([0.0, 0.0, scene.once("gravity", gravity)]))
         return force + scene.noise.uniform(-self.noise, self.noise, 3) if self.noise > 0.0 else force
 
 
 def gravity(world: World) -> float:
     """Of the world, m/s^2."""
     return float(next((part.gravity for part in world.settings if of(part).tag == "physics"), GRAVITY))
-
-
-def turned_back(quaternion: Floats, vector: Floats) -> Floats:
-    """A vector of the world (..., 3) as a body with that attitude (..., 4), w x y z, sees it.
-
-        v' = v - 2 w (q x v) + 2 q x (q x v)
-    """
-    w, q = quaternion[..., :1], quaternion[..., 1:]
-    vector = np.broadcast_to(vector, q.shape)
-    across = np.cross(q, vector)
-    return np.asarray(vector - 2.0 * w * across + 2.0 * np.cross(q, across))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from formiga.engine.parts import Part
-from formiga.geometry import crossing, nearest_on_segment
+from formiga.geometry import crossing, nearest_on_segment, yaw
 from formiga.kernels import kernel
 from formiga.state import Floats
 from formiga.units import CM, DEG
@@ -86,7 +86,7 @@ def grippable(world: World, parts: Sequence[Part]) -> tuple[Grippable, list[int]
     robot = [np.full(group.count, can(group.robot)) for group in world.groups]
     outlines = [outline(thing) for thing in lying]
     movables = [-1.0 if not can(thing) else 0.0 if corners else thing.size[0] / 2 if isinstance(thing, Solid) else thing.radius
-             for thing, corners in zip(lying, outlines, strict=True)]
+                for thing, corners in zip(lying, outlines, strict=True)]
     edges = [(*a, *b) for corners in outlines for a, b in zip(corners, corners[1:] + corners[:1], strict=True)]
     first = np.cumsum([0, *(len(corners) for corners in outlines)])
     return Grippable(np.concatenate([np.empty(0), *radius]), np.concatenate([np.empty(0, np.bool_), *robot]), np.array(movables),
@@ -97,13 +97,12 @@ def outline(thing: Any) -> tuple[tuple[float, float], ...]:
     """The corners of a thing seen from above, in its own frame; none if it is round."""
     if isinstance(thing, Solid):
         return rectangle(thing.size[0], thing.size[1]) if thing.shape == "box" else ()
-    return tuple(getattr(thing, "outline", ()))
+    return tuple(thing.outline or ())
 
 
 def from_above(bodies: Floats) -> Floats:
     """x, y and heading (W, B, 3) of bodies in space (W, B, 7)."""
-    w, x, y, z = np.moveaxis(bodies[..., 3:], -1, 0)
-    return np.stack([bodies[..., 0], bodies[..., 1], np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))], axis=-1)
+    return np.stack([bodies[..., 0], bodies[..., 1], yaw(bodies[..., 3:])], axis=-1)
 
 
 @kernel()

@@ -329,7 +329,7 @@ class Session:
         if not supervisor.over:
             if not self.playing:
                 supervisor.resume()
-            theirs = {name: as_orders(self.world.group(name), 1, given)
+            theirs = {name: as_orders(self.world.group(name), 1, given, open=True)
                       for name, given in (supervisor.before(self.sim) or {}).items()}
             self.sim.step(merge_all(by_hand(self.world, self.drives, self.outs) or {}, theirs))
             supervisor.after(self.sim)

@@ -10,11 +10,11 @@ from formiga.control.neural.activity import activity
 from formiga.control.neural.network import Network
 from formiga.engine.beams import Beams, ring
 from formiga.errors import FormigaError
-from formiga.geometry import arc
+from formiga.geometry import about_z, arc, rotate
 from formiga.session.names import robot_name
 from formiga.session.space import in_space
 from formiga.state import Floats, Grip
-from formiga.view.frame import Frame, Rays, blend, frame, thing_rows, turned, upright
+from formiga.view.frame import Frame, Rays, blend, frame, thing_rows
 from formiga.world.elements import of
 from formiga.world.model import Group
 from formiga.world.placeholder import Placeholder
@@ -56,9 +56,9 @@ def watch(session: Session, before: Before | None, share: float) -> Frame:
     if before is not None and not parts:
         position, heading, movables, _ = before
         now.place[:, :2] = position + share * (now.place[:, :2] - position)
-        now.turn[:] = upright(heading + share * (sim.state.heading[0] - heading))
+        now.turn[:] = about_z(heading + share * (sim.state.heading[0] - heading))
         now.movables[:, :2] = movables[:, :2] + share * (now.movables[:, :2] - movables[:, :2])
-        now.movables_turn[:] = upright(movables[:, 2] + share * (sim.state.movables[0, :, 2] - movables[:, 2]))
+        now.movables_turn[:] = about_z(movables[:, 2] + share * (sim.state.movables[0, :, 2] - movables[:, 2]))
     return now
 
 
@@ -96,8 +96,8 @@ def rays(session: Session) -> Rays:
             hit = np.minimum(distance, reach)
             place, turn = now.place[chosen, None], now.turn[chosen, None]
             height = np.full((len(beams.origin), 1), 0.5 * getattr(group.robot, "height", 0.1))
-            start = place + turned(turn, np.column_stack([beams.origin, height]))
-            way = turned(turn, np.column_stack([beams.direction, 0.0 * height]))
+            start = place + rotate(turn, np.column_stack([beams.origin, height]))
+            way = rotate(turn, np.column_stack([beams.direction, 0.0 * height]))
             starts.append(start.reshape(-1, 3))
             ends.append((start + hit[..., None] * way).reshape(-1, 3))
             shares.append((hit / reach).ravel())

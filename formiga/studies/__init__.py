@@ -8,18 +8,24 @@ from pathlib import Path
 
 from formiga.errors import FormigaError, suggest
 
-# Every folder here is a study; the first line of its __init__ says what it is.
-STUDIES = {module.name: (import_module(f"{__name__}.{module.name}").__doc__ or "").splitlines()[0]
-           for module in pkgutil.iter_modules(__path__) if module.ispkg}
+
+def known() -> dict[str, str]:
+    """Name -> what it is, of all studies: every folder here is one, and the first line of its __init__ says what."""
+    return {module.name: (import_module(f"{__name__}.{module.name}").__doc__ or "").partition("\n")[0]
+            for module in pkgutil.iter_modules(__path__) if module.ispkg}
+
+
+def require(name: str) -> None:
+    """Refuse a study that does not exist."""
+    if name not in (there := known()):
+        raise FormigaError(f"there is no study '{name}'.{suggest(name, there)} There are: {', '.join(there)}.")
 
 
 def run(name: str, full: bool = False, jobs: int = 1, json_path: str | None = None, out_dir: str | None = None,
         cluster: str | None = None) -> int:
     """Reproduce a published system: print it row by row, write JSON and figures. 0: all met, 1: something missed."""
-    if name not in STUDIES:
-        raise FormigaError(f"there is no study '{name}'.{suggest(name, STUDIES)} There are: {', '.join(STUDIES)}.")
+    require(name)
     from formiga.studies import harness
 
-    module = import_module(f"formiga.studies.{name}.study")
-    study = module.Study() if hasattr(module, "Study") else module
+    study: harness.Study = import_module(f"{__name__}.{name}.study").Study()
     return harness.run(name, study, full, jobs, json_path, Path(out_dir) if out_dir else None, cluster)

@@ -1,26 +1,37 @@
-"""Published beside ours: the rows of a study, their verdicts, the printed tables, the JSON.
+"""What all studies share: the class that each derives from, rows with their verdicts, tables, figures and the JSON.
 
-A study has `rows(full, workers)`, a generator of Row; `figure(path)`, if it draws; and RUNS. `workers.map` shares out long
-work. It is a module; or an object of the module's class Study, if the figure needs what the rows found.
+    class Study(harness.Study):
+        def rows(self, full, workers):
+            yield from compare("speed of", published.SPEEDS, measured)
+            runs = workers.map(trial, range(20 if full else 2))
+            yield mean_row("time to gather (s)", 41.0, runs, tolerance=3.0)
+
+A study stands in a folder of its own, as class Study in `study.py`. Rows are counted on the screen as they are found, and
+printed in tables at the end. A study of pure dynamics needs no world.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from importlib.resources import files
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 from formiga.errors import FormigaError
-from formiga.files import write_whole
-from formiga.pool import pool
+from formiga.files import whole_file, write_whole
+from formiga.pool import Pool, pool
+from formiga.world.model import World
+from formiga.world.reader import read
 
 # Where the number on the left comes from, and what its column is called. They are never mixed in one table.
 ORIGINS = {
@@ -31,9 +42,29 @@ ORIGINS = {
 }
 
 
+Draw = Callable[[Path], None]  # draws a figure into a PNG file
+
+
+class Study:
+    """A published system, reproduced. One object is one run of the study, so `rows` may keep what the figures need."""
+
+    runs = 1  # seeds, or independent runs, behind the numbers
+
+    def rows(self, full: bool, workers: Pool) -> Iterator[Row]:
+        """The claims in the order of the paper. Quick takes seconds; `full` has all runs that the claims need.
+
+        `workers.map(function, tasks)` shares out long work, and gives the same results in the same order however many work.
+        """
+        raise NotImplementedError
+
+    def figures(self) -> dict[str, Draw]:
+        """Name of a file, without `.png`, -> what draws it. Asked for after the rows."""
+        return {}
+
+
 @dataclass(frozen=True)
 class Published:
-    """A paper's numbers, with their place."""
+    """Numbers of a paper, with their place in it and how far ours may be off; the note says why that far."""
 
     where: str
     values: dict[Any, Any]
@@ -53,6 +84,8 @@ class Row:
     where: str = ""
     note: str = ""
     verdict: str = field(default="", compare=False)
+    spread: float | None = None  # standard deviation of the runs, if ours is their mean
+    runs: int | None = None      # how many they are
 
     def __post_init__(self) -> None:
         if self.origin not in ORIGINS:
@@ -68,7 +101,7 @@ class Row:
 
 
 def reported(claim: str, ours: Any, origin: str = "law", note: str = "") -> Row:
-    """A figure worth knowing that nobody published and nothing is claimed about."""
+    """A figure worth knowing, of which no value is published and nothing is claimed."""
     return Row(claim, "-", ours, origin=origin, note=note, verdict="reported")
 
 
@@ -77,13 +110,67 @@ def at_most(claim: str, limit: float, ours: float, origin: str = "law", **more: 
     return Row(claim, f"<= {limit:g}", float(ours), origin=origin, verdict="met" if ours <= limit else "missed", **more)
 
 
+def at_least(claim: str, limit: float, ours: float, origin: str = "law", **more: Any) -> Row:
+    """A claim of the form 'at least so much'."""
+    return Row(claim, f">= {limit:g}", float(ours), origin=origin, verdict="met" if ours >= limit else "missed", **more)
+
+
+def mean_row(claim: str, published: float, runs: Sequence[float], tolerance: float = 0.0, **more: Any) -> Row:
+    """A claim about the mean of independent runs; their standard deviation is shown beside it."""
+    mean, spread, count = summary(runs)
+    return Row(claim, published, mean, tolerance, spread=spread, runs=count, **more)
+
+
+def summary(runs: Sequence[float]) -> tuple[float, float, int]:
+    """Mean, standard deviation (n - 1; 0 for a single run) and number of independent runs."""
+    values = np.asarray(runs, np.float64)
+    return float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else 0.0, len(values)
+
+
+def counted(number: int, noun: str = "seed") -> str:
+    """'1 seed', '2 seeds'."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def seed_of(seed: int, *key: int) -> int:
+    """A seed for each key, such as (experiment, run): independent of those of all other keys."""
+    return int(np.random.SeedSequence(seed, spawn_key=key).generate_state(1)[0])
+
+
+def world(study: str, parameters: dict[str, str | float] | None = None, file: str = "world.xml") -> World:
+    """A world file in the folder of a study."""
+    return read(str(files(f"formiga.studies.{study}").joinpath(file)), parameters or {})
+
+
+@contextmanager
+def canvas(path: Path, rows: int = 1, columns: int = 1, size: tuple[float, float] = (6.4, 4.8),
+           dpi: int = 130) -> Iterator[tuple[Any, Any]]:
+    """Figure and axes to draw on, of this size in inches; at the end of the block they are written as PNG."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    picture, axes = plt.subplots(rows, columns, figsize=size, layout="constrained")
+    try:
+        yield picture, axes
+        picture.savefig(path, dpi=dpi, format="png")
+    finally:
+        plt.close(picture)
+
+
+def dots(panel: Any, place: float, runs: Sequence[float], **style: Any) -> None:
+    """A dot for each run, side by side around a place on the horizontal axis."""
+    panel.plot(place + np.linspace(-0.12, 0.12, len(runs)), runs, "o", **style)
+
+
 def compare(claim: str, published: Published, ours: dict[str, float], origin: str = "published") -> Iterator[Row]:
     """A row for each value of a Published."""
     for key, value in published.values.items():
         yield Row(f"{claim} {key}", value, ours[key], published.tolerance, origin, published.where, published.note)
 
 
-def run(name: str, study: Any, full: bool, jobs: int, json_path: str | None, out: Path | None,
+def run(name: str, study: Study, full: bool, jobs: int, json_path: str | None, out: Path | None,
         cluster: str | None = None) -> int:
     """Run a study on so many processes or on a cluster, and show it; 1 if a row was missed."""
     console = Console()
@@ -102,15 +189,17 @@ def run(name: str, study: Any, full: bool, jobs: int, json_path: str | None, out
             status.update(f"study {name}: {len(rows)} rows, {row.claim}")
     seconds = time.perf_counter() - began
     show(console, name, rows, seconds)
-    result = {"study": name, "rows": [as_json(row) for row in rows], "runs": getattr(study, "RUNS", 1), "seconds": seconds}
+    result = {"study": name, "rows": [as_json(row) for row in rows], "runs": study.runs, "seconds": seconds}
     text = json.dumps(result, indent=1) + "\n"
     if json_path:
         write_whole(json_path, text)
     if out:
         write_whole(out / f"{name}.json", text)
-        if hasattr(study, "figure"):
-            study.figure(out / f"{name}.png")
-            console.print(f"figure: {out / f'{name}.png'}")
+        for stem, draw in study.figures().items():
+            target = out / f"{stem}.png"
+            with whole_file(target) as beside:
+                draw(beside)
+            console.print(f"figure: {target}")
     return 1 if any(row.verdict == "missed" for row in rows) else 0
 
 
@@ -125,7 +214,7 @@ def show(console: Console, name: str, rows: Iterable[Row], seconds: float) -> No
             table.add_column(column, justify="left" if column == "verdict" else "right", no_wrap=True)
         for row in rows:
             if row.origin == origin:
-                table.add_row(row.claim, shown(row.published), shown(row.ours), difference(row),
+                table.add_row(row.claim, shown(row.published), shown(row.ours) + spread(row), difference(row),
                               f"{row.tolerance:g}" if difference(row) else "", f"[{colours[row.verdict]}]{row.verdict}[/]")
         if table.row_count:
             console.print(table)
@@ -142,6 +231,11 @@ def shown(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
+def spread(row: Row) -> str:
+    """' +- 0.3', if ours is the mean of several runs."""
+    return "" if row.spread is None else f" +- {row.spread:.2g}"
+
+
 def difference(row: Row) -> str:
     """ours - paper, where both are numbers."""
     both = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (row.published, row.ours))
@@ -150,5 +244,9 @@ def difference(row: Row) -> str:
 
 def as_json(row: Row) -> dict[str, Any]:
     """A row for the JSON file, in plain numbers; JSON has no infinity, so what is not finite becomes a text."""
-    plain = {key: value.item() if hasattr(value, "item") else value for key, value in asdict(row).items()}
+    plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in asdict(row).items()}
     return {key: str(value) if isinstance(value, float) and not isfinite(value) else value for key, value in plain.items()}
+
+
+__all__ = ["Pool", "Draw", "Published", "Row", "Study", "as_json", "at_least", "at_most", "canvas", "compare", "counted",
+           "dots", "mean_row", "reported", "run", "seed_of", "show", "summary", "world"]

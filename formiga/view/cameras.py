@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import atan2, cos, radians, sin, sqrt, tan
+from math import cos, radians, sin, sqrt, tan
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from formiga.engine.flatten import flatten
+from formiga.geometry import rotate, yaw
 from formiga.view.bodies import look
-from formiga.view.frame import Frame, turned
+from formiga.view.frame import Frame
 from formiga.view.ground import seen
 from formiga.view.posture import posture
 from formiga.world.model import Group, World
@@ -76,7 +77,7 @@ def first_person(frame: Frame, robot: int) -> Pose:
 def _from_its_camera(frame: Frame, robot: int, group: Group) -> Pose:
     looks, high = look(group.robot), getattr(group.robot, "height", 0.1)
     pose = posture(frame, looks, slice(robot, robot + 1), looks.bearer)[0]
-    eye, ahead, up = turned(pose[3:], np.array([looks.eye or (1.05 * group.robot.radius, 0.0, high),
+    eye, ahead, up = rotate(pose[3:], np.array([looks.eye or (1.05 * group.robot.radius, 0.0, high),
                                                 (cos(BOWED), 0.0, -sin(BOWED)), (sin(BOWED), 0.0, cos(BOWED))]))
     return Pose(_vector(pose[:3] + eye), _vector(pose[:3] + eye + ahead), _vector(up), fov=radians(75.0))
 
@@ -135,8 +136,7 @@ def _distance(width: float, height: float, nearer: float, aspect: float) -> floa
 
 def _stance(frame: Frame, robot: int) -> tuple[np.ndarray, np.ndarray]:
     """Place, and the level direction of the heading."""
-    w, x, y, z = frame.turn[robot]
-    heading = atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    heading = float(yaw(frame.turn[robot]))
     return frame.place[robot], np.array([cos(heading), sin(heading), 0.0])
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from formiga.engine.parts import Part
+from formiga.geometry import about_z, between
 from formiga.state import Floats, State
 from formiga.supervisor import Note
 from formiga.world.model import Ball, World
@@ -81,7 +82,7 @@ def frame(world: World, state: State, version: int = 0, parts: tuple[Part, ...] 
 
 def flat_poses(world: World, position: Floats, heading: Floats, movables: Floats) -> dict[str, Any]:
     """All poses of a frame, of bodies that stand upright on the floor: places (N, 2), headings (N,), x y heading (M, ...)."""
-    return {"place": np.column_stack([position, np.zeros(len(position))]), "turn": upright(heading),
+    return {"place": np.column_stack([position, np.zeros(len(position))]), "turn": about_z(heading),
             **movables_poses(world, movables)}
 
 
@@ -117,10 +118,8 @@ def _movables_rows(world: World, parts: tuple[Part, ...]) -> list[int]:
 
 def blend(before: Floats, after: Floats, share: float) -> Floats:
     """Poses (B, 7) that far on the way from one to another; turns go the short way."""
-    near = np.where((before[:, 3:] * after[:, 3:]).sum(axis=1, keepdims=True) < 0.0, -1.0, 1.0)
-    turn = (1.0 - share) * before[:, 3:] + share * near * after[:, 3:]
-    size = np.maximum(np.linalg.norm(turn, axis=1, keepdims=True), 1e-9)
-    return np.column_stack([before[:, :3] + share * (after[:, :3] - before[:, :3]), turn / size])
+    return np.column_stack([before[:, :3] + share * (after[:, :3] - before[:, :3]),
+                            between(before[:, 3:], after[:, 3:], share)])
 
 
 def movables_poses(world: World, poses: Floats) -> dict[str, Any]:
@@ -128,25 +127,8 @@ def movables_poses(world: World, poses: Floats) -> dict[str, Any]:
     place = np.zeros((len(poses), 3))
     place[:, :2] = poses[:, :2]
     place[:, 2] = [thing.radius if isinstance(thing, Ball) else 0.0 for thing in world.movables]
-    return {"movables": place, "movables_turn": upright(poses[:, 2])}
-
-
-def turned(turn: Any, points: Any) -> Any:
-    """Points (..., 3) turned by quaternions (..., 4).
-
-        v' = v + 2 w (u x v) + 2 u x (u x v)
-    """
-    w, u = turn[..., :1], turn[..., 1:]
-    across = np.cross(u, points)
-    return points + 2.0 * (w * across + np.cross(u, across))
-
-
-def upright(heading: Floats) -> Floats:
-    """Quaternions (N, 4), w x y z, of turns about the vertical."""
-    turn = np.zeros((len(heading), 4))
-    turn[:, 0], turn[:, 3] = np.cos(0.5 * heading), np.sin(0.5 * heading)
-    return turn
+    return {"movables": place, "movables_turn": about_z(poses[:, 2])}
 
 
 __all__ = ["CHASSIS", "Frame", "Rays", "blend", "flat_poses", "frame", "movables_poses", "rows_of", "space_poses",
-           "thing_rows", "turned", "upright"]
+           "thing_rows"]

@@ -11,8 +11,8 @@ import numpy as np
 from formiga.engine.fixed import Fixed, Region
 from formiga.engine.flatten import extent
 from formiga.engine.ground import floor_tiles, terrain_heights
+from formiga.geometry import from_euler
 from formiga.view.bodies import Mesh, box, drum, rgb, together
-from formiga.view.rolling import product, quaternion
 from formiga.world.ground import FLOORS, Hole, Terrain
 from formiga.world.model import World
 from formiga.world.solids import Solid
@@ -162,9 +162,7 @@ def _stripe(radius: float, half: float, colour: str) -> Mesh:
 
 def attitude(thing: Solid) -> Any:
     """The quaternion w x y z of a solid as it is put there: roll, then pitch, then yaw."""
-    about_x, about_y, about_z = (quaternion(angle, axis) for angle, axis in
-                                 zip((thing.roll, thing.pitch, thing.yaw), np.eye(3), strict=True))
-    return product(about_z, product(about_y, about_x))
+    return from_euler(thing.roll, thing.pitch, thing.yaw)
 
 
 __all__ = ["WEDGE", "attitude", "floor", "heights", "hills", "holes", "lines", "pit", "seen", "shade", "solid"]

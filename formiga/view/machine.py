@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from formiga.geometry import multiply, rotate
 from formiga.view.bodies import MARK, Look, Mesh, _ring, box, drum, prism, rgb, together
-from formiga.view.frame import CHASSIS, turned
+from formiga.view.frame import CHASSIS
 from formiga.view.ground import solid
 
 HIDDEN = 3              # geoms of this group and above are there for contacts only, by MuJoCo's own custom
@@ -29,7 +30,7 @@ def machine(robot: Any) -> Look:
     for geom in shown:
         body, place, turn = int(model.geom_bodyid[geom]), model.geom_pos[geom], model.geom_quat[geom]
         while not names[body]:  # a body without a name has no pose of its own here: it goes with the one that carries it
-            place, turn = model.body_pos[body] + turned(model.body_quat[body], place), _after(model.body_quat[body], turn)
+            place, turn = model.body_pos[body] + rotate(model.body_quat[body], place), multiply(model.body_quat[body], turn)
             body = int(model.body_parentid[body])
         material = int(model.geom_matid[geom])
         colour = model.mat_rgba[material, :3] if material >= 0 else model.geom_rgba[geom, :3]
@@ -37,7 +38,7 @@ def machine(robot: Any) -> Look:
         mesh = _shape(mujoco, model, geom, robot.colour if plain else "#" + "".join(f"{round(255 * c):02x}" for c in colour))
         if mesh is None:
             continue
-        mesh = Mesh(turned(turn, mesh.vertices) + place, mesh.faces, mesh.colours)
+        mesh = Mesh(rotate(turn, mesh.vertices) + place, mesh.faces, mesh.colours)
         (paint if plain and names[body] == CHASSIS else parts.setdefault(names[body], [])).append(mesh)
     r, h = robot.radius, robot.height
     pointer = prism([(0.9 * r, 0.0), (0.6 * r, 0.16 * r), (0.6 * r, -0.16 * r)], h, 1.03 * h, MARK)
@@ -48,12 +49,6 @@ def machine(robot: Any) -> Look:
     whole = together(*moving.values(), drum(0.9 * r, 0.0, h, 20))
     return Look(whole, together(*paint) if paint else pointer, _ring(robot, r, 0.8 * h), 0.12 * r, moving=moving,
                 rest=rest)  # type: ignore[arg-type]
-
-
-def _after(second: Any, first: Any) -> Any:
-    """The turn that two quaternions are, one after the other."""
-    a, u, b, v = second[0], second[1:], first[0], first[1:]
-    return np.array([a * b - u @ v, *(a * v + b * u + np.cross(u, v))])
 
 
 def _shape(mujoco: Any, model: Any, geom: int, colour: str) -> Mesh | None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import viser
 
+from formiga.geometry import about_z
 from formiga.view import bodies
 from formiga.view.bodies import Mesh, rgb
 from formiga.view.picking import Shape
@@ -56,7 +57,7 @@ class Batch:
     def __init__(self) -> None:
         self.numbers: list[int] = []
         self.place: list[tuple[float, float, float]] = []
-        self.turn: list[tuple[float, float, float, float]] = []
+        self.turn: list[Any] = []  # quaternions w x y z
         self.size: list[tuple[float, float, float]] = []
         self.colour: list[tuple[int, int, int]] = []
 
@@ -207,11 +208,6 @@ class Nodes:
         """A word over a place."""
         handle = self.keep(name, text, lambda path: self.api.add_label(path, text, position=place, anchor="bottom-center"))
         handle.position = place
-
-
-def about_z(angle: float) -> tuple[float, float, float, float]:
-    """The quaternion w x y z of a turn about the vertical."""
-    return float(np.cos(0.5 * angle)), 0.0, 0.0, float(np.sin(0.5 * angle))
 
 
 @lru_cache(maxsize=1)

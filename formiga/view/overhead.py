@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from formiga.engine.flatten import flatten
+from formiga.geometry import rotate, yaw
 from formiga.view import ground
-from formiga.view.frame import Frame, thing_rows, turned
+from formiga.view.frame import Frame, thing_rows
 from formiga.view.picture import draw_world
 from formiga.world.solids import Solid
 
@@ -76,7 +77,7 @@ class Overhead:
     def _move(self, frame: Frame) -> None:
         world, robots = self._world, frame.world.robots
         place = np.concatenate([frame.place[:, :2], frame.movables[:, :2]])
-        ahead = _headings(np.concatenate([frame.turn, frame.movables_turn]))
+        ahead = yaw(np.concatenate([frame.turn, frame.movables_turn]))
         kind = [number for number, group in enumerate(world.groups) for _ in range(group.count)]
         kind += [len(world.groups) + number for number in range(len(world.movables))]
         self._bodies.set_verts([_turned(self._shapes[which], ahead[n]) + place[n] for n, which in enumerate(kind)])
@@ -105,7 +106,7 @@ class Overhead:
         for number, row in self._rows.items():
             thing = self._world.things[number]
             if isinstance(thing, Solid):
-                shadow = turned(frame.bodies[row, 3:], ground.solid(thing.shape, thing.size, thing.colour).vertices)[:, :2]
+                shadow = rotate(frame.bodies[row, 3:], ground.solid(thing.shape, thing.size, thing.colour).vertices)[:, :2]
                 outlines.append(shadow[ConvexHull(shadow).vertices] + frame.bodies[row, :2])
                 colours.append(thing.colour)
         self._solids.set_verts(outlines)
@@ -124,12 +125,6 @@ def _shape(body: Any) -> Any:
 def _turned(points: Any, angle: float) -> Any:
     c, s = np.cos(angle), np.sin(angle)
     return points @ np.array([[c, s], [-s, c]])
-
-
-def _headings(turn: Any) -> Any:
-    """Angles (N,) about the vertical of quaternions (N, 4)."""
-    w, x, y, z = turn.T
-    return np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
 
 
 __all__ = ["LONGEST", "OF_GIF", "Overhead"]

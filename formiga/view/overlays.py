@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from formiga.geometry import rotate
 from formiga.view.bodies import look, rgb
-from formiga.view.frame import Frame, Rays, turned
+from formiga.view.frame import Frame, Rays
 from formiga.view.posture import posture
 from formiga.world.model import Ball, World
 
@@ -119,7 +120,7 @@ def grips(frame: Frame, height: Any, radius: Any) -> Lines:
             start = posture(frame, look(group.robot), slice(holder, holder + 1), "arm")[0, :3]
             start = start + (0.0, 0.0, 0.25 * height[holder])
             if held < len(frame.place):
-                end = frame.place[held] + turned(frame.turn[held], np.array((0.0, 0.0, 0.95 * height[held])))
+                end = frame.place[held] + rotate(frame.turn[held], np.array((0.0, 0.0, 0.95 * height[held])))
                 way = end - start
                 end = end - way * min(0.9, 0.6 * radius[held] / max(float(np.linalg.norm(way)), 1e-9))
                 found.append((start, end))
@@ -148,7 +149,7 @@ def lights(frame: Frame) -> tuple[Any, Any, float]:
         looks = look(group.robot)
         who, which = np.nonzero(lit[robots, :len(looks.lights)])
         bearer = posture(frame, looks, robots, looks.bearer)[who]
-        points.append((bearer[:, :3] + turned(bearer[:, 3:], 1.06 * looks.lights[which])).astype(np.float32))
+        points.append((bearer[:, :3] + rotate(bearer[:, 3:], 1.06 * looks.lights[which])).astype(np.float32))
         colours.append(colour[robots][who, which].astype(np.uint8))
         size = max(size, looks.light_size)
     return np.concatenate(points), np.concatenate(colours), size

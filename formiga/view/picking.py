@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from formiga.geometry import rotate_back
 from formiga.view.bodies import Mesh
-from formiga.view.frame import turned
 
 Target = tuple[str, int]    # ("robot", number in the frame) or ("thing", index into world.things)
 
@@ -35,8 +35,7 @@ def first_hit(shapes: Iterable[Shape], origin: Sequence[float], direction: Seque
     nearest, target = np.inf, None
     for shape in shapes:
         for k in _near(shape, start, along):
-            inverse = np.array([1.0, -1.0, -1.0, -1.0]) * shape.turn[k]
-            local = turned(inverse, np.stack([start - shape.place[k], along])) / shape.size[k]
+            local = rotate_back(shape.turn[k], np.stack([start - shape.place[k], along])) / shape.size[k]
             distance = meets(shape.mesh, local[0], local[1])
             if distance < nearest:
                 nearest, target = distance, (shape.kind, int(shape.numbers[k]))
@@ -79,4 +78,4 @@ def _radius(mesh: Mesh) -> float:
     return float(np.linalg.norm(mesh.vertices, axis=1).max(initial=0.0))
 
 
-__all__ = ["Shape", "Target", "first_hit", "meets", "turned"]
+__all__ = ["Shape", "Target", "first_hit", "meets"]

@@ -12,9 +12,9 @@ import numpy as np
 from formiga.engine.flatten import flatten
 from formiga.errors import FormigaError
 from formiga.files import whole_file
+from formiga.geometry import rotate
 from formiga.view import ground, pitch
 from formiga.view.bodies import rgb
-from formiga.view.frame import turned
 from formiga.world.ground import Hole, Platform, Ramp, Terrain
 from formiga.world.model import Field, Lamp, Polygon, Rectangle, World, Zone
 from formiga.world.solids import Solid, Trigger
@@ -147,7 +147,7 @@ def draw_ground(axes: Any, thing: Any, pose: Any = None) -> None:
         axes.add_patch(Outline(corners, facecolor=thing.colour, edgecolor="#6d7178", lw=1.0, zorder=0.5))
     else:
         place, turn = ((thing.x, thing.y), ground.attitude(thing)) if pose is None else (pose[:2], pose[3:])
-        shadow = turned(turn, ground.solid(thing.shape, thing.size, thing.colour).vertices)[:, :2]
+        shadow = rotate(turn, ground.solid(thing.shape, thing.size, thing.colour).vertices)[:, :2]
         axes.add_patch(Outline(shadow[ConvexHull(shadow).vertices] + place, facecolor=thing.colour, edgecolor="#3b3a36", lw=0.8,
                                zorder=2.5))
 

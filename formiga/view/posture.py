@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from formiga.geometry import rotate
 from formiga.state import Floats
 from formiga.view.bodies import Look
-from formiga.view.frame import CHASSIS, Frame, rows_of, turned
+from formiga.view.frame import CHASSIS, Frame, rows_of
 
 
 def posture(frame: Frame, looks: Look, robots: slice, part: str) -> Floats:
@@ -19,7 +20,7 @@ def posture(frame: Frame, looks: Look, robots: slice, part: str) -> Floats:
         return np.column_stack([frame.place[robots], frame.turn[robots]])
     carrier, where = looks.rest.get(part, (CHASSIS, (0.0, 0.0, 0.0)))
     pose = posture(frame, looks, robots, carrier)
-    pose[:, :3] += turned(pose[:, 3:], np.array(where))
+    pose[:, :3] += rotate(pose[:, 3:], np.array(where))
     return pose
 
 

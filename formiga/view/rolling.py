@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from formiga.geometry import IDENTITY, about, multiply, normalized
 from formiga.view.frame import Frame
 from formiga.world.model import Ball
 
@@ -23,30 +24,16 @@ class Rolling:
         """
         place = frame.movables[:, :2]
         if len(place) != len(self._place):
-            self._place, self._turn = place.copy(), np.tile([1.0, 0.0, 0.0, 0.0], (len(place), 1))
+            self._place, self._turn = place.copy(), np.tile(IDENTITY, (len(place), 1))
         for m, thing in enumerate(frame.world.movables):
             if isinstance(thing, Ball):
                 dx, dy = place[m] - self._place[m]
-                self._turn[m] = product(quaternion(np.hypot(dx, dy) / thing.radius, (-dy, dx, 0.0)), self._turn[m])
+                rolled = multiply(about((-dy, dx, 0.0), np.hypot(dx, dy) / thing.radius), self._turn[m])
+                self._turn[m] = normalized(rolled)  # errors of rounding would add up from frame to frame
             else:
                 self._turn[m] = frame.movables_turn[m]
         self._place = place.copy()
         return self._turn.copy()
 
 
-def quaternion(angle: float, axis: Any) -> Any:
-    """w x y z of a turn about an axis of any length; none about one of no length."""
-    size = float(np.linalg.norm(axis))
-    if size == 0.0:
-        return np.array([1.0, 0.0, 0.0, 0.0])
-    return np.array([np.cos(0.5 * angle), *(np.sin(0.5 * angle) / size * np.asarray(axis))])
-
-
-def product(second: Any, first: Any) -> Any:
-    """The turn that two quaternions are, one after the other; of length 1, however often."""
-    a, u, b, v = second[0], second[1:], first[0], first[1:]
-    both = np.array([a * b - u @ v, *(a * v + b * u + np.cross(u, v))])
-    return both / np.linalg.norm(both)
-
-
-__all__ = ["Rolling", "product", "quaternion"]
+__all__ = ["Rolling"]

@@ -23,10 +23,11 @@ from formiga.engine.fixed import Region
 from formiga.engine.flatten import extent, flatten
 from formiga.engine.ground import covers
 from formiga.errors import FormigaError, suggest
+from formiga.geometry import IDENTITY, rotate
 from formiga.view import bodies, ground, overlays, pitch
 from formiga.view.bodies import rgb
 from formiga.view.cameras import floor_point
-from formiga.view.frame import CHASSIS, Frame, thing_rows, turned
+from formiga.view.frame import CHASSIS, Frame, thing_rows
 from formiga.view.nodes import Batch, Nodes, Part, Whose, as_light
 from formiga.view.overlays import OVERLAYS, Trails
 from formiga.view.picking import Target, first_hit
@@ -50,7 +51,6 @@ MOST_LIGHTS = 4                 # lamps that throw light; each one costs the bro
 TRAIL = 0.007                   # m, thickness of the newest piece
 CRASHED, DEAD, SELECTED, SHIFTED, CLEARANCE = "#cc1155", "#8d9299", "#f0c800", "#7a1fa2", "#0072b2"
 PUSHED, PULLED, NOTICES = "#d81b60", "#6a1b9a", "#3a7ca5"
-IDENTITY = (1.0, 0.0, 0.0, 0.0)
 BOX, ROUND = bodies.box(-0.5, 0.5, -0.5, 0.5, 0.0, 1.0), bodies.drum(1.0, 0.0, 1.0, 40)
 
 
@@ -551,7 +551,7 @@ def tilts(frame: Frame) -> Any:
 
 def feet(frame: Frame) -> Any:
     """(N, 3) where rings around robots lie: in space a little above their feet, as the ground there may be uneven."""
-    return frame.place if frame.bodies is None else frame.place + turned(frame.turn, np.array((0.0, 0.0, HOVER)))
+    return frame.place if frame.bodies is None else frame.place + rotate(frame.turn, np.array((0.0, 0.0, HOVER)))
 
 
 def solid_pose(frame: Frame, number: int) -> Any:
@@ -564,7 +564,7 @@ def solid_pose(frame: Frame, number: int) -> Any:
         return thing.x, thing.y, thing.z, *turn
     under = max([0.0, *(covers(each, thing.x, thing.y) for each in frame.world.things if isinstance(each, Ramp | Platform))])
     mesh = ground.solid(thing.shape, thing.size, thing.colour)
-    return thing.x, thing.y, under - float(turned(turn, mesh.vertices)[:, 2].min()), *turn
+    return thing.x, thing.y, under - float(rotate(turn, mesh.vertices)[:, 2].min()), *turn
 
 
 def anchor(frame: Frame, target: Target) -> tuple[float, float]:

@@ -54,14 +54,14 @@ def test_a_wheel_that_is_told_to_stand_stands_whatever_the_noise():
 def test_the_first_order_that_is_not_finite_is_named():
     ordered = np.zeros((2, 3, 2))
     out = np.zeros((2, 5, 2))
-    assert drive_motors(ordered, 1, 1.0, 0.0, np.zeros(2, np.uint64), np.zeros(2, np.int64), out) == -1
+    assert drive_motors(ordered, 1, (1.0, 1.0), 0.0, np.zeros(2, np.uint64), np.zeros(2, np.int64), out) == -1
     ordered[1, 2, 1] = np.nan
-    assert drive_motors(ordered, 1, 1.0, 0.0, np.zeros(2, np.uint64), np.zeros(2, np.int64), out) == 2
+    assert drive_motors(ordered, 1, (1.0, 1.0), 0.0, np.zeros(2, np.uint64), np.zeros(2, np.int64), out) == 2
 
 
 # -- lights ---------------------------------------------------------------------------------------------------------
 def lit(own, leds, robot=None):
-    controller = own("controller", decide=lambda view: Orders(np.zeros((*view.shape, 2)), leds))
+    controller = own("controller", decide=lambda view: Orders(np.zeros((*view.shape, 2)), leds=leds))
     return bench(robot or SBot(), [(0, 0, 0), (1, 0, 0)], controller=controller, worlds=2)
 
 
@@ -69,7 +69,7 @@ def test_lights_are_set_and_stay_until_they_are_set_again(own):
     colours = [np.full((2, 2, 8, 3), 200), None, np.zeros((2, 2, 8, 3))]
 
     def decide(view):
-        return Orders(np.zeros((*view.shape, 2)), colours[round(view.time[0, 0] / view.dt)])
+        return Orders(np.zeros((*view.shape, 2)), leds=colours[round(view.time[0, 0] / view.dt)])
 
     simulation = bench(SBot(), [(0, 0, 0), (1, 0, 0)], controller=own("controller", decide=decide), worlds=2)
     assert not simulation.state.leds.any()
@@ -103,7 +103,7 @@ def test_a_robot_without_lights_cannot_be_lit(own):
 
 
 def test_groups_with_different_numbers_of_lights_share_one_array(own):
-    white = own("controller", decide=lambda view: Orders(np.zeros((*view.shape, 2)), (255, 255, 255)))
+    white = own("controller", decide=lambda view: Orders(np.zeros((*view.shape, 2)), leds=(255, 255, 255)))
     groups = (Group(Disc(0.05, 0.1, 0.1, leds=2), 1, "few", (At(0, 0, 0),), controller=white),
               Group(SBot(), 1, "many", (At(1, 0, 0),), controller=white))
     simulation = Simulation(World(groups=groups))

@@ -60,7 +60,7 @@ def test_readings_count_in_what_is_full_for_their_sensor():
 
 def test_the_default_rule_is_still_the_sum():
     assert Braitenberg().rule == "sum" and Braitenberg().grip is None
-    assert isinstance(decided({"proximity": np.zeros(15)}, Braitenberg(full=1.0)).wheels, np.ndarray)
+    assert isinstance(decided({"proximity": np.zeros(15)}, Braitenberg(full=1.0)).drive, np.ndarray)
 
 
 def test_a_robot_turns_away_from_a_wall_and_towards_a_light():

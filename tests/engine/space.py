@@ -23,14 +23,14 @@ def spatial(*things, robot=None, at=((0.0, 0.0, 0.0),), **more):
 
 def drive(sim, seconds, *speeds):
     for _ in range(round(seconds / sim.world.dt)):
-        sim.step(wheels={"r": np.array([speeds], float)} if speeds else None)
+        sim.step({"r": np.array([speeds], float)} if speeds else None)
     return sim
 
 
 def events(sim, seconds, *speeds):
     found = []
     for _ in range(round(seconds / sim.world.dt)):
-        sim.step(wheels={"r": np.array([speeds], float)} if speeds else None)
+        sim.step({"r": np.array([speeds], float)} if speeds else None)
         found += sim.state.scratch.events
     return found
 

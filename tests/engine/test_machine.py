@@ -7,6 +7,7 @@ import pytest
 
 import formiga
 from formiga import lab
+from formiga.control import Orders
 from formiga.errors import WorldError
 from formiga.loop import Simulation
 from formiga.world.contract import joint_names

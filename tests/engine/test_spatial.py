@@ -121,7 +121,7 @@ def test_a_world_of_a_batch_is_that_world_alone_bit_for_bit_also_when_it_grips()
 
 def test_threads_change_nothing():
     one, two = (simulate(crowd(), 3.0, seed=1, worlds=4, threads=threads).state for threads in (1, 2))
-    assert_array_equal(one.space, two.space)
+    assert_array_equal(one.own.integration, two.own.integration)
     assert_array_equal(one.position, two.position)
 
 

@@ -64,7 +64,7 @@ def test_the_first_episode_is_the_run_of_that_seed():
         batch.step(np.full((2, 2, 2), 0.8))
         lab.step({"swarm": np.full((2, 2, 2), 0.8 * world.groups[0].robot.top_speed)})
     for name in ("position", "heading", "bodies", "own.integration", "own.couplings", "movables", "key", "velocity"):
-        assert np.array_equal(getattr(batch.lab.state, name), getattr(lab.state, name)), name
+        assert np.array_equal(batch.lab.state.arrays()[name], lab.state.arrays()[name]), name
     batch.restart(np.array([False, True]))
     assert np.array_equal(batch.lab.state.own.integration[0], lab.state.own.integration[0])
     assert batch.lab.state.step.tolist() == [6, 0] and not batch.lab.state.velocity[1].any()

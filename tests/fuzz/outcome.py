@@ -75,8 +75,7 @@ def attempt(given: Case, folder: Path) -> Outcome:
         return Outcome("failed", f"out of memory\n{traceback.format_exc(limit=-4)}")
     except Exception:
         return Outcome("failed", traceback.format_exc(limit=-6))
-    for name in ARRAYS:
-        values = getattr(simulation.state, name)
+    for name, values in simulation.state.arrays().items():
         if np.issubdtype(values.dtype, np.floating) and not np.isfinite(values).all():
             return Outcome("failed", f"state.{name} is not finite after {STEPS} steps")
     return Outcome("ran")

@@ -112,7 +112,7 @@ def test_lights_of_a_world_that_has_ended_stay_as_they_are(own):
 
     def blink(view):
         calls.append(view)
-        return Orders(np.full((*view.shape, 2), 0.08), np.full((*view.shape, 8, 3), len(calls)))
+        return Orders(np.full((*view.shape, 2), 0.08), leds=np.full((*view.shape, 8, 3), len(calls)))
 
     controller = own("controller", decide=blink)
     simulation = bench(SBot(), [(0, 0, 0)], (Wall((0.1, -1, 0.1, 1)),), Contact(crash_limit=1), controller=controller)
@@ -199,7 +199,7 @@ def test_a_reset_of_some_worlds_restarts_those_and_touches_no_other(contact):
         simulation.step()
         fresh.step()
         untouched.step()
-    for name in ("position", "heading", "wheels", "wheel_angle", "leds", "crashed", "crashes", "alive", "done", "step", "key"):
+    for name in ("position", "heading", "drive", "wheel_angle", "leds", "crashed", "crashes", "alive", "done", "step", "key"):
         ours = getattr(simulation.state, name)
         assert np.array_equal(ours[mask], getattr(fresh.state, name)[mask]), name
         assert np.array_equal(ours[~mask], getattr(untouched.state, name)[~mask]), name

@@ -59,7 +59,7 @@ def test_an_offset_hit_of_two_robots_is_that_of_the_table(eps, j, after, behind,
     assert (x, y) == pytest.approx((0.0375 + gap, 0.015), abs=5e-4)
 
 
-@pytest.mark.parametrize("loose", [False, True])
+@pytest.mark.parametrize("movables", [False, True])
 def test_head_on_with_full_restitution_swaps_velocities(movables):
     if movables:
         simulation = lab(*(Block(x, 0.0, width=SIDE, depth=SIDE, mass=MASS, friction=0.0, restitution=1.0, name=f"b{x}")

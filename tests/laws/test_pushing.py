@@ -299,7 +299,7 @@ def games(first, count, steps=90, tyres="nonholonomic"):
     return simulation.state
 
 
-PARTS = ("position", "heading", "velocity", "movables", "wheels", "wheel_angle", "crashed", "crashes", "step", "unresolved")
+PARTS = ("position", "heading", "velocity", "movables", "drive", "wheel_angle", "crashed", "crashes", "step", "unresolved")
 
 
 @pytest.mark.parametrize("tyres", ["nonholonomic", "sliding"])
@@ -346,7 +346,7 @@ def test_a_robot_that_is_not_alive_does_not_drive_but_can_be_pushed():
 
 def test_orders_that_are_half_a_number_are_refused_and_whole_nan_stands_still():
     simulation = lab(robots=[(MiroSot(), 0.0, 0.0, 0.0)])
-    with pytest.raises(FormigaError, match="one wheel speed of robot 0"):
+    with pytest.raises(FormigaError, match="drive of robot 0 are numbers and NaN"):
         drive(simulation, (np.nan, 0.5))
     with pytest.raises(FormigaError):
         drive(simulation, (np.inf, 0.5))

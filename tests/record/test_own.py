@@ -176,7 +176,7 @@ def changed(there, tmp_path, change):
     (lambda meta: meta["own"][0].update(attributes=["class", "__init__", "self"]), "has no attribute 'shine'"),
     (lambda meta: meta.update(code=[{"module": "m", "file": "../../x.py", "text": ""}]), "makes no sense"),
     (lambda meta: meta["own"].pop(0), "<beetle> is unknown"),
-    (lambda meta: meta["own"][0].update(movables=True), "can be pushed, which cannot be read without its code"),
+    (lambda meta: meta["own"][0].update(loose=True), "can be pushed, which cannot be read without its code"),
 ], ids=lambda value: value if isinstance(value, str) else "")
 def test_a_recording_that_was_changed_is_refused_in_one_sentence(there, tmp_path, change, complaint):
     with pytest.raises(RecordingError, match=complaint):

@@ -62,5 +62,5 @@ def distance_to_segment(p, a, b):
 
 def same_state(one, other, worlds=slice(None)):
     """Names of the state's arrays that differ by a single bit; empty if none does."""
-    names = ("position", "heading", "wheels", "wheel_angle", "leds", "crashed", "crashes", "alive", "done", "step", "key")
+    names = ("position", "heading", "drive", "wheel_angle", "leds", "crashed", "crashes", "alive", "done", "step", "key")
     return [name for name in names if not np.array_equal(getattr(one, name), getattr(other, name)[worlds])]

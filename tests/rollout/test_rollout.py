@@ -66,7 +66,7 @@ def test_the_state_at_the_end_is_the_same_too(rng, monkeypatch):
     for compiled in (True, False):
         rollout(described, genotypes, 5, 2, compiled=compiled)
     fast, slow = (lab.state for lab in kept)
-    for name in ("position", "heading", "wheels", "wheel_angle", "crashed", "crashes", "alive", "done", "step", "unresolved"):
+    for name in ("position", "heading", "drive", "wheel_angle", "crashed", "crashes", "alive", "done", "step", "unresolved"):
         assert np.array_equal(getattr(fast, name), getattr(slow, name)), name
     assert fast.done.any() and not fast.done.all()
 

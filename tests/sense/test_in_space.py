@@ -8,7 +8,7 @@ import pytest
 from formiga.errors import WorldError
 from formiga.noise import Noise
 from formiga.sense import Scene
-from formiga.sense.attitude import Accelerometer, Inclinometer, turned_back
+from formiga.sense.attitude import Accelerometer, Inclinometer
 from formiga.sense.ground import Ground
 from formiga.sense.traction import Motors, Traction
 from formiga.units import CM, DEG
@@ -84,16 +84,6 @@ def test_an_inclinometer_tells_roll_pitch_and_tilt_and_nothing_about_the_heading
         assert reading[1] == pytest.approx(pitch, abs=1e-5)
         assert reading[2] == pytest.approx(0 if axis[2] else abs(angle), abs=1e-5)
     assert not lab.read(Inclinometer())[0].any()
-
-
-def test_turning_back_undoes_the_turn_of_a_body(rng):
-    for _ in range(20):
-        axis = rng.normal(size=3)
-        axis /= np.linalg.norm(axis)
-        angle, vector = rng.uniform(-3, 3), rng.normal(size=3)
-        k = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
-        matrix = np.eye(3) + np.sin(angle) * k + (1 - np.cos(angle)) * k @ k  # Rodrigues
-        np.testing.assert_allclose(turned_back(turn(axis, angle), matrix @ vector), vector, atol=1e-12)
 
 
 def test_standing_still_an_accelerometer_feels_g_along_its_own_axis(lab):

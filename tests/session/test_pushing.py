@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import formiga
+from formiga.control.orders import Orders, merge_all
 from formiga.errors import FormigaError
-from formiga.session.drives import merged
 from formiga.session.ground import Ground
 from formiga.supervisor import Note, Side
 from formiga.world.reader import read_text
@@ -259,11 +259,23 @@ def test_a_robot_that_is_driven_by_hand_does_not_follow_the_supervisor(field):
 
 
 def test_by_hand_comes_before_a_supervisor_and_leaves_it_the_others():
-    told = {"blue": np.ones((1, 2, 2))}
-    by_hand = {"blue": np.array([[[np.nan, np.nan], [3.0, 4.0]]]), "yellow": np.zeros((1, 1, 2))}
-    both = merged(told, by_hand)
-    assert both["blue"].tolist() == [[[1.0, 1.0], [3.0, 4.0]]] and both["yellow"].tolist() == [[[0.0, 0.0]]]
-    assert (told["blue"] == 1.0).all() and merged(None, None) is None and merged(told, None) == told
+    told = {"blue": Orders(np.ones((1, 2, 2)))}
+    by_hand = {"blue": Orders(np.array([[[np.nan, np.nan], [3.0, 4.0]]])), "yellow": Orders(np.zeros((1, 1, 2)))}
+    both = merge_all(by_hand, told)
+    assert both["blue"].drive.tolist() == [[[1.0, 1.0], [3.0, 4.0]]] and both["yellow"].drive.tolist() == [[[0.0, 0.0]]]
+    assert (told["blue"].drive == 1.0).all() and merge_all({}, {}) == {} and merge_all({}, told) == told
+
+
+def test_a_supervisor_without_orders_leaves_the_robots_to_their_controllers(field):
+    class Watching(Match):
+        def before(self, sim):
+            return None if sim.state.step[0] < 2 else {"blue": np.full((1, 2, 2), np.nan)}
+
+    desk = Desk(field, supervisor=Watching())
+    alone = Desk(field)
+    desk.steps(4)
+    alone.steps(4)
+    assert np.array_equal(desk.session.poses()[0], alone.session.poses()[0])
 
 
 def test_a_match_that_is_over_pauses_and_says_the_result_and_no_step_is_taken_any_more(field):

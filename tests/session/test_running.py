@@ -187,9 +187,9 @@ def test_a_machine_that_is_too_slow_goes_on_from_where_it_is_and_says_how_fast_i
     session.pace.clock = clock
     step = session.sim.step
 
-    def slow(wheels, outputs=None):
+    def slow(orders):
         clock.now += 0.02
-        step(wheels, outputs)
+        step(orders)
 
     session.sim.step = slow
     desk.run("speed 10; play")

@@ -239,8 +239,8 @@ def busy(desk):
 
 
 def same_motion(one, other, leave=()):
-    for name in ARRAYS:
-        assert name in leave or np.array_equal(getattr(one.sim.state, name), getattr(other.sim.state, name)), name
+    for name, values in one.sim.state.arrays().items():
+        assert name in leave or np.array_equal(values, other.sim.state.arrays()[name]), name
 
 
 @pytest.mark.parametrize("edit", ["set lamp.intensity 0.5", "toggle lamp", "set crate.colour '#000000'",
@@ -323,12 +323,12 @@ def test_a_robot_that_is_switched_off_stands_and_goes_on_when_it_is_switched_on(
 
 def test_undo_goes_back_to_the_last_bit(desk):
     busy(desk)
-    before = {name: getattr(desk.session.sim.state, name).copy() for name in ARRAYS}
+    before = {name: values.copy() for name, values in desk.session.sim.state.arrays().items()}
     desk.run("spawn s 1 -0.7")
     desk.steps(5)
     desk.run("undo")
-    for name in ARRAYS:
-        assert np.array_equal(getattr(desk.session.sim.state, name), before[name]), name
+    for name, values in desk.session.sim.state.arrays().items():
+        assert np.array_equal(values, before[name]), name
 
 
 def test_reset_gives_the_run_of_the_seed_again(desk):

@@ -1,7 +1,9 @@
 """The harness of studies, on a study of our own: verdicts, tables, JSON, exit codes."""
 
 import json
-from types import SimpleNamespace
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -9,14 +11,26 @@ import pytest
 from formiga import studies
 from formiga.errors import FormigaError
 from formiga.studies import harness
-from formiga.studies.harness import Published, Row, at_most, compare, reported
+from formiga.studies.harness import Published, Row, at_least, at_most, compare, counted, mean_row, reported, seed_of, summary
+
+
+class Fake(harness.Study):
+    """Rows that were written down, and figures if there are any."""
+
+    runs = 3
+
+    def __init__(self, found, drawn):
+        self.found, self.drawn = found, drawn
+
+    def rows(self, full, workers):
+        return iter(self.found)
+
+    def figures(self):
+        return {"fake": self.drawn} if self.drawn else {}
 
 
 def fake(*rows, figure=None):
-    study = SimpleNamespace(rows=lambda full, jobs: iter(rows), RUNS=3)
-    if figure:
-        study.figure = figure
-    return study
+    return Fake(rows, figure)
 
 
 @pytest.mark.parametrize("published, ours, tolerance, verdict", [
@@ -85,12 +99,114 @@ def test_origins_are_never_mixed_in_one_table(capsys):
 
 
 def test_the_figure_is_drawn_only_where_it_is_wanted(tmp_path, capsys):
-    drawn = []
-    study = fake(Row("a", 1, 1), figure=drawn.append)
+    study = fake(Row("a", 1, 1), figure=lambda path: path.write_bytes(b"a picture"))
     harness.run("fake", study, False, 1, None, None)
-    assert drawn == []
+    assert list(tmp_path.iterdir()) == []
     harness.run("fake", study, False, 1, None, tmp_path)
-    assert drawn == [tmp_path / "fake.png"]
+    assert (tmp_path / "fake.png").read_bytes() == b"a picture"
+    assert f"figure:{tmp_path / 'fake.png'}" in "".join(capsys.readouterr().out.split())  # in any number of lines
+    assert {each.name for each in tmp_path.iterdir()} == {"fake.png", "fake.json"}
+
+
+def test_a_figure_that_fails_leaves_no_part_of_a_file(tmp_path, capsys):
+    def fails(path):
+        path.write_bytes(b"a part of a pict")
+        raise RuntimeError("no ink")
+
+    with pytest.raises(RuntimeError, match="no ink"):
+        harness.run("fake", fake(Row("a", 1, 1), figure=fails), False, 1, None, tmp_path)
+    assert {each.name for each in tmp_path.iterdir()} == {"fake.json"}
+
+
+def test_a_canvas_becomes_a_png_of_the_size_asked_for(tmp_path):
+    from matplotlib.image import imread
+
+    with harness.canvas(tmp_path / "drawn", 1, 2, (3.0, 2.0), dpi=100) as (_, (left, right)):
+        harness.dots(left, 1.0, [1.0, 2.0, 4.0], color="black")
+        right.plot([0.0, 1.0], [0.0, 1.0])
+    assert imread(tmp_path / "drawn", format="png").shape[:2] == (200, 300)
+    (marks,) = left.lines
+    assert marks.get_xdata().mean() == pytest.approx(1.0) and list(marks.get_ydata()) == [1.0, 2.0, 4.0]
+
+
+# -- many runs --------------------------------------------------------------------------------------------------------
+def test_a_lower_bound_is_met_down_to_itself():
+    assert [at_least("claim", 3.0, ours).verdict for ours in (3.1, 3.0, 2.9)] == ["met", "met", "missed"]
+    assert at_least("claim", 3.0, float("nan")).verdict == "missed"
+
+
+def test_a_mean_is_judged_and_its_spread_is_shown_and_written(tmp_path, capsys):
+    row = mean_row("time (s)", 10.0, [9.0, 10.0, 12.0], tolerance=0.5)
+    assert row.ours == pytest.approx(31.0 / 3.0) and row.spread == pytest.approx(np.sqrt(7.0 / 3.0))
+    assert row.runs == 3 and row.verdict == "met"
+    assert mean_row("time (s)", 9.0, [9.0, 10.0, 12.0], tolerance=0.5).verdict == "missed"
+    harness.run("fake", fake(row), False, 1, str(tmp_path / "r.json"), None)
+    assert "10.3333 +- 1.5" in capsys.readouterr().out
+    (written,) = json.loads((tmp_path / "r.json").read_text())["rows"]
+    assert written["runs"] == 3 and written["spread"] == pytest.approx(row.spread)
+
+
+def test_a_single_run_has_no_spread():
+    assert summary([4.0]) == (4.0, 0.0, 1)
+    assert [counted(number) for number in (1, 2)] == ["1 seed", "2 seeds"] and counted(3, "run") == "3 runs"
+
+
+def test_every_key_has_a_seed_of_its_own_and_always_the_same():
+    seeds = {seed_of(8, *key) for key in [(), (0,), (1,), (0, 1), (1, 0)]}
+    assert len(seeds) == 5 and seed_of(8, 0, 1) == int(np.random.SeedSequence(8, spawn_key=(0, 1)).generate_state(1)[0])
+    assert seed_of(9) != seed_of(8)
+
+
+# -- a study of pure dynamics -----------------------------------------------------------------------------------------
+PENDULUM = '''"""How long a pendulum takes."""
+
+from math import pi, sqrt
+
+from formiga.studies import harness
+from formiga.studies.harness import Published, compare
+
+PERIOD = Published("Table 1", {"1 m": 2.006}, 0.001, "the table has three decimals")
+
+
+class Study(harness.Study):
+    """No world, no robots."""
+
+    def rows(self, full, workers):
+        (period,) = workers.map(lambda length: 2.0 * pi * sqrt(length / 9.81), [1.0])
+        yield from compare("period (s) of", PERIOD, {"1 m": period if not full else 3.0})
+'''
+
+
+@pytest.fixture
+def pendulum(tmp_path):
+    """A function that runs formiga in a process that has one more study, which has no world."""
+    folder = tmp_path / "studies" / "pendulum"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text('"""R99, pendulum: how long it swings."""\n')
+    (folder / "study.py").write_text(PENDULUM)
+    script = ("import sys, formiga.studies as s; s.__path__.append(sys.argv.pop(1)); "
+              "from formiga.__main__ import main; sys.exit(main())")
+
+    def formiga(*words):
+        return subprocess.run([sys.executable, "-c", script, str(folder.parent), *words], capture_output=True, text=True,
+                              cwd=tmp_path, env=os.environ)
+
+    return formiga
+
+
+def test_a_study_without_a_world_is_listed_and_runs(pendulum, tmp_path):
+    listed = pendulum("list", "studies")
+    assert "pendulum    R99, pendulum: how long it swings." in listed.stdout, listed.stderr
+    done = pendulum("study", "pendulum", "--json", "result.json", "--out", "figures")
+    assert done.returncode == 0 and "1 met, 0 missed" in done.stdout, done.stderr
+    (row,) = json.loads((tmp_path / "result.json").read_text())["rows"]
+    assert row["where"] == "Table 1" and row["ours"] == pytest.approx(2.006, abs=1e-3)
+    assert [each.name for each in (tmp_path / "figures").iterdir()] == ["pendulum.json"]
+
+
+def test_a_study_without_a_world_may_miss_its_numbers(pendulum):
+    done = pendulum("study", "pendulum", "--full")
+    assert done.returncode == 1 and "missed: period (s) of 1 m: the table has three decimals" in done.stdout
 
 
 def test_a_study_that_does_not_exist_is_refused():
@@ -101,12 +217,12 @@ def test_a_study_that_does_not_exist_is_refused():
 def test_an_output_folder_that_cannot_be_made_is_refused_before_the_work(tmp_path):
     (tmp_path / "file").write_text("x")
 
-    def rows(full, jobs):
-        raise AssertionError("the work was begun")
-        yield
+    class Begun(harness.Study):
+        def rows(self, full, workers):
+            raise AssertionError("the work was begun")
 
     with pytest.raises(FormigaError, match="cannot be made a folder"):
-        harness.run("fake", SimpleNamespace(rows=rows), False, 1, None, tmp_path / "file" / "below")
+        harness.run("fake", Begun(), False, 1, None, tmp_path / "file" / "below")
 
 
 def test_a_json_file_that_cannot_be_written_leaves_nothing_behind(tmp_path, capsys):

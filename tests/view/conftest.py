@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from formiga.geometry import about_z
 from formiga.units import DEG
-from formiga.view.frame import Frame, upright
+from formiga.view.frame import Frame
 from formiga.world.model import Arena, Cylinder, Group, Lamp, Polygon, Rectangle, Wall, World, Zone
 from formiga.world.robots import Disc, SBot
 
@@ -20,7 +21,7 @@ def _still(world: World, place, heading=None, **more) -> Frame:
     given = {"version": 1, "step": 0, "leds": np.zeros((count, 8, 3), np.uint8), "crashed": np.zeros(count, bool),
              "alive": np.ones(count, bool), **more}
     return Frame(world, given.pop("version"), given.pop("step"), 0.0, np.column_stack([place, np.zeros(count)]),
-                 upright(np.zeros(count) if heading is None else np.asarray(heading, float)), np.zeros((count, 2)),
+                 about_z(np.zeros(count) if heading is None else np.asarray(heading, float)), np.zeros((count, 2)),
                  given.pop("leds"), given.pop("crashed"), given.pop("alive"), np.zeros(count, int), **given)
 
 

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from formiga.geometry import about_z, rotate
 from formiga.units import CM
 from formiga.view import bodies, overlays, pitch
 from formiga.view.bodies import SPOTS, block, chamfered, circle, look, offset, rectangle, rgb
 from formiga.view.cameras import top
 from formiga.view.frame import frame as frame_of
-from formiga.view.frame import movables_poses, upright
+from formiga.view.frame import movables_poses
 from formiga.view.nodes import as_light
 from formiga.view.overlays import PUSH, Trails
-from formiga.view.picking import turned
 from formiga.view.picture import draw_movables, draw_robots, draw_world
-from formiga.view.rolling import Rolling, product, quaternion
+from formiga.view.rolling import Rolling
 from formiga.view.scene import anchor
 from formiga.world.model import Arena, Ball, Block, Contact, Field, Group, Puck, Rectangle, World
 from formiga.world.placement import At
@@ -235,7 +235,7 @@ def test_a_frame_of_a_state_has_its_loose_things(world):
     state = Simulation(world).state
     state.movables[0, 3, :3] = 0.1, 0.2, 0.3
     now = frame_of(world, state)
-    assert now.movables[3] == pytest.approx((0.1, 0.2, 0.0)) and now.movables_turn[3] == pytest.approx(upright(np.array([0.3]))[0])
+    assert now.movables[3] == pytest.approx((0.1, 0.2, 0.0)) and now.movables_turn[3] == pytest.approx(about_z(0.3))
     state.movables[0, 3] = 0.0
     assert now.movables[3, 0] == 0.1  # a copy
 
@@ -250,14 +250,8 @@ def test_a_ball_rolls_without_sliding(frame, ahead):
     for share in np.linspace(0.0, 1.0, 20):
         x, y = frame.movables[0, :2] + share * quarter * way
         turn = rolling.turn(moved(frame, ball=(x, y, 0.0)))
-    assert turned(turn[0], np.array([0.0, 0.0, 1.0])) == pytest.approx((*way, 0.0), abs=1e-9)
+    assert rotate(turn[0], np.array([0.0, 0.0, 1.0])) == pytest.approx((*way, 0.0), abs=1e-9)
     assert turn[3] == pytest.approx(frame.movables_turn[3])  # a block only slides
-
-
-def test_turns_follow_each_other():
-    about_z, about_x = quaternion(0.5 * pi, (0.0, 0.0, 2.0)), quaternion(0.5 * pi, (1.0, 0.0, 0.0))
-    assert turned(product(about_x, about_z), np.array([1.0, 0.0, 0.0])) == pytest.approx((0.0, 0.0, 1.0))
-    assert quaternion(1.0, (0.0, 0.0, 0.0)) == pytest.approx((1.0, 0.0, 0.0, 0.0))
 
 
 # -- overlays ---------------------------------------------------------------------------------------------------------

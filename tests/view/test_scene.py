@@ -14,9 +14,9 @@ import pytest
 
 from formiga.engine.fixed import Region
 from formiga.errors import FormigaError
+from formiga.geometry import about_z
 from formiga.view import overlays
 from formiga.view.bodies import rgb
-from formiga.view.frame import upright
 from formiga.view.nodes import as_light
 from formiga.view.overlays import OVERLAYS
 from formiga.view.scene import DEAD, THICK, Hold, anchor, glow_of, scattered, sides
@@ -48,7 +48,7 @@ def click(scene, x, y, modifier=None, z=3.0):
 
 # -- what is drawn ----------------------------------------------------------------------------------------------------
 def test_robots_are_where_the_frame_says(scene, frame):
-    frame = replace(frame, turn=upright(np.arange(5.0)))
+    frame = replace(frame, turn=about_z(np.arange(5.0)))
     scene.show(frame)
     for at, robots in enumerate(frame.world.slices):
         for part in ("body", "paint"):

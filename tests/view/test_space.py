@@ -10,14 +10,14 @@ import pytest
 
 from formiga.engine.fixed import Region
 from formiga.engine.parts import Part
+from formiga.geometry import about, about_z, multiply, rotate, rotate_back
 from formiga.view import bodies, ground, overlays
 from formiga.view.cameras import first_person, overview
-from formiga.view.frame import blend, frame, space_poses, turned, upright
+from formiga.view.frame import blend, frame, space_poses
 from formiga.view.overlays import Trails
 from formiga.view.picking import first_hit
 from formiga.view.picture import draw_world
 from formiga.view.posture import posture
-from formiga.view.rolling import product, quaternion
 from formiga.view.scene import solid_pose
 from formiga.world.ground import Hole, Platform, Ramp, Terrain
 from formiga.world.model import Arena, Ball, Group, Lamp, Puck, World
@@ -26,7 +26,7 @@ from formiga.world.solids import Solid, Trigger
 
 NAMES = ("chassis", "left", "right", "turret", "arm")
 PARTS = tuple(Part(robot, -1, name) for robot in range(2) for name in NAMES)
-TILTED = product(quaternion(0.4, (0.0, 0.0, 1.0)), quaternion(0.3, (1.0, 0.0, 0.0)))
+TILTED = multiply(about((0.0, 0.0, 1.0), 0.4), about((1.0, 0.0, 0.0), 0.3))
 
 
 @pytest.fixture
@@ -41,13 +41,13 @@ def standing(world, still, parts=PARTS, **more):
         if part.robot < 0:
             bodies_[row] = (0.1, 0.2, 0.3, *TILTED)
             continue
-        foot, turn = ((-0.3, 0.0, 0.0), upright(np.zeros(1))[0]) if part.robot == 0 else ((0.3, 0.1, 0.05), TILTED)
-        head = turn if part.robot == 0 else product(turn, quaternion(1.0, (0.0, 0.0, 1.0)))
+        foot, turn = ((-0.3, 0.0, 0.0), about_z(0.0)) if part.robot == 0 else ((0.3, 0.1, 0.05), TILTED)
+        head = turn if part.robot == 0 else multiply(turn, about((0.0, 0.0, 1.0), 1.0))
         x, z = robot.arm_pivot
         where = {"left": (0.0, 0.0475, 0.02), "right": (0.0, -0.0475, 0.02), "arm": (x, 0.0, z)}.get(part.name, (0.0, 0.0, 0.0))
         carried = head if part.name in ("arm", "turret") else turn
-        own = product(head, quaternion(-0.5 * part.robot, (0.0, 1.0, 0.0))) if part.name == "arm" else carried
-        bodies_[row] = (*(np.array(foot) + turned(carried, np.array(where))), *own)
+        own = multiply(head, about((0.0, 1.0, 0.0), -0.5 * part.robot)) if part.name == "arm" else carried
+        bodies_[row] = (*(np.array(foot) + rotate(carried, np.array(where))), *own)
     base = still(world, np.zeros((2, 2)))
     return replace(base, **{**space_poses(world, parts, bodies_), **more})
 
@@ -73,10 +73,10 @@ def test_a_loose_things_place_is_its_foot_or_the_middle_of_a_ball():
 
 
 def test_half_way_between_two_poses_a_turn_goes_the_short_way():
-    before = np.array([(0.0, 0.0, 0.0, *quaternion(0.2, (0, 0, 1)))])
-    after = np.array([(1.0, 0.0, 2.0, *(-quaternion(0.6, (0, 0, 1))))])  # the same turn with the other sign
+    before = np.array([(0.0, 0.0, 0.0, *about((0, 0, 1), 0.2))])
+    after = np.array([(1.0, 0.0, 2.0, *(-about((0, 0, 1), 0.6)))])  # the same turn with the other sign
     middle = blend(before, after, 0.5)[0]
-    assert middle[:3] == pytest.approx((0.5, 0.0, 1.0)) and abs(middle[3:] @ quaternion(0.4, (0, 0, 1))) == pytest.approx(1.0)
+    assert middle[:3] == pytest.approx((0.5, 0.0, 1.0)) and abs(middle[3:] @ about((0, 0, 1), 0.4)) == pytest.approx(1.0)
 
 
 def test_a_part_without_a_body_goes_rigidly_with_what_carries_it(pair, still):
@@ -121,7 +121,7 @@ def test_lights_sit_on_the_turret(pair, still):
     now = standing(pair, still, leds=leds)
     points, _, _ = overlays.lights(now)
     turret = now.bodies[PARTS.index(Part(1, -1, "turret"))]
-    assert points[0] == pytest.approx(turret[:3] + turned(turret[3:], 1.06 * bodies.look(SBot()).lights[0]), abs=1e-6)
+    assert points[0] == pytest.approx(turret[:3] + rotate(turret[3:], 1.06 * bodies.look(SBot()).lights[0]), abs=1e-6)
 
 
 def test_a_frame_that_is_the_same_sends_nothing_in_space_too(scene, pair, still):
@@ -275,11 +275,11 @@ def test_trails_follow_the_hills(pair, still):
 def test_with_a_robots_eyes_one_leans_and_turns_as_its_turret_does(pair, still):
     now = standing(pair, still)
     turret, pose = now.bodies[PARTS.index(Part(1, -1, "turret"))], first_person(now, 1)
-    ahead = turned(turret[3:], np.array((1.0, 0.0, 0.0)))
+    ahead = rotate(turret[3:], np.array((1.0, 0.0, 0.0)))
     way = np.subtract(pose.look_at, pose.position)
-    assert way @ ahead > 0.98 and np.array(pose.up) @ turned(turret[3:], np.array((0.0, 0.0, 1.0))) > 0.98
+    assert way @ ahead > 0.98 and np.array(pose.up) @ rotate(turret[3:], np.array((0.0, 0.0, 1.0))) > 0.98
     assert np.array(pose.up) @ way == pytest.approx(0.0, abs=1e-9)
-    above = turned(np.array([1.0, -1.0, -1.0, -1.0]) * turret[3:], np.array(pose.position) - turret[:3])
+    above = rotate_back(turret[3:], np.array(pose.position) - turret[:3])
     assert above[2] > SBot().height  # clear of its own body
 
 

@@ -269,7 +269,8 @@ def begin(model: Model, state: State, chosen: Any, position: Floats, heading: Fl
     state.position[chosen], state.heading[chosen], state.key[chosen] = position[chosen], heading[chosen], key[chosen]
     if model.impulse:
         state.movables[chosen] = model.impulse.movables
-        for w in np.flatnonzero(chosen) if state.own.couplings.size else ():
+        joined = isinstance(state.own, PlanarState) and state.own.couplings.size  # else the spatial engine holds them
+        for w in np.flatnonzero(chosen) if joined else ():
             state.own.couplings[w] = bodies.joints_start(model.world, state.position[w], state.heading[w], state.movables[w])
     state.forget(chosen)
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from formiga.engine.planar.cells import around, fill_world
-from formiga.geometry import lattice_index, nearest_on_segment
+from formiga.geometry import lattice_index, nearest_on_segment, wrap
 from formiga.kernels import kernel
 
 BINS, BLOCK = 360, 8  # directions, and how many of them are read or passed over together
@@ -42,7 +42,7 @@ def watch(angles: tuple[float, ...], mount: float, reach: float, cone: float, cu
     A cone seen from its sensor lies inside the cone of the same width seen from the robot's centre.
     """
     half = 0.5 * cone
-    away = (np.arange(BINS)[:, None] * WIDTH - np.array(angles) + pi) % (2.0 * pi) - pi
+    away = wrap(np.arange(BINS)[:, None] * WIDTH - np.array(angles))
     bins, sensors = np.nonzero(np.abs(away) <= half + 1e-9)
     start = np.searchsorted(bins, np.arange(BINS + 1))
     return Watch(start, sensors, np.cos(away[bins, sensors]), np.array(curve), float(mount), float(reach),

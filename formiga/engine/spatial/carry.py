@@ -12,7 +12,7 @@ from formiga.engine.spatial.gripping import name_of
 from formiga.engine.spatial.model import EVERYTHING, Model
 from formiga.engine.spatial.own import Coupling
 from formiga.engine.spatial.start import join, put, rests_at
-from formiga.engine.spatial.turns import upright, yaw
+from formiga.geometry import about_z, to_euler, wrap, yaw
 from formiga.state import Grip, State
 from formiga.world.contract import joint_names
 from formiga.world.movables import JOINTS
@@ -214,8 +214,7 @@ def put_down(model: Model, state: State) -> None:
 
 
 def _elsewhere(position: Any, heading: Any, bodies: Any) -> Any:
-    turn = heading - yaw(bodies[:, 3:])
-    turn = (turn + np.pi) % (2.0 * np.pi) - np.pi
+    turn = wrap(heading - yaw(bodies[:, 3:]))
     return (np.abs(position - bodies[:, :2]) > SLIGHT).any(axis=1) | (np.abs(turn) > SLIGHT)
 
 
@@ -242,7 +241,7 @@ def _put_down(model: Model, state: State, w: int, robots: Any, lying: Any) -> No
         place, speed = joint.qposadr[0], joint.dofadr[0]
         x, y, heading, vx, vy, spin = state.movables[w, number, :6]
         thing = model.world.things[index]
-        data.qpos[place : place + 7] = x, y, rests_at(model.world, thing, x, y), *upright(heading)
+        data.qpos[place : place + 7] = x, y, rests_at(model.world, thing, x, y), *about_z(heading)
         data.qvel[speed : speed + 6] = vx, vy, 0.0, 0.0, 0.0, spin
         for row in np.flatnonzero(model.held[:, 1] == index):
             holders = (state.grips[w, :, Grip.MODE] != Grip.OPEN) & (state.grips[w, :, Grip.HELD] == len(model.machines) + row)
@@ -265,11 +264,8 @@ def as_it_stands(model: Model, state: State) -> dict[int, dict[str, Any] | None]
     for row, part in enumerate(model.parts):
         if part.thing >= 0 and isinstance(world.things[part.thing], Solid):
             x, y, z = state.bodies[0, row, :3].tolist()
-            matrix = np.empty(9)
-            mujoco.mju_quat2Mat(matrix, state.bodies[0, row, 3:])
-            found[part.thing] = {"x": x, "y": y, "z": z, "roll": float(np.arctan2(matrix[7], matrix[8])),
-                                 "pitch": float(-np.arcsin(np.clip(matrix[6], -1.0, 1.0))),
-                                 "yaw": float(np.arctan2(matrix[3], matrix[0]))}
+            roll, pitch, turn = map(float, to_euler(state.bodies[0, row, 3:]))
+            found[part.thing] = {"x": x, "y": y, "z": z, "roll": roll, "pitch": pitch, "yaw": turn}
     numbers = [index for index, thing in enumerate(world.things) if isinstance(thing, (Joint, *JOINTS))]
     for row, (index, (joint, equalities)) in enumerate(zip(numbers, model.joints, strict=True)):
         found[index] = _joint_now(mj, data, joint, equalities) if state.own.couplings[0, row, Coupling.HOLDS] != 0.0 else None

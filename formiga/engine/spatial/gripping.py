@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from formiga.engine.spatial import turns
 from formiga.engine.spatial.model import Model
 from formiga.engine.spatial.own import Coupling
+from formiga.geometry import relative, rotate_back, to_body, to_world, up_axis
 from formiga.kernels import kernel
 from formiga.state import Grip, State
 
@@ -70,9 +70,8 @@ def grip_all(model: Model, state: State, w: int, events: list[Event]) -> None:
         return
     bodies = state.bodies[w]
     held_by = rings(model, bodies)
-    for i in closing:
-        own = _pose(model, bodies, model.gripper[i])
-        jaw = turns.at(own, model.jaw[i])
+    grippers = np.array([_pose(model, bodies, body) for body in model.gripper[closing]])
+    for i, own, jaw in zip(closing, grippers, to_world(grippers, model.jaw[closing]), strict=True):
         found = _nearest(model, bodies, held_by, i, jaw)
         if found >= 0:
             other = _pose(model, bodies, model.hold[found] if found < N else model.held[found - N, 0])
@@ -91,9 +90,7 @@ def _pose(model: Model, bodies: Any, body: int) -> Any:
 def rings(model: Model, bodies: Any) -> Any:
     """Where each robot can be held (N, 3): on its axis, at the height of its ring; the ring itself is a radius away."""
     pose = bodies[model.row_of[model.hold]]
-    w, x, y, z = pose[:, 3:].T
-    up = np.stack([2.0 * (x * z + w * y), 2.0 * (y * z - w * x), 1.0 - 2.0 * (x * x + y * y)], axis=1)
-    return pose[:, :3] + model.ring[:, None] * up
+    return pose[:, :3] + model.ring[:, None] * up_axis(pose[:, 3:])
 
 
 def _nearest(model: Model, bodies: Any, held_by: Any, i: int, jaw: Any) -> int:
@@ -117,8 +114,8 @@ def _nearest(model: Model, bodies: Any, held_by: Any, i: int, jaw: Any) -> int:
 def _gap(mj: Any, body: int, place: Any, point: Any) -> float:
     """From a point to the surface of a body of one simple geom; negative inside. A mesh counts as the ball around it."""
     geom = mj.body_geomadr[body]
-    inner = turns.into(place[3:], point - place[:3]) - mj.geom_pos[geom]
-    inner = turns.into(mj.geom_quat[geom], inner)
+    inner = to_body(place, point) - mj.geom_pos[geom]
+    inner = rotate_back(mj.geom_quat[geom], inner)
     kind, size = mj.geom_type[geom], mj.geom_size[geom]
     if kind == mujoco.mjtGeom.mjGEOM_BOX:
         away = np.abs(inner) - size
@@ -139,11 +136,11 @@ def aimed(own: Any, other: Any, point: Any, loose: bool) -> Any:
     """
     data = np.zeros(11)
     if loose:
-        data[:3], data[3:6] = turns.into(own[3:], point - own[:3]), turns.into(other[3:], point - other[:3])
+        data[:3], data[3:6] = to_body(own, point), to_body(other, point)
         return data
-    data[:3] = turns.into(other[3:], point - other[:3])
-    data[3:6] = turns.into(own[3:], point - own[:3])
-    data[6:10], data[10] = turns.relative(own[3:], other[3:]), 1.0
+    data[:3] = to_body(other, point)
+    data[3:6] = to_body(own, point)
+    data[6:10], data[10] = relative(own[3:], other[3:]), 1.0
     return data
 
 
@@ -215,8 +212,8 @@ def pull_all(model: Model, state: State, w: int, data: Any, pulls: Any, events: 
             state.own.couplings[w, number, Coupling.STATUS] = 0.0
             data.eq_active[equalities] = False
             events.append(Event(w, time, "break", f"joint '{joint.name}' breaks at {force:.1f} N and {torque:.2f} N m"))
-    for i in np.flatnonzero(state.pull[w].any(axis=1)):
-        state.pull[w, i] = turns.into(state.bodies[w, model.chassis[i], 3:], state.pull[w, i])
+    pulled_robots = np.flatnonzero(state.pull[w].any(axis=1))
+    state.pull[w, pulled_robots] = rotate_back(state.bodies[w, model.chassis[pulled_robots], 3:], state.pull[w, pulled_robots])
 
 
 def _pull_at_grips(model: Model, state: State, w: int, forces: dict[int, Any], pulls: Any, time: float,

@@ -13,11 +13,11 @@ import numpy as np
 
 from formiga.engine.beams import Beams
 from formiga.engine.planar import pipeline as planar
-from formiga.engine.spatial import turns
 from formiga.engine.spatial.model import EVERYTHING, Model
 from formiga.engine.spatial.own import Coupling
 from formiga.engine.spatial.painter import Painter
 from formiga.errors import WorldError
+from formiga.geometry import matrix, to_world
 from formiga.state import Floats, Grip, State
 
 SENSOR_HEIGHT = 0.6                            # of rays around a robot, in its heights: only on rough ground does it matter
@@ -97,16 +97,14 @@ def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: f
 def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice, heights: Any) -> Floats:
     out = np.full((model.worlds, robots.stop - robots.start, len(origin)), np.inf)
     mj, data = model.mj, state.scratch.data
-    matrix, far = np.empty(9), np.empty(len(origin))
+    far = np.empty(len(origin))
     outward = bool(np.allclose(origin, (origin * direction).sum(1, keepdims=True) * direction))  # all of them through the axis
     mount, many = (origin * direction).sum(1), np.empty(len(origin), np.int32)
     for w in range(model.worlds):
         mujoco.mj_setState(mj, data, state.own.integration[w], EVERYTHING)
         mujoco.mj_kinematics(mj, data)
-        for i in range(robots.start, robots.stop):
-            pose = state.bodies[w, model.chassis[i]]
-            mujoco.mju_quat2Mat(matrix, pose[3:])
-            turn = matrix.reshape(3, 3)
+        poses = state.bodies[w, model.chassis[robots]]
+        for i, pose, turn in zip(range(robots.start, robots.stop), poses, matrix(poses[:, 3:]), strict=True):
             middle, ways = pose[:3] + heights[i - robots.start] * turn[:, 2], direction @ turn.T
             if outward and not hasattr(model.machines[i].robot, "file"):
                 mujoco.mj_multiRay(mj, data, middle, ways.ravel(), SEEN, True, int(model.hold[i]), many, far, None, len(far),
@@ -154,13 +152,13 @@ def forces(model: Model, state: State) -> Floats:
     rows: list[Any] = []
     for i in np.flatnonzero(state.grips[0, :, Grip.MODE]):
         own = state.bodies[0, model.row_of[model.gripper[i]]]
-        rows.append((*turns.at(own, model.jaw[i]), *state.grips[0, i, Grip.PULL], 0.0))
+        rows.append((*to_world(own, model.jaw[i]), *state.grips[0, i, Grip.PULL], 0.0))
     for number, (joint, equalities) in enumerate(model.joints):
         if len(equalities) and state.own.couplings[0, number, Coupling.HOLDS]:
             row = model.row_of[model.mj.eq_obj1id[equalities[0]]]
             anchor = model.mj.eq_data[equalities[0]]
             if row >= 0:
-                rows.append((*turns.at(state.bodies[0, row], anchor[3:6] if joint.kind == "fixed" else anchor[:3]),
+                rows.append((*to_world(state.bodies[0, row], anchor[3:6] if joint.kind == "fixed" else anchor[:3]),
                              *state.own.couplings[0, number, Coupling.FORCE], 1.0))
     return np.array(rows).reshape(-1, 7)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from formiga.engine.spatial.robots import UNSEEN
 from formiga.errors import MissingExtra
+from formiga.geometry import matrix
 from formiga.state import Floats
 
 GEOMS = 10_000        # that a scene can hold
@@ -44,9 +45,7 @@ class Painter:
     def paint(self, data: Any, pose: Floats, eye: float, field: float, out: Any) -> None:
         """What is seen from `eye` metres above a chassis (x y z, quaternion), with so wide a field of view, into (h, w, 3)."""
         self._context.make_current()
-        matrix = np.empty(9)
-        mujoco.mju_quat2Mat(matrix, pose[3:])
-        ahead, up = matrix.reshape(3, 3)[:, 0], matrix.reshape(3, 3)[:, 2]
+        ahead, _, up = matrix(pose[3:]).T
         width, height = self.size
         self._camera.lookat[:] = pose[:3] + eye * up + AHEAD * ahead
         self._camera.distance = AHEAD

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from math import atan2, floor, pi
-
+from formiga.geometry import wrapped, yaw_of
 from formiga.kernels import kernel
 
 
@@ -38,12 +37,5 @@ def poses(w, xpos, xquat, rows, chassis, movables, dt, step, bodies, position, h
 
 @kernel()
 def yaw(bodies, w, b):
-    """The heading of a body: where its x axis points, seen from above."""
-    qw, qx, qy, qz = bodies[w, b, 3], bodies[w, b, 4], bodies[w, b, 5], bodies[w, b, 6]
-    return atan2(2.0 * (qw * qz + qx * qy), 1.0 - 2.0 * (qy * qy + qz * qz))
-
-
-@kernel()
-def wrapped(angle):
-    """Between -pi and pi."""
-    return angle - 2.0 * pi * floor(angle / (2.0 * pi) + 0.5)
+    """The heading of a body in `bodies`."""
+    return yaw_of(bodies[w, b, 3], bodies[w, b, 4], bodies[w, b, 5], bodies[w, b, 6])

@@ -13,8 +13,8 @@ from formiga.engine.flatten import flatten
 from formiga.engine.ground import floor_tiles, terrain_heights, wedge
 from formiga.engine.parts import Part
 from formiga.engine.spatial.robots import BODY, GROUND, LYING, SHELL, SMOOTH, WHEEL, box, cylinder, free, priority, rgba, sphere
-from formiga.engine.spatial.turns import upright
 from formiga.errors import WorldError, suggest
+from formiga.geometry import about_z
 from formiga.units import CM, MM
 from formiga.world.elements import where
 from formiga.world.ground import Hole, Platform, Ramp, Terrain
@@ -122,10 +122,10 @@ def add_ground(spec: Any, world: World, stuff: Stuff, region: Any) -> None:
         if isinstance(thing, Ramp):
             spec.add_mesh(name=f"ramp{index}", uservert=wedge(thing).ravel())
             spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=f"ramp{index}", pos=(thing.x, thing.y, 0),
-                                    quat=upright(thing.heading), **ON_GROUND, **stuff.of(thing, f"ramp{index}"))
+                                    quat=about_z(thing.heading), **ON_GROUND, **stuff.of(thing, f"ramp{index}"))
         elif isinstance(thing, Platform):
             spec.worldbody.add_geom(type=box, size=(thing.width / 2, thing.depth / 2, thing.height / 2),
-                                    pos=(thing.x, thing.y, thing.height / 2), quat=upright(thing.heading),
+                                    pos=(thing.x, thing.y, thing.height / 2), quat=about_z(thing.heading),
                                     **ON_GROUND, **stuff.of(thing, f"platform{index}"))
 
 
@@ -142,11 +142,11 @@ def add_walls(spec: Any, world: World, fixed: Fixed) -> None:
         elif edge not in boxes:
             nx, ny, thick = outside.get(edge, (0.0, 0.0, THICK))
             centre = (x0 + x1) / 2 + nx * thick / 2, (y0 + y1) / 2 + ny * thick / 2, height / 2
-            spec.worldbody.add_geom(name=f"fixed{k}", type=box, pos=centre, quat=upright(atan2(y1 - y0, x1 - x0)),
+            spec.worldbody.add_geom(name=f"fixed{k}", type=box, pos=centre, quat=about_z(atan2(y1 - y0, x1 - x0)),
                                     size=(hypot(x1 - x0, y1 - y0) / 2 + THICK / 2, thick / 2, height / 2), **how)
     for k, thing in enumerate(dict.fromkeys(boxes.values())):
         spec.worldbody.add_geom(name=f"box{k}", type=box, size=(thing.width / 2, thing.depth / 2, thing.height / 2),
-                                pos=(thing.x, thing.y, thing.height / 2), quat=upright(thing.heading), **how)
+                                pos=(thing.x, thing.y, thing.height / 2), quat=about_z(thing.heading), **how)
 
 
 def _edge(x0: float, y0: float, x1: float, y1: float) -> tuple[float, ...]:

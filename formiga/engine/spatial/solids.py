@@ -14,10 +14,10 @@ import numpy as np
 
 from formiga.engine.ground import height_at
 from formiga.engine.parts import Part
-from formiga.engine.spatial import turns
 from formiga.engine.spatial.robots import BODY, LYING, WHEEL, box, cylinder, free, hinge, rgba, slide, sphere
 from formiga.engine.spatial.scenery import LIES, STANDS, Stuff
 from formiga.errors import WorldError, suggest
+from formiga.geometry import IDENTITY, from_euler, matrix, relative, rotate_back
 from formiga.world.elements import locate, origin, where
 from formiga.world.model import World
 from formiga.world.movables import JOINTS, Weld
@@ -107,18 +107,17 @@ def _from_root(solids: dict[str, Solid], parent: dict[str, Joint]) -> list[str]:
 
 
 def _pose(world: World, solid: Solid) -> tuple[Any, Any]:
-    turn = turns.turned(solid.roll, solid.pitch, solid.yaw)
+    turn = from_euler(solid.roll, solid.pitch, solid.yaw)
     z = solid.z if solid.z is not None else height_at(world, solid.x, solid.y) + _half_height(solid)
     return np.array([solid.x, solid.y, z]), turn
 
 
 def _half_height(solid: Solid) -> float:
-    matrix = np.empty(9)
-    mujoco.mju_quat2Mat(matrix, turns.turned(solid.roll, solid.pitch, solid.yaw))
+    axes = matrix(from_euler(solid.roll, solid.pitch, solid.yaw))
     if solid.shape == "box":
-        return float(np.abs(matrix[6:]) @ np.array(solid.size)) / 2.0
+        return float(np.abs(axes[2]) @ np.array(solid.size)) / 2.0
     radius, half = solid.size[0] / 2.0, solid.size[-1] / 2.0
-    up = min(1.0, abs(float(matrix[8])))  # of its axis
+    up = min(1.0, abs(float(axes[2, 2])))  # of its axis
     return {"sphere": radius, "cylinder": half * up + radius * sqrt(1.0 - up * up),
             "capsule": max(half - radius, 0.0) * up + radius}[solid.shape]
 
@@ -127,11 +126,11 @@ def _solid(spec: Any, world: World, solid: Solid, joint: Joint | None, bodies: d
            stuff: Stuff) -> Any:
     place, turn = _pose(world, solid)
     above = bodies.get(joint.one) if joint else None
-    start, frame = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+    start, frame = np.zeros(3), np.array(IDENTITY)
     if joint and above is not None:
         start, frame = _pose(world, solids[joint.one])
-    body = (above or spec.worldbody).add_body(name=f"solid/{solid.name}", pos=turns.into(frame, place - start),
-                                              quat=turns.relative(frame, turn))
+    body = (above or spec.worldbody).add_body(name=f"solid/{solid.name}", pos=rotate_back(frame, place - start),
+                                              quat=relative(frame, turn))
     size = [s / 2.0 for s in solid.size]
     if solid.shape == "capsule":
         size[1] = max(size[1] - size[0], 1e-4)
@@ -142,14 +141,14 @@ def _solid(spec: Any, world: World, solid: Solid, joint: Joint | None, bodies: d
         if not solid.fixed:
             body.add_joint(name=f"solid/{solid.name}", type=free)
         return body
-    point = turns.into(turn, np.array([joint.x, joint.y, joint.z]) - place)
+    point = rotate_back(turn, np.array([joint.x, joint.y, joint.z]) - place)
     axes = [joint.axis, joint.axis2] if joint.kind == "universal" else [joint.axis]
     if joint.kind == "ball":
         body.add_joint(name=f"joint/{joint.name}", type=mujoco.mjtJoint.mjJNT_BALL, pos=point)
     elif joint.kind != "fixed":
         for k, axis in enumerate(axes):
             made = body.add_joint(name=f"joint/{joint.name}" + "'" * k, type=slide if joint.kind == "slider" else hinge,
-                                  pos=point, axis=turns.into(turn, np.array(axis)))
+                                  pos=point, axis=rotate_back(turn, np.array(axis)))
             if joint.lower is not None and joint.upper is not None:
                 scale = 180.0 / pi if joint.kind == "hinge" else 1.0
                 made.limited, made.range = mujoco.mjtLimited.mjLIMITED_TRUE, (scale * joint.lower, scale * joint.upper)

@@ -15,8 +15,8 @@ from formiga.engine.spatial.model import Model
 from formiga.engine.spatial.motion import advance
 from formiga.engine.spatial.own import Coupling
 from formiga.engine.spatial.robots import GROUND, WHEEL
-from formiga.engine.spatial.turns import upright, yaw
 from formiga.errors import WorldError
+from formiga.geometry import about_z, multiply, yaw
 from formiga.state import Floats
 from formiga.world.elements import where
 from formiga.world.model import Ball, World
@@ -95,14 +95,13 @@ def put(model: Model, data: Any, machine: Any, x: float, y: float, heading: floa
         return
     root = mj.body(machine.chassis)
     if (fixed := mj.body_mocapid[root.id]) >= 0:  # its height, roll and pitch are those of its file
-        turn = upright(heading - yaw(root.quat))
-        mujoco.mju_mulQuat(data.mocap_quat[fixed], turn, root.quat)
+        data.mocap_quat[fixed] = multiply(about_z(heading - yaw(root.quat)), root.quat)
         data.mocap_pos[fixed] = x, y, highest(model.world, x, y, 0.8 * machine.robot.radius) + machine.lift + root.pos[2]
         return
     first = mj.body_jntadr[root.id]
     if first >= 0 and mj.jnt_type[first] == mujoco.mjtJoint.mjJNT_FREE:
         at = mj.jnt_qposadr[first]
-        data.qpos[at : at + 2], data.qpos[at + 3 : at + 7] = (x, y), upright(heading)
+        data.qpos[at : at + 2], data.qpos[at + 3 : at + 7] = (x, y), about_z(heading)
         data.qpos[at + 2] = highest(model.world, x, y, 0.8 * machine.robot.radius) + machine.lift
 
 
@@ -110,7 +109,7 @@ def lay(model: Model, data: Any, thing: Any) -> None:
     """A ball, puck or block where the world says."""
     at = model.mj.joint(f"loose{model.world.things.index(thing)}").qposadr[0]
     data.qpos[at : at + 3] = thing.x, thing.y, rests_at(model.world, thing, thing.x, thing.y)
-    data.qpos[at + 3 : at + 7] = upright(getattr(thing, "heading", 0.0))
+    data.qpos[at + 3 : at + 7] = about_z(getattr(thing, "heading", 0.0))
     dof = model.mj.joint(f"loose{model.world.things.index(thing)}").dofadr[0]
     data.qvel[dof : dof + 2] = getattr(thing, "vx", 0.0), getattr(thing, "vy", 0.0)
 

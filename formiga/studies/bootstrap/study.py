@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,14 @@ import numpy as np
 from scipy.stats import mannwhitneyu
 
 from formiga.evolve.search import best_first
-from formiga.pool import Pool
 from formiga.rollout import genes, rollout
 from formiga.state import Floats
+from formiga.studies import harness
 from formiga.studies.bootstrap import published
-from formiga.studies.harness import Row, reported
+from formiga.studies.harness import Pool, Row, reported
 from formiga.units import CM
 from formiga.world.model import World
 from formiga.world.placement import Scatter
-from formiga.world.reader import read
 
 SEED = 8
 POLICIES = ("reposition", "stop")
@@ -60,23 +58,23 @@ class Outcome:
     speed: Floats             # (judged,) in top speeds, the same
 
 
-class Study:
+class Study(harness.Study):
     """The runs, and what they say."""
 
     def __init__(self) -> None:
-        self.RUNS = 0
+        self.runs = 0
         self.budget = QUICK
         self.outcomes: dict[str, list[Outcome]] = {policy: [] for policy in POLICIES}
 
     def rows(self, full: bool, workers: Pool) -> Iterator[Row]:
         """Evolve, a row for each run as it ends; then the claims."""
         self.budget = FULL if full else QUICK
-        self.RUNS = self.budget.runs
+        self.runs = self.budget.runs
         judged = ", ".join(map(str, self.budget.judged))
         evolve((POLICIES[0], 0, Budget(runs=1, population=2, trials=1, judged=(0,))))  # compiles once, not in every process
-        at_once = workers.size or self.RUNS  # of each policy
-        for first in range(0, self.RUNS, at_once):
-            tasks = [(policy, run, self.budget) for run in range(first, min(first + at_once, self.RUNS)) for policy in POLICIES]
+        at_once = workers.size or self.runs  # of each policy
+        for first in range(0, self.runs, at_once):
+            tasks = [(policy, run, self.budget) for run in range(first, min(first + at_once, self.runs)) for policy in POLICIES]
             for (policy, run, _), outcome in zip(tasks, workers.map(evolve, tasks), strict=True):
                 self.outcomes[policy].append(outcome)
                 yield reported(f"{policy}, run {run + 1}: fitness in the common test, generation {judged}",
@@ -90,32 +88,29 @@ class Study:
                     yield reported(f"generation {generation}: median {what} in the test, {policy}",
                                    float(np.median([getattr(outcome, name)[at] for outcome in self.outcomes[policy]])))
 
+    def figures(self) -> dict[str, harness.Draw]:
+        """Generation 0 and the common test."""
+        return {"bootstrap": self.figure}
+
     def figure(self, path: Path) -> None:
         """Survival in generation 0, and the common test: each run a dot, a box for its policy."""
-        import matplotlib
-
-        matplotlib.use("Agg")
-        import matplotlib.pyplot as plt
-
         panels: list[tuple[str, str, Any]] = [("Generation 0: survival", "mean survival (s)", lambda outcome: outcome.survival)]
         panels += [(f"Common test, best of generation {generation}", "fitness", lambda outcome, at=at: outcome.fitness[at])
                    for at, generation in enumerate(self.budget.judged)]
-        picture, axes = plt.subplots(1, len(panels), figsize=(4.8 * len(panels), 4.4), layout="constrained")
-        for panel, (title, label, take) in zip(axes, panels, strict=True):
-            samples = [[take(outcome) for outcome in self.outcomes[policy]] for policy in POLICIES]
-            panel.boxplot(samples, widths=0.5, showfliers=False, medianprops={"color": "black"})
-            for place, (sample, colour) in enumerate(zip(samples, ("#0072b2", "#d55e00"), strict=True), 1):
-                panel.plot(place + np.linspace(-0.12, 0.12, len(sample)), sample, "o", color=colour, alpha=0.75)
-            panel.set_xticks((1, 2), POLICIES)
-            panel.set(title=title, ylabel=label)
-        picture.savefig(path, dpi=130)
-        plt.close(picture)
+        with harness.canvas(path, 1, len(panels), (4.8 * len(panels), 4.4)) as (_, axes):
+            for panel, (title, label, take) in zip(axes, panels, strict=True):
+                samples = [[take(outcome) for outcome in self.outcomes[policy]] for policy in POLICIES]
+                panel.boxplot(samples, widths=0.5, showfliers=False, medianprops={"color": "black"})
+                for place, (sample, colour) in enumerate(zip(samples, ("#0072b2", "#d55e00"), strict=True), 1):
+                    harness.dots(panel, place, sample, color=colour, alpha=0.75)
+                panel.set_xticks((1, 2), POLICIES)
+                panel.set(title=title, ylabel=label)
 
 
 # -- one evolutionary run -------------------------------------------------------------------------------------------
 def arena(policy: str, **parameters: str | float) -> World:
     """The study's world file."""
-    return read(str(files("formiga.studies.bootstrap").joinpath("world.xml")), {"policy": policy, **parameters})
+    return harness.world("bootstrap", {"policy": policy, **parameters})
 
 
 def common_test() -> World:
@@ -126,7 +121,7 @@ def common_test() -> World:
 
 def seed_of(*key: int) -> int:
     """An independent seed for each key. The common test has the empty one."""
-    return int(np.random.SeedSequence(SEED, spawn_key=key).generate_state(1)[0])
+    return harness.seed_of(SEED, *key)
 
 
 def evolve(task: tuple[str, int, Budget]) -> Outcome:

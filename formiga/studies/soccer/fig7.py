@@ -113,7 +113,7 @@ def figure(path: Path) -> None:
         picture.suptitle(f"Two robots of 7.5 cm: A (blue) at {SPEED:g} m/s hits B (orange), which stands. A print every 33 ms, "
                          "for 0.33 s.\nAfter figure 7 of Klancar et al. 2003, which has no numbers; these are ours.",
                          fontsize=9)
-        picture.savefig(path, dpi=160)
+        picture.savefig(path, dpi=160, format="png")
         plt.close(picture)
 
 

@@ -12,11 +12,8 @@ import numpy as np
 
 from formiga import lab
 from formiga.loop import Simulation
-from formiga.pool import Pool
 from formiga.state import Floats, Grip
-from formiga.studies.harness import Row, at_most, reported
-from formiga.studies.swarmbot3d.scene import counted
-from formiga.studies.swarmbot3d.swarm import at_least
+from formiga.studies.harness import Pool, Row, at_least, at_most, counted, reported
 
 LAW = "law"
 GAP = 0.15             # m, of the shipped world

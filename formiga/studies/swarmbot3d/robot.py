@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from formiga.geometry import wrap, yaw
 from formiga.loop import Simulation
 from formiga.sense.traction import Traction
 from formiga.state import Grip
@@ -91,7 +92,7 @@ def as_one() -> Iterator[Row]:
         drive(lab, draw.uniform(-TOP, TOP, (2, 2)), 1.0)
         one, two = lab.state.bodies[0, turret], lab.state.bodies[0, other]
         apart.append(float(np.linalg.norm(one[:2] - two[:2])))
-        turned.append(_yaw(two) - _yaw(one))
+        turned.append(float(yaw(two[3:]) - yaw(one[3:])))
     moved = float(np.linalg.norm(lab.state.position[0] - start, axis=1).max())
     yield at_most("gripped pair, 10 s at random: change of their distance (mm)", 1.0, 1e3 * float(np.ptp(apart)))
     yield at_most("gripped pair: change of the angle between their turrets (deg)", 2.0,
@@ -110,7 +111,7 @@ def traction() -> Iterator[Row]:
         drive(lab, 0.0, 0.2)
         drive(lab, [[BACKWARDS, BACKWARDS], [0.0, 0.0]], 1.0)
         felt, strong = lab.readings["r"]["traction"][0, 1]
-        error = (felt - (pi - heading - (lab.state.heading[0, 1] - heading)) + pi) % (2.0 * pi) - pi
+        error = wrap(felt - (pi - heading - (lab.state.heading[0, 1] - heading)))
         worst = max(worst, abs(float(np.degrees(error))))
         size.append(float(strong))
     yield at_most("traction, pulled from eight sides: error of its direction (deg)", 5.0, worst)
@@ -159,11 +160,6 @@ def lifting() -> Iterator[Row]:
 
 def _row(lab: Simulation, robot: int, name: str) -> int:
     return next(row for row, part in enumerate(lab.model.parts) if part.robot == robot and part.name == name)
-
-
-def _yaw(pose: Any) -> float:
-    w, x, y, z = pose[3:]
-    return float(np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)))
 
 
 __all__ = ["driving", "gripping", "height", "lifting", "tug_of_war"]

@@ -54,8 +54,3 @@ def holds(simulation: Simulation, robot: int) -> bool:
 def height(simulation: Simulation) -> Floats:
     """Of the robots' feet over z = 0 (robots,) in m."""
     return np.asarray(simulation.state.bodies[0, simulation.model.chassis, 2], np.float64)
-
-
-def counted(seeds: int) -> str:
-    """'1 seed', '2 seeds'."""
-    return f"{seeds} seed{'s' * (seeds != 1)}"

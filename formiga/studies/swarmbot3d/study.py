@@ -12,19 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from formiga.pool import Pool
-from formiga.studies.harness import Row
+from formiga.studies import harness
+from formiga.studies.harness import Pool, Row
 from formiga.studies.swarmbot3d import chains, desk, robot, sensing, speed, swarm
 
 FULL, HOUR = 20, 3600.0
 QUICK = {"avoidance": 2, "phototaxis": 1, "assembly": 1, "terrain": 1, "champion": 1, "chains": 2}  # some 10 s on one core
 
 
-class Study:
+class Study(harness.Study):
     """The runs, and what they say."""
 
     def __init__(self) -> None:
-        self.RUNS = 1
+        self.runs = 1
         self.contact: dict[str, list[float]] = {}
         self.gathered: list[swarm.Gathering] = []
         self.tracks: Any = None
@@ -34,7 +34,7 @@ class Study:
     def rows(self, full: bool, workers: Pool) -> Iterator[Row]:
         """All claims; quick has fewer seeds and says how many, full has 20 and an hour on hills."""
         seeds = dict.fromkeys(QUICK, FULL) if full else QUICK
-        self.RUNS = max(seeds.values())
+        self.runs = max(seeds.values())
         yield from robot.driving()
         yield from sensing.light_and_sound()
         yield from sensing.techniques()
@@ -55,25 +55,22 @@ class Study:
         yield from swarm.champion(workers, seeds["champion"])
         yield from swarm.stability(HOUR if full else 20.0)
 
+    def figures(self) -> dict[str, harness.Draw]:
+        """Four panels in one."""
+        return {"swarmbot3d": self.figure}
+
     def figure(self, path: Path) -> None:
         """Four panels: contact with and without sensors, the lamps, the trough, and speed."""
-        import matplotlib
-
-        matplotlib.use("Agg")
-        import matplotlib.pyplot as plt
-
-        picture, axes = plt.subplots(2, 2, figsize=(12.0, 8.4), layout="constrained")
-        self._contact(axes[0, 0])
-        self._lamps(axes[0, 1])
-        self._trough(axes[1, 0])
-        self._speed(axes[1, 1])
-        picture.savefig(path, dpi=130)
-        plt.close(picture)
+        with harness.canvas(path, 2, 2, (12.0, 8.4)) as (_, axes):
+            self._contact(axes[0, 0])
+            self._lamps(axes[0, 1])
+            self._trough(axes[1, 0])
+            self._speed(axes[1, 1])
 
     def _contact(self, panel: Any) -> None:
         for place, shares in enumerate(self.contact.values()):
             panel.bar(place, 100.0 * np.mean(shares), width=0.55, color=("#009e73", "#d55e00")[place], alpha=0.45)
-            panel.plot(place + np.linspace(-0.12, 0.12, len(shares)), 100.0 * np.array(shares), "o", color="#333333")
+            harness.dots(panel, place, [100.0 * share for share in shares], color="#333333")
         panel.axhline(5.0, color="#888888", linestyle="--", linewidth=1.0)
         panel.set_xticks(range(len(self.contact)), list(self.contact))
         panel.set(title="Avoidance: 10 s-bots, 60 s, a dot for each seed", ylabel="time in contact (%)")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -13,12 +12,12 @@ import numpy as np
 from formiga import lab
 from formiga.control.sequence import Sequence
 from formiga.engine.ground import terrain_heights
+from formiga.geometry import up_axis
 from formiga.loop import Simulation
-from formiga.pool import Pool
 from formiga.session.session import Session
 from formiga.state import Floats, Grip
-from formiga.studies.harness import Row, at_most, reported
-from formiga.studies.swarmbot3d.scene import GRIP, TOP, counted
+from formiga.studies.harness import Pool, Row, at_least, at_most, counted, reported
+from formiga.studies.swarmbot3d.scene import GRIP, TOP
 from formiga.world.ground import Terrain
 from formiga.world.model import Cylinder, World
 
@@ -27,11 +26,6 @@ NEAR = 0.6                                     # m, from a lamp
 PHASES = (180.0, 180.0, 60.0)                  # s: both lamps, one, none
 ASSEMBLE = 120.0                               # s in which somebody must have gripped somebody
 UNDER = 0.01                                   # m under the ground that counts as fallen through
-
-
-def at_least(claim: str, limit: float, ours: float, **more: Any) -> Row:
-    """A claim of the form 'at least so much'."""
-    return Row(claim, f">= {limit:g}", float(ours), origin=LAW, verdict="met" if ours >= limit else "missed", **more)
 
 
 def speed_of(simulation: Simulation) -> Floats:
@@ -167,9 +161,7 @@ def ground_under(terrain: Terrain, places: Floats) -> Floats:
 def lowest(simulation: Simulation, terrain: Terrain) -> float:
     """How far the lowest robot's middle is over the ground, in m; below 0: in it. The middle, because a robot may lie."""
     feet = simulation.state.bodies[0, simulation.model.chassis]
-    w, x, y, z = feet[:, 3:].T
-    up = np.stack([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)], axis=-1)
-    middle = feet[:, :3] + 0.02 * up  # the height of the wheels' axis
+    middle = feet[:, :3] + 0.02 * up_axis(feet[:, 3:])  # the height of the wheels' axis
     return float((middle[:, 2] - ground_under(terrain, middle[:, :2])).min())
 
 

@@ -7,7 +7,6 @@ in centimetres here, as in the texts.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.resources import files
 from math import trunc
 from pathlib import Path
 from typing import Any
@@ -17,34 +16,39 @@ import numpy as np
 from formiga import loop
 from formiga.engine.beams import ring
 from formiga.geometry import crossing
-from formiga.pool import Pool
 from formiga.sense import infrared_table
 from formiga.sense.proximity import SBOT_ANGLES, Proximity
-from formiga.studies.harness import Row, at_most, compare, reported
+from formiga.studies import harness
+from formiga.studies.harness import Pool, Row, at_most, compare, reported
 from formiga.studies.swarmod import infrared_fit, published, reconstructed
 from formiga.units import CM, DEG
 from formiga.world.elements import profiled
 from formiga.world.model import Arena, Contact, Cylinder, Group, Wall, World
 from formiga.world.placement import At
-from formiga.world.reader import read
 from formiga.world.robots import SBot
 
-RUNS = 1
 CORNER = (Wall((0.0, 0.0, 5.0, 0.0)), Wall((0.0, 0.0, 0.0, 5.0)))
 
 
-def rows(full: bool, workers: Pool) -> Iterator[Row]:
-    """All claims; `full` takes ten times as many random cases."""
-    many = 10 if full else 1
-    yield from beams_against_a_wall()
-    yield from table()
-    yield from beams_against_a_robot(10_000 * many)
-    yield from kinematics()
-    yield from noise(10_000 * many)
-    yield from blind_neighbours()
-    yield from repositioning(100 * many)
-    yield from same_seed_same_bits()
-    yield from stop_ends_at_the_limit()
+class Study(harness.Study):
+    """The claims of the report and its draft."""
+
+    def rows(self, full: bool, workers: Pool) -> Iterator[Row]:
+        """All claims; `full` takes ten times as many random cases."""
+        many = 10 if full else 1
+        yield from beams_against_a_wall()
+        yield from table()
+        yield from beams_against_a_robot(10_000 * many)
+        yield from kinematics()
+        yield from noise(10_000 * many)
+        yield from blind_neighbours()
+        yield from repositioning(100 * many)
+        yield from same_seed_same_bits()
+        yield from stop_ends_at_the_limit()
+
+    def figures(self) -> dict[str, harness.Draw]:
+        """The table, Fig. 15 and a pack."""
+        return {"swarmod": figure}
 
 
 # -- a laboratory of one robot --------------------------------------------------------------------------------------
@@ -276,7 +280,7 @@ def repositioning(count: int) -> Iterator[Row]:
 # -- 9 --------------------------------------------------------------------------------------------------------------
 def swarm(**parameters: str | float) -> World:
     """The study's world file."""
-    return read(str(files("formiga.studies.swarmod").joinpath("world.xml")), parameters)
+    return harness.world("swarmod", parameters)
 
 
 def same_seed_same_bits() -> Iterator[Row]:
@@ -306,22 +310,15 @@ def stop_ends_at_the_limit() -> Iterator[Row]:
 # -- the figure -----------------------------------------------------------------------------------------------------
 def figure(path: Path) -> None:
     """Table, Fig. 15, and a tight pack before and after, as in the draft's figures."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    picture, (left, middle, right) = plt.subplots(1, 3, figsize=(15, 4.8), layout="constrained")
-    d = infrared_table.centimetres()
-    left.plot(d, infrared_table.method_b(), color="#0072b2", label="B, the default (reconstructed)")
-    left.plot(d, infrared_table.method_a(), "--", color="#009e73", label="A (reconstructed)")
-    left.plot(d[:101], infrared_table.printed_polynomial(d[:101]), ":", color="#d55e00", label="polynomial as printed")
-    left.set(title="Infra-red reading against distance", xlabel="distance (cm)", ylabel="reading", ylim=(0, 40))
-    left.legend(frameon=False)
-    _draw_fig15(middle)
-    _draw_pack(right)
-    picture.savefig(path, dpi=130)
-    plt.close(picture)
+    with harness.canvas(path, 1, 3, (15.0, 4.8)) as (_, (left, middle, right)):
+        d = infrared_table.centimetres()
+        left.plot(d, infrared_table.method_b(), color="#0072b2", label="B, the default (reconstructed)")
+        left.plot(d, infrared_table.method_a(), "--", color="#009e73", label="A (reconstructed)")
+        left.plot(d[:101], infrared_table.printed_polynomial(d[:101]), ":", color="#d55e00", label="polynomial as printed")
+        left.set(title="Infra-red reading against distance", xlabel="distance (cm)", ylabel="reading", ylim=(0, 40))
+        left.legend(frameon=False)
+        _draw_fig15(middle)
+        _draw_pack(right)
 
 
 def _draw_fig15(axes: Any) -> None:

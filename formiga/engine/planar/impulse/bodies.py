@@ -166,7 +166,7 @@ def substep_of(world: World) -> float:
 
 def _body(thing: Any, place: str, substep: float, dt: float) -> tuple[dict[str, Any], list[tuple[list[Corner], float]]]:
     """One row, and its parts (corners, radius)."""
-    if not hasattr(thing, "mass"):
+    if not thing.mass:
         raise WorldError(f"{place}<{of(thing).tag}> has no 'mass', so nothing can push it; "
                          "choose another <contact model> or another robot.")
     outline = getattr(thing, "outline", None)

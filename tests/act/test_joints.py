@@ -1,4 +1,4 @@
-"""Orders for motors besides the wheels: checked, kept, and left to whoever gives none."""
+"""Orders for joints: checked, kept, and left open where none are given."""
 
 import numpy as np
 import pytest
@@ -18,11 +18,11 @@ def pair(controller=None, engine="spatial", robot=None, worlds=1):
     return Simulation(World(engine=engine, groups=(group,)), worlds=worlds)
 
 
-def ordering(own, outputs):
-    return own("controller", decide=lambda view: Orders(np.zeros((*view.shape, 2)), joints=outputs(view)))
+def ordering(own, joints):
+    return own("controller", decide=lambda view: Orders(np.zeros((*view.shape, 2)), joints=joints(view)))
 
 
-def test_outputs_are_told_and_stay_until_they_are_told_again(own):
+def test_joint_commands_stay_until_the_next_ones(own):
     told = [np.full((1, 2, 3), 0.25), None, np.zeros((1, 2, 3))]
     simulation = pair(ordering(own, lambda view: told[round(view.time[0, 0] / view.dt)]))
     for expected in (0.25, 0.25, 0.0):
@@ -30,7 +30,7 @@ def test_outputs_are_told_and_stay_until_they_are_told_again(own):
         assert (simulation.state.joint_command == expected).all()
 
 
-def test_outputs_from_outside_leave_what_is_not_a_number_to_the_controller_or_as_it_was(own):
+def test_nan_from_outside_leaves_a_joint_to_the_controller_or_as_it_was(own):
     simulation = pair(ordering(own, lambda view: np.full((1, 2, 3), 0.25)))
     simulation.step({"a": Orders(joints=[[[0.5, NAN, NAN], [NAN, NAN, 0.0]]])})
     assert simulation.state.joint_command[0].tolist() == [[0.5, 0.25, 0.25], [0.25, 0.25, 0.0]]
@@ -40,14 +40,14 @@ def test_outputs_from_outside_leave_what_is_not_a_number_to_the_controller_or_as
     assert free.state.joint_command[0].tolist() == [[0.5, 0.0, 0.25], [0.0, 0.0, 0.125]]
 
 
-def test_a_world_that_has_ended_keeps_what_its_motors_were_told():
+def test_a_world_that_has_ended_keeps_its_joint_commands():
     simulation = pair(worlds=2)
     simulation.state.done[1] = True
     simulation.step({"a": Orders(joints=np.full((2, 2, 3), 0.25))})
     assert (simulation.state.joint_command[0] == 0.25).all() and not simulation.state.joint_command[1].any()
 
 
-def test_in_the_plane_outputs_are_checked_and_change_nothing(own):
+def test_in_the_plane_orders_for_joints_are_checked_and_change_nothing(own):
     told = pair(ordering(own, lambda view: np.ones((1, 2, 3))), "planar")
     told.step({"a": Orders(joints=np.ones((1, 2, 3)))})
     assert told.state.joint_command.size == 0
@@ -56,16 +56,16 @@ def test_in_the_plane_outputs_are_checked_and_change_nothing(own):
 
 
 @pytest.mark.parametrize("engine", ["planar", "spatial"])
-@pytest.mark.parametrize(("outputs", "message"), [
-    (np.zeros((1, 2, 2)), r"outputs of 'a' \(turret, arm, grip\) must have the shape .* = \(1, 2, 3\), not \(1, 2, 2\)"),
-    (np.zeros((1, 3)), "must have the shape"), ("abc", "must be an array of numbers, not str"),
-    (np.full((1, 2, 3), NAN), "must be numbers; robot 0 has one that is not"),
-    (np.full((1, 2, 3), np.inf), "must be numbers; robot 0 has one that is not")])
-def test_orders_that_are_no_outputs_are_refused(own, engine, outputs, message):
+@pytest.mark.parametrize(("joints", "message"), [
+    (np.zeros((1, 2, 2)), r"orders of 'a' for joints \(turret, arm, grip\) must have the shape .* = \(1, 2, 3\), not \(1, 2, 2\)"),
+    (np.zeros((1, 3)), "must have the shape"), ("abc", r"must be an array of numbers \(worlds, robots, 3\), not str"),
+    (np.full((1, 2, 3), NAN), "joint 'turret' of robot 0 of 'a' is not a number: nan"),
+    (np.full((1, 2, 3), np.inf), "joint 'turret' of robot 0 of 'a' is not a number: inf")])
+def test_orders_that_are_not_for_its_joints_are_refused(own, engine, joints, message):
     with pytest.raises(WorldError, match=message):
-        pair(ordering(own, lambda view: outputs), engine).step()
+        pair(ordering(own, lambda view: joints), engine).step()
 
 
-def test_robots_that_have_only_wheels_are_told_nothing_else(own):
-    with pytest.raises(WorldError, match="robots of 'a' have wheels and no further outputs"):
+def test_robots_without_joints_take_no_orders_for_them(own):
+    with pytest.raises(WorldError, match="robots of 'a' have no joints to be told anything"):
         pair(ordering(own, lambda view: np.zeros((1, 2, 1))), "planar", Disc(0.05, 0.1, 0.1)).step()
