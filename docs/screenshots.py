@@ -24,7 +24,7 @@ from formiga.lab import shipped_worlds
 from formiga.page.page import Page
 from formiga.session import Session
 from formiga.session.names import thing_names
-from formiga.soccer.match import arrange
+from formiga.soccer.arrange import arrange
 
 ROOT = Path(__file__).parents[1]
 MANUAL, GALLERY = ROOT / "docs" / "pictures", ROOT / "formiga" / "worlds" / "pictures"

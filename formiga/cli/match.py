@@ -132,8 +132,8 @@ def command(blue: str, yellow: str, players: int, half: float, halves: int, pres
     from formiga.cli.progress import Signals
     from formiga.errors import FormigaError
     from formiga.files import write_whole
+    from formiga.soccer.arrange import arrange
     from formiga.soccer.camera import Camera
-    from formiga.soccer.match import arrange
     from formiga.soccer.roster import find_team
 
     if out is not None and not out.endswith(".parquet"):

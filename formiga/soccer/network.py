@@ -377,6 +377,20 @@ class NetworkBridge:
         """How many packets with commands have come; 0 until the first program plays."""
         return self.hub.heard(self.colour)
 
+    @property
+    def there(self) -> bool:
+        """Whether a program has sent commands for it."""
+        return self.heard > 0
+
+    @property
+    def alive(self) -> bool:
+        """Its programs are started by others; they count as running."""
+        return True
+
+    def log(self) -> str:
+        """What its programs print is not known here."""
+        return ""
+
     def show(self, sight: Sight, game: Game) -> None:
         """Hand over a picture. Never waits."""
         self.hub.show(sight, game)

@@ -60,6 +60,17 @@ class Bridge(Protocol):
 
     name: str
 
+    @property
+    def there(self) -> bool:
+        """Whether the team is ready to play: its program has opened its memories, or has sent commands."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether its program runs, as far as it is known."""
+
+    def log(self) -> str:
+        """The last that its program printed; '' if it is not known."""
+
     def show(self, sight: Sight, game: Game) -> None:
         """Hand over a picture. Never waits."""
 

@@ -10,7 +10,7 @@ import pytest
 
 from formiga.link import sockets
 from formiga.loop import Simulation
-from formiga.soccer.match import arrange
+from formiga.soccer.arrange import arrange
 from formiga.soccer.talk import NAMES
 from tests.soccer.wires import HERE, Ear
 

@@ -29,8 +29,9 @@ from formiga.record.recorder import Recorder
 from formiga.record.recording import read_recording
 from formiga.session import Session
 from formiga.soccer import league
+from formiga.soccer.arrange import arrange
 from formiga.soccer.camera import Camera
-from formiga.soccer.match import Match, arrange
+from formiga.soccer.match import Match
 from formiga.soccer.network import Place, Replacement
 from formiga.soccer.placing import inside
 from formiga.soccer.referee import Phase
@@ -42,6 +43,11 @@ ROOT = Path(__file__).parents[2]
 
 class Fake:
     """A team in this process. think(sight, game) -> (P, 2); wishes: foul -> (P, 3)."""
+
+    there = alive = True
+
+    def log(self):
+        return ""
 
     def __init__(self, name, think=None, wishes=None):
         self.name, self.think, self.wishes = name, think, wishes or {}
