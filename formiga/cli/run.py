@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +19,21 @@ if TYPE_CHECKING:
 
 
 MOST_EXPLOSIONS = 10    # that are told one by one
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is written."""
+
+    out: str | None          # a folder
+    every: int               # steps between two that are recorded
+    picture: str | None
+    json_path: str | None
+
+    @property
+    def summary(self) -> str | None:
+        """The file in the folder that gets the summary."""
+        return os.path.join(self.out, "summary.json") if self.out is not None else None
 
 
 @click.command("run")
@@ -40,9 +56,9 @@ MOST_EXPLOSIONS = 10    # that are told one by one
 @options.settings
 @options.own_elements
 @click.option("--quiet", is_flag=True, help="Prints complaints only.")
-def command(world: str, engine: str | None, seconds: float | None, seed: int, worlds: int, threads: int | None,
-            out: str | None, every: int, picture: str | None, script: str | None, json_path: str | None,
-            settings: dict[str, str], own: tuple[str, ...], quiet: bool) -> int:
+@options.gather(output=Output)
+def command(world: str, engine: str | None, seconds: float | None, seed: int, worlds: int, threads: int | None, output: Output,
+            script: str | None, settings: dict[str, str], own: tuple[str, ...], quiet: bool) -> int:
     """Run a world and print a summary.
 
     WORLD is a file or the name of a shipped world; `formiga list worlds` shows them.
@@ -58,20 +74,20 @@ def command(world: str, engine: str | None, seconds: float | None, seed: int, wo
     described = document.world
     asked = described.seconds if seconds is None else seconds
     with ExitStack() as stack:
-        if out is not None:
-            stack.enter_context(lab.folder_for(out))
-        summary_path = os.path.join(out, "summary.json") if out is not None else None
-        options.refuse_unwritable(json_path, summary_path, picture)
+        if output.out is not None:
+            stack.enter_context(lab.folder_for(output.out))
+        options.refuse_unwritable(output.json_path, output.summary, output.picture)
         signals = stack.enter_context(Signals(compiling=True))
         show = stack.enter_context(Display(described.name, asked, quiet))
         if script is None:
-            run = lab.simulate(described, seconds, seed, worlds, engine, threads=threads, out=out, every=every,
-                               picture=picture, progress=show, stop=signals.stop)
+            run = lab.simulate(described, seconds, seed, worlds, engine, threads=threads, out=output.out, every=output.every,
+                               picture=output.picture, progress=show, stop=signals.stop)
         else:
-            run = _scripted(document, script, seconds, seed, worlds, engine, every, out, picture, quiet, show,
-                            signals.stop)
-        summary = summarise(run, worlds, engine, asked, picture)
-        for path in (json_path, summary_path):
+            if worlds > 1 or output.every > 1:
+                raise FormigaError("--script works on one world, and records every step: leave --worlds and --every out.")
+            run = _scripted(document, script, seconds, seed, engine, output, quiet, show, signals.stop)
+        summary = summarise(run, worlds, engine, asked, output.picture)
+        for path in (output.json_path, output.summary):
             _write(path, summary)
     if not quiet:
         click.echo(_words(summary))
@@ -85,19 +101,16 @@ def command(world: str, engine: str | None, seconds: float | None, seed: int, wo
     return EXPLODED if run.log.exploded else 0
 
 
-def _scripted(document: Document, script: str, seconds: float | None, seed: int, worlds: int, engine: str | None, every: int,
-              out: str | None, picture: str | None, quiet: bool, progress: Any, stop: Any) -> Run:
+def _scripted(document: Document, script: str, seconds: float | None, seed: int, engine: str | None, output: Output,
+              quiet: bool, progress: Any, stop: Any) -> Run:
     """The run of a world with a script. What the script says goes to stdout; what goes wrong ends it."""
     from formiga.session.headless import run_script
-
-    if worlds > 1 or every > 1:
-        raise FormigaError("--script works on one world, and records every step: leave --worlds and --every out.")
 
     def say(text: str) -> None:
         if not quiet:
             click.echo(text)
 
-    run, finished = run_script(document, script, seconds, seed, engine=engine, out=out, picture=picture, say=say,
+    run, finished = run_script(document, script, seconds, seed, engine=engine, out=output.out, picture=output.picture, say=say,
                                progress=progress, stop=stop)
     if not finished and not run.interrupted:
         click.echo(f"formiga: {script}: it was not at its end after {run.seconds:g} s; --seconds makes the run longer.",
