@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from operator import attrgetter, is_
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from formiga.act.motors import order_world, running_world, stand_world
 from formiga.control import bad_order
 from formiga.control.view import View
+from formiga.engine import Engine, Model
 from formiga.kernels.program import ENDED, Program, Stage
 from formiga.noise import Noise
 from formiga.sense import Readings, Scene
@@ -37,7 +37,7 @@ class Stages:
     decide: list[Stage] = field(default_factory=list)                # readings -> orders
     move: list[Stage] = field(default_factory=list)                  # orders -> state
     readings: Readings = field(default_factory=dict)                 # group -> sensor -> (W, n, ...)
-    orders: dict[str, Floats] = field(default_factory=dict)          # group -> wheel speeds (W, n, 2)
+    orders: dict[str, Floats] = field(default_factory=dict)          # group -> channels of its drive (W, n, D)
     lacking: str = ""                                                # what has no kernel; then it cannot be used
 
     @property
@@ -46,16 +46,17 @@ class Stages:
         return [self.running, *self.look, *self.decide, *self.move]
 
 
-def stages_of(world: World, engine: ModuleType, model: Any, state: State, outside: str = "") -> Stages:
+def stages_of(world: World, engine: Engine, model: Model, state: State, outside: str = "") -> Stages:
     """The parts of a step. outside: the name of a group whose orders come from outside."""
     parts = Stages(Stage(running_world, (state.done, state.drive), decides=True))
     move = engine.step_stages(model, state)
     if move is None:
-        parts.lacking = f"engine {world.engine}" if world.contact.model != "impulse" else "the contact model impulse"
+        parts.lacking = model.uncompiled
         return parts
     if lacking := without_kernels(world, outside):
         parts.lacking = lacking
         return parts
+    told = state.drive if state.scratch.orders is None else state.scratch.orders
     for group, robots in zip(world.groups, world.slices, strict=True):
         readings = parts.readings[group.name] = {}
         for sensor in group.sensors:
@@ -70,8 +71,11 @@ def stages_of(world: World, engine: ModuleType, model: Any, state: State, outsid
         drive = group.robot.drive
         orders = np.zeros((state.worlds, group.count, channels(group.robot)))
         if group.controller is None and group.name != outside:
-            parts.move.append(Stage(stand_world, (robots.start, robots.stop, state.drive)))
+            parts.move.append(Stage(stand_world, (robots.start, robots.stop, told)))
             continue
+        if drive is None:
+            parts.lacking = f"'{group.name}', which has no drive,"
+            return parts
         parts.orders[group.name] = orders
         if group.name != outside:
             noise = Noise(state.key, state.step, robots, group.name, "<controller>")
@@ -82,7 +86,7 @@ def stages_of(world: World, engine: ModuleType, model: Any, state: State, outsid
                 return parts
             parts.decide += decide
         parts.move.append(Stage(order_world, (orders, robots.start, drive.limits, drive.motor_noise, state.key, state.step,
-                                              state.drive), decides=True))
+                                              told), decides=True))
     parts.move += move
     return parts
 
@@ -117,7 +121,7 @@ class Steps:
     """Whole steps of a simulation as a compiled program, which is made when it is first needed, and made again when an array
     of the state was replaced by another, a genotype has changed, or a memory starts again."""
 
-    def __init__(self, world: World, engine: ModuleType, model: Any, state: State) -> None:
+    def __init__(self, world: World, engine: Engine, model: Model, state: State) -> None:
         self.given = world, engine, model, state
         self.lacking = without_kernels(world)       # what has no kernel, as far as that is known
         self._program: Program | None = None

@@ -125,7 +125,7 @@ class Simulation:
             decided = control.decide_all(self.world, self.state, readings)  # ... before anything moves
         command = act.command(self.world, self.state, self._merged(told, decided), readings)
         self.engine.step(self.model, self.state, command)
-        if events := getattr(self.state.scratch, "events", None):
+        if events := self.engine.events(self.model, self.state):
             self.log.take(events, self._asked[1])
         self._readings = None
 

@@ -70,7 +70,7 @@ class Arrays:
     @classmethod
     def together(cls, parts: Sequence[Self], **others: Any) -> Self:
         """The worlds of all parts, one after another."""
-        joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.declared()}
+        joined: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.declared()}
         for each in fields(cls):
             if isinstance(first := getattr(parts[0], each.name), Arrays):
                 joined[each.name] = type(first).together([getattr(part, each.name) for part in parts])

@@ -91,13 +91,13 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-class Desk:
+class Workspace:
     """A session, and what it said since somebody last asked."""
 
     def __init__(self, world):
         self.said = []
-        self.session = Session(world, hear=lambda kind, text, who: self.said.append((kind, text)), own_settings=False)
-        self.session.eyes = Eyes()
+        self.session = Session(world, hear=lambda kind, text, window: self.said.append((kind, text)), own_settings=False)
+        self.session.windows = Eyes()
         self.said.clear()
 
     def typed(self, line):
@@ -112,29 +112,29 @@ def test_the_manual_has_examples_of_every_kind():
 
 @pytest.mark.parametrize("block", SCRIPTS, ids=str)
 def test_a_script_of_the_manual_runs_without_a_mistake(folder, block):
-    desk = Desk(block.world)
-    task = desk.session.console.run(block.text, str(folder / "example.fsh"))
+    workspace = Workspace(block.world)
+    task = workspace.session.console.run(block.text, str(folder / "example.fsh"))
     for _ in range(300):  # 30 s: what waits for ever, or for minutes, has said by then whether it can
-        if task.done or desk.session.ended:
+        if task.done or workspace.session.ended:
             break
-        desk.session.step()
+        workspace.session.step()
     for key in [command.words[1][0] for command in parse(block.text) if command.name == "bind"]:
-        desk.session.console.press(key)
-        desk.session.step()
-        desk.session.console.release(key)
-    assert not task.failed and not [text for kind, text in desk.said if kind == "error"], desk.said
+        workspace.session.console.press(key)
+        workspace.session.step()
+        workspace.session.console.release(key)
+    assert not task.failed and not [text for kind, text in workspace.said if kind == "error"], workspace.said
 
 
 @pytest.mark.parametrize("block", TYPED, ids=str)
 def test_a_typed_line_of_the_manual_gets_the_answer_that_is_printed_there(folder, block):
-    desk = Desk(block.world)
+    workspace = Workspace(block.world)
     for line, answer in re.findall(r"^> (.*)\n((?:(?!> ).*\n)*)", block.text, re.MULTILINE):
-        assert desk.typed(line) == answer.rstrip("\n"), line
+        assert workspace.typed(line) == answer.rstrip("\n"), line
 
 
 def test_the_messages_of_the_manual_are_those_of_the_console(folder):
-    desk = Desk("drive")
-    said = [desk.typed("speeed 3"), desk.typed("disable lanp").replace("console:1", "phases.fsh:4")]
+    workspace = Workspace("drive")
+    said = [workspace.typed("speeed 3"), workspace.typed("disable lanp").replace("console:1", "phases.fsh:4")]
     assert [block.text.splitlines() for block in ANSWERS] == [said]
 
 

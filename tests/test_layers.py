@@ -165,7 +165,7 @@ def test_imports_are_found_wherever_and_however_they_are_written(source, expecte
 
 @pytest.mark.parametrize("importer, imported", [
     ("formiga.engine.planar.pipeline", "formiga.world.model"),
-    ("formiga.engine.planar.pipeline", "formiga.engine.planar.cells"),
+    ("formiga.engine.planar.pipeline", "formiga.engine.above.cells"),
     ("formiga.noise", "formiga.errors"),
     ("formiga.__init__", "formiga.lab"),
     ("formiga.lab", "formiga.record.table"),

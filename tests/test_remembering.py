@@ -93,8 +93,8 @@ def world(kind, controller=None, engine="planar", term=""):
 
 
 def assert_same(one, other, worlds=slice(None)):
-    for name, values in one.state.arrays().items():
-        assert np.array_equal(values[worlds], other.state.arrays()[name][worlds], equal_nan=True), name
+    for array, values in one.state.arrays().items():
+        assert np.array_equal(values[worlds], other.state.arrays()[array][worlds], equal_nan=True), array
     for key, memory in one.state.memory.items():
         assert np.array_equal(memory[worlds], other.state.memory[key][worlds]), key
 

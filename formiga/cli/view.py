@@ -79,7 +79,7 @@ def _screen() -> bool:
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _print(kind: str, text: str, who: object) -> None:
+def _print(kind: str, text: str, window: object) -> None:
     """What goes wrong, and what was written, is also said in the terminal."""
     if kind != "out":
         click.echo(f"formiga: {text}" if kind == "error" else text, err=kind == "error")

@@ -39,7 +39,7 @@ class Call:
 
     args: list[str]
     where: Where
-    who: Hashable
+    sender: Hashable
     trusted: bool
     console: Console
     spec: CommandSpec

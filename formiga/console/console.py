@@ -151,16 +151,16 @@ class Console:
         self.variables = {name: value for name, value in self.variables.items() if value.trusted}
 
     # -- running
-    def run(self, text: str, where: str | Where = CONSOLE, trusted: bool = True, who: Hashable = None) -> Task:
+    def run(self, text: str, where: str | Where = CONSOLE, trusted: bool = True, sender: Hashable = None) -> Task:
         """Run a text up to its first wait. Errors are said, not raised; the task knows them."""
         if where == CONSOLE:
             self._remember(text)
-        task = Task(_place(where), who, trusted)
+        task = Task(_place(where), sender, trusted)
         return self._start(task, lambda: Frame(parse(text, where), trusted))
 
-    def run_file(self, path: str | Path, trusted: bool = True, who: Hashable = None) -> Task:
+    def run_file(self, path: str | Path, trusted: bool = True, sender: Hashable = None) -> Task:
         """Run a script file up to its first wait."""
-        task = Task(Where(str(path), 1), who, trusted)
+        task = Task(Where(str(path), 1), sender, trusted)
         return self._start(task, lambda: Frame(parse(read_script(Path(path)), str(path)), trusted))
 
     def advance(self) -> None:
@@ -253,7 +253,7 @@ class Console:
             if spec.files and not trusted:
                 raise ConsoleError(f"'{name}' works on files; a world's own text may not. Type it yourself, or put it into a "
                                    "script that you run with `exec`.")
-            spec.run(Call(args, command.where, task.who, trusted, self, spec, task))
+            spec.run(Call(args, command.where, task.sender, trusted, self, spec, task))
             return
         alias = self.aliases.get(name)
         if alias is None:
@@ -291,37 +291,37 @@ class Console:
         self.tasks[:] = [task for task in self.tasks if not task.done]
 
     # -- keys
-    def press(self, key: str, who: Hashable = None) -> Task | None:
+    def press(self, key: str, sender: Hashable = None) -> Task | None:
         """A key goes down. None if nothing is bound to it, or if it is down already and only repeats."""
         known = known_key(key)
         bind = self.binds.get(str(known)) if known else None
-        if known is None or bind is None or (who, known.base) in self._held:
+        if known is None or bind is None or (sender, known.base) in self._held:
             return None
-        task = Task(bind.where, who, bind.trusted)
-        self._held[who, known.base] = Held(task, _releases(bind), bind.trusted)
+        task = Task(bind.where, sender, bind.trusted)
+        self._held[sender, known.base] = Held(task, _releases(bind), bind.trusted)
         return self._start(task, lambda: Frame(bind.commands, bind.trusted))
 
-    def release(self, key: str, who: Hashable = None) -> Task | None:
+    def release(self, key: str, sender: Hashable = None) -> Task | None:
         """A key goes up: what its +name started ends, and -name runs, if there is one.
 
         With which other keys it is held does not matter: Shift may have been let go before.
         """
         known = known_key(key)
-        return self._let_go(who, known) if known else None
+        return self._let_go(sender, known) if known else None
 
-    def release_all(self, who: Hashable = None) -> None:
+    def release_all(self, sender: Hashable = None) -> None:
         """All keys of somebody go up: their window lost the keyboard, or closed."""
         for owner, base in list(self._held):
-            if owner == who:
-                self._let_go(who, Key((), base))
+            if owner == sender:
+                self._let_go(sender, Key((), base))
 
-    def _let_go(self, who: Hashable, key: Key) -> Task | None:
-        held = self._held.pop((who, key.base), None)
+    def _let_go(self, sender: Hashable, key: Key) -> Task | None:
+        held = self._held.pop((sender, key.base), None)
         if held is None or not held.release:
             return None
         held.task.stop()
         known = [command for command in held.release if command.name in self.commands or command.name in self.aliases]
-        task = Task(held.task.where, who, held.trusted)
+        task = Task(held.task.where, sender, held.trusted)
         return self._start(task, lambda: Frame(known, held.trusted))
 
     # -- typing

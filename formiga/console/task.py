@@ -26,7 +26,7 @@ class Task:
     """One run of a text. It is `done` when it came to its end, failed, or was stopped."""
 
     where: Where                             # the command that runs or waits now
-    who: Hashable
+    sender: Hashable
     trusted: bool
     frames: list[Frame] = field(default_factory=list)
     waits: Callable[[], bool] | None = None  # while this is False nothing goes on; None: it does not wait

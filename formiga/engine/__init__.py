@@ -1,17 +1,182 @@
-"""3. How it moves. Each engine is a module with the functions build, init, step, cast, light and rays."""
+"""3. How it moves: `planar` (numba, batched) and `spatial` (MuJoCo). One promise, `Engine`, which both keep.
+
+An engine is a module. All that is above it uses the functions of `Engine` and the attributes of `Model`, and nothing else: no
+part of the laboratory asks whether an engine has a function. What an engine cannot do, its `build` refuses with a message; or
+it answers with the neutral value: no events, no forces, no stages. Neither engine imports the other.
+"""
 
 from __future__ import annotations
 
 from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from formiga.errors import WorldError, suggest
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from formiga.engine.beams import Beams
+    from formiga.engine.command import Command
+    from formiga.engine.events import Event
+    from formiga.engine.fixed import Fixed, Region
+    from formiga.engine.parts import Part
+    from formiga.kernels.program import Stage
+    from formiga.state import Floats, State
+    from formiga.world.model import World
+
 ENGINES = {"planar": "formiga.engine.planar.pipeline", "spatial": "formiga.engine.spatial.pipeline"}
+Own = Any  # the Model that this engine's `build` made; it has more attributes, which only this engine reads
 
 
-def engine(name: str) -> ModuleType:
+class Model(Protocol):
+    """What never changes during a run, as far as all engines have it. W worlds, N robots."""
+
+    @property
+    def world(self) -> World: ...
+    @property
+    def worlds(self) -> int:
+        """W, copies counted."""
+    @property
+    def copies(self) -> int:
+        """How often each world is there, with the same start and the same noise."""
+    @property
+    def first_world(self) -> int:
+        """Number of the first world in the run, when several threads share it."""
+    @property
+    def dt(self) -> float:
+        """s, the control period."""
+    @property
+    def fixed(self) -> Fixed:
+        """Walls and obstacles, seen from above."""
+    @property
+    def region(self) -> Region:
+        """The arena, or the box around all that is fixed."""
+    @property
+    def lamps(self) -> Floats:
+        """(L, 4) x y z intensity of the lamps that are on."""
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The bodies whose poses are the rows of `state.bodies`; none in the plane."""
+    @property
+    def chassis(self) -> NDArray[Any]:
+        """(N,) the row of `parts` with each robot's own pose; (0,) in the plane."""
+    @property
+    def level(self) -> bool:
+        """Whether beams in the plane of the floor see all that there is."""
+    @property
+    def uncompiled(self) -> str:
+        """What keeps a step from being one compiled call, in words; '' if nothing does."""
+
+    # -- what an engine can do ----------------------------------------------------------------------------------------------
+    @property
+    def poses(self) -> bool:
+        """Whether bodies have heights, rolls and pitches: `state.bodies`."""
+    @property
+    def moves_joints(self) -> bool:
+        """Whether joints of robots move: `state.joint_command` and the like have columns."""
+    @property
+    def solves_forces(self) -> bool:
+        """Whether a solver computes forces between bodies, as <physics solver=""> chooses."""
+
+
+class Engine(Protocol):
+    """What both engines promise. Arrays have the world first; `robots` is a slice of the N robots, n of them."""
+
+    NAME: str
+
+    # -- making and starting ------------------------------------------------------------------------------------------------
+    def build(self, world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
+        """Constants of a batch: worlds numbered from `first_world`, all of them once, then all again, `copies` times.
+        WorldError says what this engine cannot do."""
+
+    def init(self, model: Own, seed: int = 0, start: tuple[Any, Any] | None = None) -> State:
+        """All that changes, at the start. start: positions (W, N, 2) and headings (W, N), instead of the placement rules'."""
+
+    def places(self, model: Own, keys: Any) -> tuple[Floats, Floats]:
+        """Where the placement rules put the robots of worlds with these keys (K,): positions (K, N, 2), headings (K, N)."""
+
+    def begin(self, model: Own, state: State, chosen: Any, position: Floats, heading: Floats, key: Any) -> None:
+        """Start the chosen (W,) worlds again, in place: robots at position (W, N, 2), heading (W, N); noise from key (W,)."""
+
+    # -- the step -----------------------------------------------------------------------------------------------------------
+    def step(self, model: Own, state: State, command: Command) -> None:
+        """Advance every world that has not ended by `model.dt`. The only way in."""
+
+    def events(self, model: Own, state: State) -> list[Event]:
+        """What happened in the last step: grips, joints that broke, zones entered; none in the plane."""
+
+    # -- editing ------------------------------------------------------------------------------------------------------------
+    def carry_on(self, old: Own, before: State, new: Own, state: State, kept: Any, still: Any) -> None:
+        """Let the motion of `before` go on in a state of an edited world. kept (N,): the number that each robot had, or -1;
+        still (N,): whether it is exactly where it was."""
+
+    def put_down(self, model: Own, state: State) -> None:
+        """After positions or headings were changed by hand: move what the engine itself goes on from."""
+
+    def as_it_stands(self, model: Own, state: State) -> dict[int, dict[str, Any] | None]:
+        """Things that are not where `world.things` has them, beside movables: number -> attributes, None for a broken joint."""
+
+    # -- what sensors ask ---------------------------------------------------------------------------------------------------
+    def cast(self, model: Own, state: State, beams: Beams, reach: float, robots: slice) -> Floats:
+        """Distances (W, n, B) along beams fixed to each robot; infinity where nothing is within reach."""
+
+    def cast_turned(self, model: Own, state: State, beams: Beams, turn: Floats, reach: float, robots: slice) -> Floats:
+        """As `cast`, but each robot's beams are turned about where they start, by turn (W, n, B) in rad."""
+
+    def rays(self, model: Own, state: State, origin: Floats, direction: Floats, reach: float, robots: slice) -> Floats:
+        """Distances (W, n, B) along rays (B, 3) in the frame of each robot: from the middle of its foot, x ahead, z up."""
+
+    def shadow(self, model: Own, state: State, angles: tuple[float, ...], mount: float, reach: float, cone: float,
+               curve: tuple[float, ...], robots: slice) -> Floats:
+        """Readings (W, n, sensors) of a ring of sensors by the shadow method; curve: readings from distance 0 to reach."""
+
+    def sample(self, model: Own, state: State, angles: tuple[float, ...], mount: float, reach: float, cone: float,
+               curve: tuple[float, ...], robots: slice) -> Floats:
+        """The same from samples, which were generated by ray casting."""
+
+    def light(self, model: Own, state: State, diodes: Any, robots: slice) -> Floats:
+        """Readings (W, n, S) of light sensors, `sense.light.Photodiodes`."""
+
+    def look(self, model: Own, state: State, reach: float, most: int, robots: slice) -> tuple[Floats, Any]:
+        """Lights in sight (W, n, most, 6), nearest first: bearing, elevation, distance, red, green, blue; how many (W, n)."""
+
+    def paint(self, model: Own, state: State, width: int, height: int, field: float, eye: float, robots: slice) -> Any:
+        """Images (W, n, height, width, 3) of what is ahead of robots; WorldError from an engine that has no colours."""
+
+    def points(self, model: Own, state: State, local: Floats, robots: slice) -> Floats:
+        """Points (W, n, B, 3) in each robot's frame, from the middle of its foot, as points of the world."""
+
+    # -- what viewers ask, of the first world -------------------------------------------------------------------------------
+    def contacts(self, model: Own, state: State) -> Floats:
+        """Contacts of the last step (K, 7): x y, normal to A, impulse in N s, A and B. Bodies are robots, then movables; -1 is
+        fixed. None of a contact model without impulses."""
+
+    def forces(self, model: Own, state: State) -> Floats:
+        """Forces of grips and joints (K, 7): where, x y z; the force on the holder, in N; 0 grip, 1 joint."""
+
+    def holding(self, model: Own, state: State) -> NDArray[Any]:
+        """Closed grips (P, 2): the robot that holds, and the robot that is held, or N + the number in `world.things`."""
+
+    def inspect(self, model: Own, state: State, robot: int) -> dict[str, Any]:
+        """What a robot has besides what it has in the plane, by name: height, tilt, joints, grips; {} in the plane."""
+
+    # -- the same as stages of a compiled program; None where the engine has no kernels: see formiga/compiled.py --------------
+    def step_stages(self, model: Own, state: State) -> list[Stage] | None:
+        """What `step` does after the motors."""
+
+    def cast_stages(self, model: Own, state: State, beams: Beams, reach: float, robots: slice,
+                    out: Floats) -> list[Stage] | None:
+        """What `cast` does, into out (W, n, B)."""
+
+    def light_stages(self, model: Own, state: State, diodes: Any, robots: slice, out: Floats) -> list[Stage] | None:
+        """What `light` does, into out (W, n, S)."""
+
+
+def engine(name: str) -> Engine:
     """The engine of that name."""
     if name not in ENGINES:
         raise WorldError(f"there is no engine '{name}'.{suggest(name, ENGINES)} There are: {', '.join(ENGINES)}.")
-    return import_module(ENGINES[name])
+    return cast(Engine, import_module(ENGINES[name]))
+
+
+__all__ = ["ENGINES", "Engine", "Model", "engine"]

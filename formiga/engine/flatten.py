@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from formiga.engine.darts import throw
 from formiga.engine.fixed import Fixed, Region, boxes, inside_solid, near_table
+from formiga.engine.rejection import place_discs
 from formiga.errors import WorldError
 from formiga.noise import channel, world_key
 from formiga.world.elements import where
@@ -116,9 +116,9 @@ def _scattered(world: World, thing: Cylinders, fixed: Fixed) -> Any:
     centre = np.empty((1, thing.count, 2))
     radius = np.full(thing.count, thing.radius)
     keys = np.array([world_key(thing.seed, 0)], np.uint64)
-    failed, placed = throw(keys, channel("cylinders", thing.name), 0, thing.count, np.zeros(thing.count, np.bool_), radius,
-                           radius, thing.gap, 0.0, region, fixed.shapes, fixed.outlines,
-                           near_table(fixed, thing.radius + thing.gap), centre)
+    failed, placed = place_discs(keys, channel("cylinders", thing.name), 0, thing.count, np.zeros(thing.count, np.bool_),
+                                 radius, radius, thing.gap, 0.0, region, fixed.shapes, fixed.outlines,
+                                 near_table(fixed, thing.radius + thing.gap), centre)
     if failed >= 0:
         raise WorldError(f"{where(thing)}{thing.count} cylinders of radius {thing.radius:g} m do not fit in "
                          f"{region.x1 - region.x0:g} m x {region.y1 - region.y0:g} m; placed {placed}. "

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from formiga.engine.darts import throw
 from formiga.engine.fixed import Fixed, Region, gap_to_fixed, inside_solid, near_table
 from formiga.engine.flatten import extent
+from formiga.engine.rejection import place_discs
 from formiga.errors import WorldError
 from formiga.kernels import kernel
 from formiga.noise import Noise, channel, stream, unit
@@ -162,8 +162,8 @@ def _throw_group(world: World, fixed: Fixed, group: Group, robots: slice, rule: 
     near = near_table(fixed, float(safety[robots].max() + rule.gap))
     connected = isinstance(rule, Connected)
     reach = rule.reach if isinstance(rule, Connected) else 0.0
-    failed, placed = throw(keys, PLACE, robots.start, robots.stop, standing, radius, safety, rule.gap, reach, region,
-                           fixed.shapes, fixed.outlines, near, position)
+    failed, placed = place_discs(keys, PLACE, robots.start, robots.stop, standing, radius, safety, rule.gap, reach, region,
+                                 fixed.shapes, fixed.outlines, near, position)
     if failed >= 0:
         apart = f" with a gap of {rule.gap:g} m" if rule.gap > 0.0 and not connected else ""
         side = "and lower 'gap'" if connected else "or lower 'count' or 'gap'" if apart else "or lower 'count'"

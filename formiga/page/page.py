@@ -80,7 +80,7 @@ class Page:
         self._browser.on_client_connect(self._opened)
         self._browser.on_client_disconnect(self._closed)
         self._frame_overview()
-        session.eyes = self
+        session.windows = self
         session.hearers.append(self._heard)
         self._hand_over = sys.getswitchinterval()
         sys.setswitchinterval(HAND_OVER)
@@ -111,7 +111,7 @@ class Page:
             self._job.stop()
         self._thread.join(5.0)
         sys.setswitchinterval(self._hand_over)
-        self.session.eyes = None
+        self.session.windows = None
         with suppress(ValueError):
             self.session.hearers.remove(self._heard)
         self.server.stop()
@@ -125,10 +125,10 @@ class Page:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def run(self, text: str, who: int | None = None) -> None:
+    def run(self, text: str, sender: int | None = None) -> None:
         """Have a line of the console's language carried out between two steps."""
-        if not self.session.post(lambda: self.session.console.run(text, who=who)):
-            self._heard("error", "too much is waiting; this was not done.", who)
+        if not self.session.post(lambda: self.session.console.run(text, sender=sender)):
+            self._heard("error", "too much is waiting; this was not done.", sender)
 
     # -- drawing ------------------------------------------------------------------------------------------------------
     def _draw(self) -> None:
@@ -230,26 +230,26 @@ class Page:
 
     def _line_heard(self, line: Line, message: dict[str, Any]) -> None:
         """What a window says: see line.py. What makes no sense is ignored."""
-        who, console = line.client, self.session.console
+        sender, console = line.client, self.session.console
         if isinstance(text := message.get("run"), str):
-            self.run(text, who)
+            self.run(text, sender)
         elif isinstance(pressed := message.get("press"), str):
-            self.session.post(partial(console.press, pressed, who))
+            self.session.post(partial(console.press, pressed, sender))
         elif isinstance(released := message.get("release"), str):
-            self.session.post(partial(console.release, released, who))
+            self.session.post(partial(console.release, released, sender))
         elif message.get("blur"):
-            self.session.post(lambda: console.release_all(who))
+            self.session.post(lambda: console.release_all(sender))
         elif isinstance(typed := message.get("complete"), str):
             self.session.post(partial(self._complete, line, typed))
         elif message.get("gallery"):
             line.send({"gallery": gallery(), "recent": recents()})
         elif message.get("turned"):
-            self._turned.add(who)
+            self._turned.add(sender)
         elif isinstance(folder := message.get("folder"), str):
             line.send({"listing": listing(self.folder, folder)})
         elif isinstance(file := message.get("load"), str):
             self.session.post(partial(self._load, line, file))
-        elif message.get("eye") and (eye := self._eye(who)) is not None:
+        elif message.get("eye") and (eye := self._eye(sender)) is not None:
             line.send({"eye": eye})
 
     def _complete(self, line: Line, typed: str) -> None:
@@ -258,10 +258,10 @@ class Page:
 
     def _load(self, line: Line, file: str) -> None:
         """Open a file for the window that asks, and tell it whether that worked: its dialog stays until then."""
-        task = self.session.console.run(f"load {quote([file])}; pause off", who=line.client)
+        task = self.session.console.run(f"load {quote([file])}; pause off", sender=line.client)
         self._send(line, {"loaded": {"error": (task.error or "").removeprefix("console:1: ")}})
 
-    def _heard(self, kind: str, text: str, who: Any) -> None:
+    def _heard(self, kind: str, text: str, window: Any) -> None:
         self._send_all({"say": text, "kind": kind})
 
     def _send(self, line: Line, message: dict[str, Any]) -> None:
@@ -295,7 +295,7 @@ class Page:
         except (FormigaError, IndexError):
             return
         first, self._held = name != self._held, "" if phase == "end" else name
-        self.session.post(lambda: self.session.drag(kind, index, x, y, first))
+        self.session.post(lambda: self.session.changes.drag(kind, index, x, y, first))
 
     def _eye(self, client: int) -> dict[str, Any] | None:
         """Where a window looks from, so that what is drawn in it can be found on the floor."""
@@ -324,30 +324,30 @@ class Page:
         handle = self._browser.get_clients().get(client)
         return handle.camera.image_width / max(1, handle.camera.image_height) if handle is not None else cameras.ASPECT
 
-    def camera(self, name: str, who: int | None) -> None:
+    def camera(self, name: str, sender: int | None) -> None:
         """Look from there, in the window that asked or in all."""
         known = self.cameras()
         if name not in known:
             raise FormigaError(f"there is no camera '{name}'.{suggest(name, known)} There are: {', '.join(known)}.")
-        for client in self._windows(who):
+        for client in self._windows(sender):
             self._followed.pop(client, None)
             self._give(name, client)
         self.panels.looks_from(name)
 
-    def save_camera(self, name: str, who: int | None) -> None:
+    def save_camera(self, name: str, sender: int | None) -> None:
         """Keep where a window looks from, under a name."""
         if name in ("overview", "top", *cameras.named(self.session.world)):
             raise FormigaError(f"there is a camera '{name}' already; choose another name.")
-        for client in self._windows(who)[:1]:
+        for client in self._windows(sender)[:1]:
             camera = self._browser.get_clients()[client].camera
             x, y, z = camera.position.tolist(), camera.look_at.tolist(), camera.up_direction.tolist()
             self.saved[name] = Pose(tuple(x), tuple(y), tuple(z), float(camera.fov))
             return
         raise FormigaError("no window is open, so there is no camera to save.")
 
-    def follow(self, robot: int | None, eyes: bool, who: int | None) -> None:
+    def follow(self, robot: int | None, eyes: bool, sender: int | None) -> None:
         """Go with a robot, or stay."""
-        for client in self._windows(who):
+        for client in self._windows(sender):
             if robot is None:
                 if self._followed.pop(client, None) is not None:
                     self._give("overview", client)
@@ -379,10 +379,10 @@ class Page:
                     if untouched and name in self.cameras():
                         self._give(name, client)
 
-    def _windows(self, who: int | None) -> list[int]:
+    def _windows(self, sender: int | None) -> list[int]:
         """The window that asked, or all if it was not a window."""
         clients = self._browser.get_clients()
-        return [who] if who in clients else list(clients)
+        return [sender] if sender in clients else list(clients)
 
     def _aim(self, pose: Pose, client: int) -> None:
         handle = self._browser.get_clients().get(client)
@@ -393,9 +393,9 @@ class Page:
             handle.camera.position, handle.camera.look_at, handle.camera.fov = pose.position, pose.look_at, pose.fov
 
     # -- files --------------------------------------------------------------------------------------------------------
-    def screenshot(self, path: Path | None, who: int | None) -> bool:
+    def screenshot(self, path: Path | None, sender: int | None) -> bool:
         """What a window shows, into a file or as a download in that window. False: no window is open."""
-        windows = self._windows(who)
+        windows = self._windows(sender)
         if not windows:
             return False
         client = self._browser.get_clients()[windows[0]]
@@ -411,7 +411,7 @@ class Page:
         export.write(path, picture)
         return f"saved {path}"
 
-    def export(self, path: Path | None, who: int | None) -> None:
+    def export(self, path: Path | None, sender: int | None) -> None:
         """A recording, or what is seen now, as a file of its own; None stops the one that is being made."""
         if path is None:
             if self._job is not None:
@@ -419,7 +419,7 @@ class Page:
             return
         if self._job is not None and self._job.running:
             raise FormigaError("another export is being made; `export off` stops it.")
-        windows = self._windows(who)
+        windows = self._windows(sender)
         client = self._browser.get_clients()[windows[0]] if windows else None
         self._job = export.export(self.session, path, client)
 

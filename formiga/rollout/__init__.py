@@ -25,6 +25,8 @@ from formiga.kernels.program import Program
 from formiga.loop import Simulation, steps_in
 from formiga.score import Fitness, Score
 from formiga.state import Floats
+from formiga.world.contract import channels
+from formiga.world.drives import Differential, tops
 from formiga.world.elements import of, where
 from formiga.world.model import Group, World
 
@@ -55,8 +57,9 @@ def genes(world: World, group: Group) -> int:
     network: Network = group.controller
     lab = Simulation(world)
     inputs = sum(int(np.prod(lab.readings[group.name][name].shape[2:])) for name in _inputs(network, group))
-    network.express(np.zeros((1, network.size(inputs))), inputs, world.dt)  # says what is wrong with it
-    return network.size(inputs)
+    size = network.size(inputs, channels(group.robot))
+    network.express(np.zeros((1, size)), inputs, world.dt)  # says what is wrong with it
+    return size
 
 
 def lacking(world: World, group: Group) -> str:
@@ -132,8 +135,15 @@ def _attempt(world: World, group: Group, genotypes: Floats, seed: int, trials: i
 
 def _tried(lab: Simulation, group: Group, score: Score, genotypes: int, steps: int) -> Tried:
     state, robots = lab.state, score.robots
-    turned = state.wheel_angle[:, robots].sum(axis=(1, 2)) * group.robot.wheel_radius  # both wheels' ways, all robots
-    speed = turned / (2.0 * group.count * group.robot.top_speed * lab.world.dt * np.maximum(1, state.step))
+    drive, each_step = group.robot.drive, lab.world.dt * np.maximum(1, state.step)
+    if isinstance(drive, Differential):
+        turned = state.wheel_angle[:, robots].sum(axis=(1, 2)) * drive.wheel_radius  # both wheels' ways, all robots
+        speed = turned / (2.0 * group.count * drive.top_speed * each_step)
+    else:  # wheels that roll, as the twist that their mean speeds give; an angle as it is now
+        rolls = np.array(drive.rolls)
+        angle = state.wheel_angle[:, robots, : len(rolls)]
+        way = np.where(rolls, angle * drive.wheel_radius, angle)
+        speed = drive.twist(way)[..., 0].mean(axis=1) / (tops(drive)[0] * each_step)
     each: list[Any] = [score.total / steps, state.step, state.crashes[:, robots].sum(axis=1), speed]
     return tuple(array.reshape(genotypes, -1) for array in each)
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
 
+from formiga.engine import Engine, Model
 from formiga.engine.beams import Beams
 from formiga.errors import WorldError
 from formiga.kernels.program import Stage
@@ -29,8 +29,8 @@ Readings = dict[str, dict[str, Any]]  # group -> sensor -> (W, n, ...)
 class Scene:
     """What a sensor may look at: the robots that carry it, and the engine's beams. It does not say which engine."""
 
-    engine: ModuleType
-    model: Any
+    engine: Engine
+    model: Model
     state: State
     group: Group
     robots: slice          # of the state's arrays
@@ -75,14 +75,7 @@ class Scene:
 
     def place(self, local: Floats) -> Floats:
         """Points (W, n, B, 3) in each robot's frame, as points of the world: from the middle of its foot, x ahead, z up."""
-        if not self.model.spatial:
-            c, s = np.cos(self.state.heading[:, self.robots, None]), np.sin(self.state.heading[:, self.robots, None])
-            x, y, z = np.moveaxis(local, -1, 0)
-            at = self.state.position[:, self.robots, None]
-            return np.stack([at[..., 0] + c * x - s * y, at[..., 1] + s * x + c * y, z], axis=-1)
-        pose = self.state.bodies[:, self.model.chassis[self.robots], None]
-        w, u = pose[..., 3:4], pose[..., 4:]
-        return pose[..., :3] + local + 2.0 * np.cross(u, np.cross(u, local) + w * local)
+        return self.engine.points(self.model, self.state, local, self.robots)
 
     def chassis(self, sensor: Any) -> Floats:
         """Poses (W, n, 7) of the robots' bodies in space: x y z, and a quaternion w x y z."""
@@ -91,7 +84,7 @@ class Scene:
 
     def in_space(self, sensor: Any) -> None:
         """Refuse a sensor that makes no sense in the plane."""
-        if not getattr(self.model, "spatial", False):
+        if not self.model.poses:
             raise WorldError(f"{where(sensor)}<{of(sensor).tag}> measures what exists only in space; choose "
                              "engine=\"spatial\".")
 
@@ -124,7 +117,7 @@ def prepare_all(world: World) -> None:
                     raise complaint(sensor, wrong) from wrong
 
 
-def read_all(world: World, engine: ModuleType, model: Any, state: State) -> Readings:
+def read_all(world: World, engine: Engine, model: Model, state: State) -> Readings:
     """Everybody looks, before anybody moves."""
     readings: Readings = {}
     for group, robots in zip(world.groups, world.slices, strict=True):

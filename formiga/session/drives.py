@@ -35,9 +35,9 @@ def by_hand(world: World, drives: dict[int, tuple[float, float]], told: dict[tup
     return orders or None
 
 
-def names(robot: Any, spatial: bool) -> tuple[str, ...]:
+def names(robot: Any, joints: bool) -> tuple[str, ...]:
     """What a robot can be told by name: its two wheels, and in space its further motors."""
-    return (*WHEELS * bool(getattr(robot, "wheels", WHEELS)), *(joint_names(robot) if spatial else ()))
+    return (*WHEELS * bool(getattr(robot, "wheels", WHEELS)), *(joint_names(robot) if joints else ()))
 
 
 __all__ = ["WHEELS", "by_hand", "names"]

@@ -38,7 +38,7 @@ def run_script(given: World | Document, script: str | os.PathLike[str], seconds:
     drawing = Picture(world, picture) if picture is not None else None
     mistakes: list[str] = []
 
-    def hear(kind: str, text: str, who: object) -> None:
+    def hear(kind: str, text: str, window: object) -> None:
         if kind == "error":
             mistakes.append(text)
         else:
@@ -81,7 +81,7 @@ def run_script(given: World | Document, script: str | os.PathLike[str], seconds:
         drawing.save()
     run = Run(session.world, session.seed, session.sim.state, session.console.now(), time.perf_counter() - began - start, start,
               interrupted, recording)
-    run.metrics, run.log = _figures(run, session.robot_steps), session.sim.log
+    run.metrics, run.log = _figures(run, session.steps.robot_steps), session.sim.log
     return run, task.done
 
 

@@ -84,7 +84,8 @@ class Replay:
         state.crashed[0], state.alive[0] = poses.crashed[at, 0], poses.alive[at, 0]
         state.crashes[0] = self._crashes[at]
         state.velocity[0] = poses.velocity[at, 0]
-        state.movables[0, :, :6], state.movables[0, :, 6:] = poses.movables[at, 0], poses.movables[at, 0, :, 3:5]  # a ball that rolls
+        state.movables[0, :, :6] = poses.movables[at, 0]
+        state.movables[0, :, 6:] = poses.movables[at, 0, :, 3:5]  # a ball that rolls
         state.bodies[0] = poses.bodies[at, 0]
         state.step[0] = self.steps[at]
         self.sim.look_again()

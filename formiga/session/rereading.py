@@ -31,7 +31,7 @@ def set_param(session: Session, name: str, value: str) -> str:
             return f"{name} is {value}; the run goes on."
         except FormigaError as wrong:
             why = str(wrong).rstrip(".")
-    session.begin_again(world, document, f"{name} became {value}")
+    session.changes.begin_again(world, document, f"{name} became {value}")
     return f"{name} is {value}; the run starts again: {why}."
 
 
@@ -51,7 +51,7 @@ def edited_text(session: Session) -> str | None:
 
 def go_on(session: Session, world: World, document: Document | None, undo: bool = True) -> None:
     """Let the run go on in a world that was read again."""
-    session.change(same_robots(world, *session.poses()), undo=undo)
+    session.changes.apply(same_robots(world, *session.poses()), undo=undo)
     session.document = document
 
 

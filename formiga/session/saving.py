@@ -54,7 +54,7 @@ def as_it_stands(session: Session, scripts: bool = True) -> World:
     A group that still stands where its own rule puts it keeps the rule.
     """
     sim = session.sim
-    solid = sim.engine.as_it_stands(sim.model, sim.state) if sim.model.spatial and session.replay is None else None
+    solid = sim.engine.as_it_stands(sim.model, sim.state) if session.replay is None else None
     world = edit.as_it_stands(session.world, *session.poses(), sim.state.alive[0], sim.state.movables[0], solid, scripts)
     start = Simulation(world)
     if sim.state.step[0] or session.seed:

@@ -57,7 +57,7 @@ def get(session: Session, path: str) -> str:
 def describe(session: Session, name: str | None) -> str:
     """Several lines about a robot, a group, a thing, or the run."""
     if name is None:
-        world, engine = session.world, "spatial" if session.sim.model.spatial else "planar"
+        world, engine = session.world, session.sim.engine.NAME
         return "\n".join([f"{world.name}: {world.doc}" if world.doc else world.name,
                           f"{world.robots} robots, {len(world.things)} things, {engine} engine, steps of {world.dt:g} s",
                           f"{session.time:g} s, seed {session.seed}, {'playing' if session.playing else 'paused'}"])

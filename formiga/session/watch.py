@@ -13,7 +13,7 @@ from formiga.errors import FormigaError
 from formiga.geometry import about_z, arc, rotate
 from formiga.session.names import robot_name
 from formiga.session.space import in_space
-from formiga.state import Floats, Grip
+from formiga.state import Floats
 from formiga.view.frame import Frame, Rays, blend, frame, thing_rows
 from formiga.world.elements import of
 from formiga.world.model import Group
@@ -123,23 +123,20 @@ def shifts(session: Session, position: Floats, heading: Floats) -> Floats:
     return moved
 
 
-def touches(session: Session) -> Floats | None:
-    """The contacts of the last step (K, 7), if the engine has kept them: see Frame."""
-    scratch = session.sim.state.scratch
-    rows, count = getattr(scratch, "touches", None), getattr(scratch, "touching", None)
-    return None if rows is None or count is None else np.array(rows[0, :int(count[0])])
+def touches(session: Session) -> Floats:
+    """The contacts of the last step (K, 7): see Frame."""
+    return session.sim.engine.contacts(session.sim.model, session.sim.state)
 
 
 def pulls(session: Session) -> dict[str, Any]:
     """Forces at grips and joints (K, 7) and who holds whom (P, 2): see Frame. Nothing in the plane, and in a recording."""
     sim = session.sim
-    if not sim.model.parts or session.replay is not None or not hasattr(sim.engine, "forces"):
+    if not sim.model.parts or session.replay is not None:
         return {}
-    robots, rows, grips = session.world.robots, thing_rows(sim.model.parts), []
-    for holder in np.flatnonzero(sim.state.grips[0, :, Grip.MODE]).tolist():
-        held = int(sim.state.grips[0, holder, Grip.HELD])
-        grips.append((holder, held if held < robots else robots + rows[int(sim.model.held[held - robots, 1])]))
-    return {"forces": np.array(sim.engine.forces(sim.model, sim.state)), "grips": np.array(grips, np.int64).reshape(-1, 2)}
+    robots, rows = session.world.robots, thing_rows(sim.model.parts)
+    grips = [(holder, held if held < robots else robots + rows[held - robots])
+             for holder, held in sim.engine.holding(sim.model, sim.state).tolist()]
+    return {"forces": sim.engine.forces(sim.model, sim.state), "grips": np.array(grips, np.int64).reshape(-1, 2)}
 
 
 def links(session: Session) -> Any:
@@ -185,7 +182,7 @@ def inspect(session: Session, robot: int) -> dict[str, Any]:
         "heading": float(state.heading[0, robot]), "left": float(state.drive[0, robot, 0]),
         "right": float(state.drive[0, robot, 1]), "crashes": int(state.crashes[0, robot]),
         "crashed": bool(state.crashed[0, robot]), "alive": bool(state.alive[0, robot]),
-        "driven": robot in session.drives or any(each == robot for each, _ in session.outs),
+        "driven": session.manual.includes(robot),
         "controller": of(group.controller).tag if group.controller is not None else "none",
         "readings": readings, "memory": memory, "layers": layers, "space": in_space(session, robot),
         "sensors": {sensor.name: sensor for sensor in group.sensors if hasattr(sensor, "name")},
@@ -214,7 +211,7 @@ def _sees(session: Session, group: str, name: str, sensor: Any) -> bool:
 
 
 def _level(session: Session) -> bool:
-    return not session.sim.model.parts or bool(getattr(session.sim.model, "level", False))
+    return session.sim.model.level
 
 
 __all__ = ["Before", "inspect", "links", "own_readings", "pulls", "rays", "shifts", "summary", "touches", "watch"]

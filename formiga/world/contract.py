@@ -87,12 +87,12 @@ def complete(cls: type) -> None:
                     setattr(cls, name, value)
 
 
-def channels(robot: Robot) -> int:
+def channels(robot: Any) -> int:
     """How many numbers its drive takes."""
     return len(robot.drive.channels) if robot.drive else 0
 
 
-def joint_names(robot: Robot) -> tuple[str, ...]:
+def joint_names(robot: Any) -> tuple[str, ...]:
     """Of its joints, in the order of orders."""
     return tuple(joint.name for joint in robot.joints)
 

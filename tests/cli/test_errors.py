@@ -84,7 +84,7 @@ def test_an_error_later_in_the_run_pauses_the_laboratory_with_the_same_line(mine
     mine("later")
     lab.load_elements("mine.py")
     said = []
-    session = Session("w.xml", own_settings=False, hear=lambda kind, text, who: said.append((kind, text)))
+    session = Session("w.xml", own_settings=False, hear=lambda kind, text, window: said.append((kind, text)))
     session.play()
     for _ in range(3):
         session.step()

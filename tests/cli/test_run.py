@@ -74,7 +74,7 @@ def test_what_is_compiled_is_named_once_and_only_if_it_takes_long(monkeypatch):
     said = []
     monkeypatch.setattr(progress, "PATIENCE", 0.05)
     with progress.Compiling(said.append):
-        for module in ("formiga.engine.planar.beams", "formiga.engine.planar.contact", "formiga.engine.planar.beams"):
+        for module in ("formiga.engine.above.beams", "formiga.engine.planar.contact", "formiga.engine.above.beams"):
             for listener in cache.listeners:
                 listener(module)
         assert said == []
@@ -82,8 +82,8 @@ def test_what_is_compiled_is_named_once_and_only_if_it_takes_long(monkeypatch):
         while not said and time.monotonic() < end:
             time.sleep(0.01)
         cache.listeners[-1]("formiga.sense.proximity")
-        cache.listeners[-1]("formiga.engine.planar.beams")
-    assert said == [f"{progress.COMPILING} planar beams, planar contact", "compiling sense proximity"]
+        cache.listeners[-1]("formiga.engine.above.beams")
+    assert said == [f"{progress.COMPILING} above beams, planar contact", "compiling sense proximity"]
     assert not cache.listeners
 
 

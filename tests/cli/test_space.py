@@ -3,8 +3,8 @@
 import json
 
 import formiga
+from formiga.engine.events import Event
 from formiga.engine.spatial import pipeline
-from formiga.engine.spatial.gripping import Event
 
 GRIP = """<world name="grip" engine="spatial" dt="0.1" seconds="1">
   <sbot name="s"><at x="0" y="0" heading="0"/><at x="0.135" y="0" heading="0"/></sbot>

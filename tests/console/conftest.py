@@ -9,7 +9,7 @@ from formiga.errors import WorldError
 
 
 @dataclass
-class Desk:
+class Workspace:
     """A console, what it said, and what its commands did."""
 
     time: float = 0.0
@@ -56,5 +56,5 @@ class Desk:
 
 
 @pytest.fixture
-def desk():
-    return Desk()
+def workspace():
+    return Workspace()

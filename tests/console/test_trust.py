@@ -10,12 +10,12 @@ from formiga.errors import Where
 WORLD = Where("arena.xml", 12)
 
 
-def test_a_worlds_text_may_not_use_files_and_is_told_what_to_do(desk):
-    assert desk.fails("do a; save x", where=WORLD, trusted=False) == (
+def test_a_worlds_text_may_not_use_files_and_is_told_what_to_do(workspace):
+    assert workspace.fails("do a; save x", where=WORLD, trusted=False) == (
         "arena.xml:12: 'save' works on files; a world's own text may not. Type it yourself, or put it into a script that you "
         "run with `exec`.")
-    assert "works on files" in desk.fails("exec x.fsh", where=WORLD, trusted=False)
-    assert desk.did == ["a"] and not desk.run("save x").failed
+    assert "works on files" in workspace.fails("exec x.fsh", where=WORLD, trusted=False)
+    assert workspace.did == ["a"] and not workspace.run("save x").failed
 
 
 @pytest.mark.parametrize("world, user", [
@@ -34,67 +34,67 @@ def test_a_worlds_text_may_not_use_files_and_is_told_what_to_do(desk):
     ("alias a 'do $1; save x'", "a 1"),
     ("wait 1; save x", "do nothing"),
 ])
-def test_there_is_no_way_around_it(desk, world, user):
-    desk.run(world, where=WORLD, trusted=False)
-    desk.run(user)
-    desk.press("w")
-    desk.release("w")
-    desk.pass_time(5, steps=5)
-    assert not any(done.startswith("save") for done in desk.did)
-    assert any("works on files" in error for error in desk.errors)
+def test_there_is_no_way_around_it(workspace, world, user):
+    workspace.run(world, where=WORLD, trusted=False)
+    workspace.run(user)
+    workspace.press("w")
+    workspace.release("w")
+    workspace.pass_time(5, steps=5)
+    assert not any(done.startswith("save") for done in workspace.did)
+    assert any("works on files" in error for error in workspace.errors)
 
 
-def test_a_world_may_not_use_files_through_an_alias_of_the_user_either(desk):
-    desk.run("alias keep 'save mine'")
-    assert desk.fails("keep", where=WORLD, trusted=False).startswith("console:1: 'save' works on files")
-    assert not desk.run("keep").failed and desk.did == ["save mine"]
+def test_a_world_may_not_use_files_through_an_alias_of_the_user_either(workspace):
+    workspace.run("alias keep 'save mine'")
+    assert workspace.fails("keep", where=WORLD, trusted=False).startswith("console:1: 'save' works on files")
+    assert not workspace.run("keep").failed and workspace.did == ["save mine"]
 
 
-def test_letting_go_of_a_worlds_key_is_not_trusted_more_than_pressing_it(desk):
-    desk.run("alias -keep 'save mine'; alias +keep 'do nothing'")
-    desk.run("bind w +keep", where=WORLD, trusted=False)
-    desk.press("w")
-    desk.release("w")
-    assert desk.did == ["nothing"] and "works on files" in desk.errors[0]
+def test_letting_go_of_a_worlds_key_is_not_trusted_more_than_pressing_it(workspace):
+    workspace.run("alias -keep 'save mine'; alias +keep 'do nothing'")
+    workspace.run("bind w +keep", where=WORLD, trusted=False)
+    workspace.press("w")
+    workspace.release("w")
+    assert workspace.did == ["nothing"] and "works on files" in workspace.errors[0]
 
 
-def test_what_the_user_types_beside_a_worlds_alias_stays_trusted(desk):
-    desk.run("alias a 'do a'", where=WORLD, trusted=False)
-    desk.run("a; save x; wait 1; a; save y")
-    desk.pass_time(1)
-    assert desk.did == ["a", "save x", "a", "save y"]
+def test_what_the_user_types_beside_a_worlds_alias_stays_trusted(workspace):
+    workspace.run("alias a 'do a'", where=WORLD, trusted=False)
+    workspace.run("a; save x; wait 1; a; save y")
+    workspace.pass_time(1)
+    assert workspace.did == ["a", "save x", "a", "save y"]
 
 
-def test_a_worlds_definitions_go_with_it_and_those_of_the_user_come_back(desk):
-    desk.run("bind w 'do mine'; alias a 'do mine'; var x mine")
+def test_a_worlds_definitions_go_with_it_and_those_of_the_user_come_back(workspace):
+    workspace.run("bind w 'do mine'; alias a 'do mine'; var x mine")
     for _ in range(2):  # a world that defines it twice hides the user's once
-        desk.run("bind w 'do worlds'; alias a 'do worlds'; var y worlds; bind s 'do worlds'", where=WORLD, trusted=False)
-    task = desk.run("wait 1; do never", where=WORLD, trusted=False)
-    mine = desk.run("wait 1; do later")
-    desk.run("a")
-    desk.console.forget_untrusted()
-    desk.run("a; do $x")
-    desk.press("w")
-    desk.pass_time(1)
-    assert desk.did == ["worlds", "mine", "mine", "mine", "later"] and task.stopped and mine.done
-    assert desk.press("s") is None and "y" not in desk.console.variables
+        workspace.run("bind w 'do worlds'; alias a 'do worlds'; var y worlds; bind s 'do worlds'", where=WORLD, trusted=False)
+    task = workspace.run("wait 1; do never", where=WORLD, trusted=False)
+    mine = workspace.run("wait 1; do later")
+    workspace.run("a")
+    workspace.console.forget_untrusted()
+    workspace.run("a; do $x")
+    workspace.press("w")
+    workspace.pass_time(1)
+    assert workspace.did == ["worlds", "mine", "mine", "mine", "later"] and task.stopped and mine.done
+    assert workspace.press("s") is None and "y" not in workspace.console.variables
 
 
-def test_a_user_may_bind_over_a_world(desk):
-    desk.run("bind w 'do worlds'", where=WORLD, trusted=False)
-    desk.run("bind w 'save x'")
-    desk.press("w")
-    desk.console.forget_untrusted()
-    desk.release("w")
-    desk.press("w")
-    assert desk.did == ["save x", "save x"]
+def test_a_user_may_bind_over_a_world(workspace):
+    workspace.run("bind w 'do worlds'", where=WORLD, trusted=False)
+    workspace.run("bind w 'save x'")
+    workspace.press("w")
+    workspace.console.forget_untrusted()
+    workspace.release("w")
+    workspace.press("w")
+    assert workspace.did == ["save x", "save x"]
 
 
-def test_a_provided_value_may_be_of_a_world(desk):
-    desk.console.provide("title", lambda: "x; save y", trusted=False)
-    desk.run("do $title")
-    assert "works on files" in desk.fails("save $title") and "works on files" in desk.fails('alias a "do $title"; a')
-    assert desk.did == ["x; save y", "x"]
+def test_a_provided_value_may_be_of_a_world(workspace):
+    workspace.console.provide("title", lambda: "x; save y", trusted=False)
+    workspace.run("do $title")
+    assert "works on files" in workspace.fails("save $title") and "works on files" in workspace.fails('alias a "do $title"; a')
+    assert workspace.did == ["x; save y", "x"]
 
 
 NAMES = st.sampled_from(["a", "b"])
@@ -119,12 +119,12 @@ def test_a_file_command_runs_only_if_every_text_that_led_to_it_is_trusted(lines)
     assert saved == []
 
 
-def test_a_worlds_text_may_forget_its_own_definitions_and_nobody_elses(desk):
-    desk.console.alias("mine", "echo mine")
-    desk.console.bind("w", "echo mine")
+def test_a_worlds_text_may_forget_its_own_definitions_and_nobody_elses(workspace):
+    workspace.console.alias("mine", "echo mine")
+    workspace.console.bind("w", "echo mine")
     for text in ("unalias mine", "unbind w"):
-        assert "a world's own text may not forget it" in desk.console.run(text, "arena.xml", trusted=False).error
-    desk.console.run("alias mine 'echo theirs'; bind w 'echo theirs'; unalias mine; unbind w", "arena.xml", trusted=False)
-    assert desk.console.aliases["mine"].text == desk.console.binds["w"].text == "echo mine"
-    desk.console.run("unalias mine; unbind w")
-    assert "mine" not in desk.console.aliases and "w" not in desk.console.binds
+        assert "a world's own text may not forget it" in workspace.console.run(text, "arena.xml", trusted=False).error
+    workspace.console.run("alias mine 'echo theirs'; bind w 'echo theirs'; unalias mine; unbind w", "arena.xml", trusted=False)
+    assert workspace.console.aliases["mine"].text == workspace.console.binds["w"].text == "echo mine"
+    workspace.console.run("unalias mine; unbind w")
+    assert "mine" not in workspace.console.aliases and "w" not in workspace.console.binds

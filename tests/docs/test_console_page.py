@@ -67,7 +67,7 @@ def test_the_keys_of_the_manual_are_those_that_are_bound():
 def test_the_car_of_the_tutorial_drives_while_its_key_is_held(tmp_path):
     (tmp_path / "car.xml").write_text(re.search(r"```xml[^\n]*\n(.*?)```", LABORATORY, re.DOTALL)[1])
     said = []
-    session = Session(str(tmp_path / "car.xml"), hear=lambda kind, text, who: said.append((kind, text)), own_settings=False)
+    session = Session(str(tmp_path / "car.xml"), hear=lambda kind, text, window: said.append((kind, text)), own_settings=False)
     for line in re.findall(r"^(alias|bind) (.*)$", LABORATORY, re.MULTILINE):
         session.console.run(" ".join(line))
     start = session.sim.state.position[0, 0, 1]

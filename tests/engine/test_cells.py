@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from formiga.engine.above import cells as cell_lists
 from formiga.engine.fixed import Region
-from formiga.engine.planar import cells as cell_lists
 from formiga.loop import Simulation
 from formiga.sense.scanner import Scanner
 from formiga.world.model import Cylinder, Wall, World

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from numba import typeof
 from numba.core.registry import cpu_target
 
+from formiga.engine.above import outline
 from formiga.engine.fixed import Fixed
 from formiga.engine.planar.impulse import bodies as module
-from formiga.engine.planar.impulse import forces, impact, outline
+from formiga.engine.planar.impulse import forces, impact
 from formiga.engine.planar.impulse.bodies import (
     INVERSE_INERTIA,
     INVERSE_MASS,

@@ -11,7 +11,7 @@ from formiga.control import Orders
 from formiga.errors import WorldError
 from formiga.loop import Simulation
 from formiga.world.contract import joint_names
-from tests.session.desk import Desk
+from tests.session.workspace import Workspace
 
 ROBOTS = Path(__file__).parents[2] / "examples" / "robots"
 ROVER = 'left="left" right="right" wheel_radius="3cm" wheel_base="12cm" radius="9cm" lift="3cm"'
@@ -81,38 +81,38 @@ def test_motors_besides_the_wheels_are_outputs_by_their_names(world):
 
 
 def test_a_machine_without_wheels_has_outputs_only(world):
-    desk = Desk(world(ROBOTS / "rover.xml", 'lift="3cm"'))
-    assert "It has: left, right, mast." in desk.refused("out wheel_l 1")
-    assert "has no two wheels" in desk.refused("drive 0 1 1")
-    desk.run("out left 5; out right 5")
-    desk.steps(10)
-    assert desk.session.sim.state.position[0, 0, 0] > 0.1
+    workspace = Workspace(world(ROBOTS / "rover.xml", 'lift="3cm"'))
+    assert "It has: left, right, mast." in workspace.refused("out wheel_l 1")
+    assert "has no two wheels" in workspace.refused("drive 0 1 1")
+    workspace.run("out left 5; out right 5")
+    workspace.steps(10)
+    assert workspace.session.sim.state.position[0, 0, 0] > 0.1
 
 
 def test_keys_drive_it_without_any_python(world):
-    desk = Desk(world(ROBOTS / "rover.xml", page="""<bind key="Up" run="+ahead"/>
+    workspace = Workspace(world(ROBOTS / "rover.xml", page="""<bind key="Up" run="+ahead"/>
         <alias name="+ahead" run="out wheel_l 0.5; out wheel_r 0.5"/><alias name="-ahead" run="drive rover 0 0"/>
         <bind key="m" run="out mast 2"/>"""))
-    desk.session.console.press("Up")
-    desk.session.console.press("m")
-    desk.steps(10)
-    desk.session.console.release("Up")
-    state = desk.session.sim.state
+    workspace.session.console.press("Up")
+    workspace.session.console.press("m")
+    workspace.steps(10)
+    workspace.session.console.release("Up")
+    state = workspace.session.sim.state
     assert state.position[0, 0, 0] == pytest.approx(0.15, abs=0.02) and state.joint_position[0, 0, 0] > 1.0
-    desk.steps(5)
+    workspace.steps(5)
     assert abs(state.velocity[0, 0, 0]) < 0.01
 
 
 def test_the_example_is_driven_by_its_keys():
-    desk = Desk(str(ROBOTS.parent / "06_rover.xml"))
-    desk.session.console.press("ArrowUp")
-    desk.session.console.press("m")
-    desk.steps(10)
-    desk.session.console.release("ArrowUp")
-    assert desk.session.sim.state.position[0, 0, 0] > 0.2 and desk.session.sim.state.joint_position[0, 0, 0] > 0.8
-    desk.session.console.press("ArrowLeft")
-    desk.steps(10)
-    assert desk.session.sim.state.heading[0, 0] > 0.5
+    workspace = Workspace(str(ROBOTS.parent / "06_rover.xml"))
+    workspace.session.console.press("ArrowUp")
+    workspace.session.console.press("m")
+    workspace.steps(10)
+    workspace.session.console.release("ArrowUp")
+    assert workspace.session.sim.state.position[0, 0, 0] > 0.2 and workspace.session.sim.state.joint_position[0, 0, 0] > 0.8
+    workspace.session.console.press("ArrowLeft")
+    workspace.steps(10)
+    assert workspace.session.sim.state.heading[0, 0] > 0.5
 
 
 def test_several_of_them_are_in_one_world_and_bump_into_each_other(world):
@@ -125,17 +125,17 @@ def test_several_of_them_are_in_one_world_and_bump_into_each_other(world):
 
 
 def test_it_is_edited_saved_and_read_again_like_any_other(world, tmp_path):
-    desk, plain = Desk(world(ROBOTS / "rover.xml")), Desk(world(ROBOTS / "rover.xml"))
-    for each in (desk, plain):
+    workspace, plain = Workspace(world(ROBOTS / "rover.xml")), Workspace(world(ROBOTS / "rover.xml"))
+    for each in (workspace, plain):
         each.run("drive rover 1 0.5; out rover.mast 1")
         each.steps(10)
-    desk.run("spawn lamp 1 1")
-    for each in (desk, plain):
+    workspace.run("spawn lamp 1 1")
+    for each in (workspace, plain):
         each.steps(10)
-    assert np.array_equal(desk.session.sim.state.own.integration, plain.session.sim.state.own.integration)
-    desk.run(f"save {tmp_path / 'later.xml'}")
+    assert np.array_equal(workspace.session.sim.state.own.integration, plain.session.sim.state.own.integration)
+    workspace.run(f"save {tmp_path / 'later.xml'}")
     later = Simulation(formiga.read_world(tmp_path / "later.xml"))
-    assert np.allclose(later.state.position, desk.session.sim.state.position, atol=1e-3)
+    assert np.allclose(later.state.position, workspace.session.sim.state.position, atol=1e-3)
 
 
 # -- it does not --------------------------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ class Lab:
         self.page = Page(self.session, port=0)
         self._run()
 
-    def _hear(self, kind, text, who):
+    def _hear(self, kind, text, window):
         self.said.append((kind, text))
 
     def _run(self):
@@ -81,7 +81,7 @@ class Lab:
         session.inbox.answer(lambda: None, lambda wrong: None)
         version, self.said = session.version, []
         session.__init__(world, hear=self._hear, own_settings=False, **settings)
-        session.version, session.eyes = version + 1, page
+        session.version, session.windows = version + 1, page
         session.hearers.append(page._heard)
         page.folder = os.getcwd()
         page.saved.clear()

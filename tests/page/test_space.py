@@ -30,7 +30,7 @@ def lab(laboratory, folder, unharmed):
 def test_a_window_shows_parts_forces_and_what_a_robot_sees(lab, window):
     def pull():
         lab.session.sim.state.joint_command[0, 0, 2] = 1.0  # the gripper closes
-        lab.session.drives.update({0: (-1.0, -1.0), 1: (1.0, 1.0)})
+        lab.session.manual.drives.update({0: (-1.0, -1.0), 1: (1.0, 1.0)})
 
     lab.do(pull)
     lab.run("overlay forces on; step 5")

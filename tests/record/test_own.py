@@ -104,7 +104,7 @@ def test_it_is_read_and_tabulated_without_its_code_and_nothing_of_it_is_run(ther
 def test_the_laboratory_shows_it_and_says_what_is_missing(there, monkeypatch):
     monkeypatch.chdir(there)
     said = []
-    session = Session("run.parquet", own_settings=False, hear=lambda kind, text, who: said.append((kind, text)))
+    session = Session("run.parquet", own_settings=False, hear=lambda kind, text, window: said.append((kind, text)))
     assert [kind for kind, _ in said] == ["note"] and "<nose>" in said[0][1] and "--run-code" in said[0][1]
     recorded = session.replay.recording.poses(0).x[:, 0]
     for step in range(10):

@@ -81,22 +81,22 @@ def test_sources_are_read_from_a_file_written_again_and_a_mistake_is_named():
 
 def test_the_laboratory_switches_speakers_and_heaters():
     """Through the console, as somebody would."""
-    from tests.session.desk import Desk
+    from tests.session.workspace import Workspace
 
-    desk = Desk(read_text("""<world name="w"><arena width="3" depth="3"/>
+    workspace = Workspace(read_text("""<world name="w"><arena width="3" depth="3"/>
 <speaker x="0.5" y="0"/><heater x="0" y="1" power="10"/>
 <sbot name="ears"><at x="0" y="0" heading="0"/><microphone noise="0"/><thermometer/></sbot></world>"""))
 
     def now():
-        readings = desk.session.sim.readings["ears"]
+        readings = workspace.session.sim.readings["ears"]
         return readings["microphone"][0, 0, 0], readings["thermometer"][0, 0, 0]
 
     assert now() == (pytest.approx(np.tanh(0.5)), pytest.approx(30.0))
-    desk.run("disable speaker")
+    workspace.run("disable speaker")
     assert now() == (0.0, pytest.approx(30.0))
-    desk.run("toggle heater")
+    workspace.run("toggle heater")
     assert now() == (0.0, 20.0)
-    desk.run("enable speaker heater")
+    workspace.run("enable speaker heater")
     assert now() == (pytest.approx(np.tanh(0.5)), pytest.approx(30.0))
 
 

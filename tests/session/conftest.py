@@ -1,13 +1,13 @@
-"""A small world with something of everything, and a desk to work on it."""
+"""A small world with something of everything, and a session in a workspace."""
 
 from __future__ import annotations
 
 import pytest
 
 import formiga
-from tests.session.desk import Desk
+from tests.session.workspace import Workspace
 
-EVERYTHING = """<world name="desk" doc="Something of everything" dt="0.1" seconds="5">
+EVERYTHING = """<world name="workspace" doc="Something of everything" dt="0.1" seconds="5">
   <arena width="3" depth="2"/>
   <lamp x="1" y="0.5" name="left"/>
   <lamp x="1" y="-0.5" intensity="0.5" on="false" name="right"/>
@@ -30,14 +30,14 @@ EVERYTHING = """<world name="desk" doc="Something of everything" dt="0.1" second
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory):
-    file = tmp_path_factory.mktemp("world") / "desk.xml"
+    file = tmp_path_factory.mktemp("world") / "workspace.xml"
     file.write_text(EVERYTHING)
     return formiga.read_world(file)
 
 
 @pytest.fixture
-def desk(world):
-    return Desk(world)
+def workspace(world):
+    return Workspace(world)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from formiga import lab
 from formiga.session import Session, recent
 from formiga.session.plots import MOST, quantity, sampled
 from formiga.world import elements
-from tests.session.desk import Desk
+from tests.session.workspace import Workspace
 
 TIRED = """from dataclasses import dataclass
 import numpy as np
@@ -30,9 +30,9 @@ class Tired:
 """
 
 
-def test_quantities_are_those_of_the_state(desk):
-    desk.steps(3)
-    session = desk.session
+def test_quantities_are_those_of_the_state(workspace):
+    workspace.steps(3)
+    session = workspace.session
     state = session.sim.state
     assert quantity(session, "swarm.2.x") == state.position[0, 2, 0]
     assert quantity(session, "swarm.x") == pytest.approx(state.position[0, :4, 0].mean())
@@ -48,40 +48,40 @@ def test_what_a_controller_of_ones_own_remembers_can_be_plotted(tmp_path, monkey
     lab.load_elements(tmp_path / "tired.py")
     (tmp_path / "a.xml").write_text('<world><arena width="2" depth="2"/><sbot count="3" name="s"><scatter/><tired/></sbot>'
                                     "</world>")
-    desk = Desk(str(tmp_path / "a.xml"))
-    desk.steps(1)
-    desk.run("plot s.1.energy; plot s.energy")
-    assert desk.session.frame().extra["plots"] == {"s.1.energy": [4.0], "s.energy": [4.0]}
-    desk.steps(2)
-    assert quantity(desk.session, "s.energy") == 1.0 and desk.run("get s.1.energy") == "1.0"
+    workspace = Workspace(str(tmp_path / "a.xml"))
+    workspace.steps(1)
+    workspace.run("plot s.1.energy; plot s.energy")
+    assert workspace.session.frame().extra["plots"] == {"s.1.energy": [4.0], "s.energy": [4.0]}
+    workspace.steps(2)
+    assert quantity(workspace.session, "s.energy") == 1.0 and workspace.run("get s.1.energy") == "1.0"
 
 
-def test_plots_are_added_removed_and_told(desk):
-    assert desk.run("plot") == "nothing is plotted."
-    desk.run("plot swarm.x; plot swarm.0.y on; plot swarm.x on")
-    assert desk.run("plot") == "swarm.0.y, swarm.x"
-    desk.run("plot swarm.x")
-    assert desk.session.plots == ["swarm.0.y"]
-    desk.run("plot swarm.0.y off; plot car.heading; plot none")
-    assert desk.session.plots == []
+def test_plots_are_added_removed_and_told(workspace):
+    assert workspace.run("plot") == "nothing is plotted."
+    workspace.run("plot swarm.x; plot swarm.0.y on; plot swarm.x on")
+    assert workspace.run("plot") == "swarm.0.y, swarm.x"
+    workspace.run("plot swarm.x")
+    assert workspace.session.plots == ["swarm.0.y"]
+    workspace.run("plot swarm.0.y off; plot car.heading; plot none")
+    assert workspace.session.plots == []
     for number in range(MOST):
-        desk.run(f"plot swarm.{number % 4}.{'xy'[number // 4]}")
-    assert f"there are {MOST} plots already" in desk.refused("plot car.x")
+        workspace.run(f"plot swarm.{number % 4}.{'xy'[number // 4]}")
+    assert f"there are {MOST} plots already" in workspace.refused("plot car.x")
 
 
 @pytest.mark.parametrize("line, words", [
     ("plot speed", "is not NAME.QUANTITY"), ("plot swarm.sped", "have no 'sped'. Did you mean 'speed'?"),
     ("plot nobody.x", "there is nothing named 'nobody'"), ("plot left.name", "is no number"),
     ("plot car.x maybe", "Allowed: on, off"), ("plot none car.x", "at most 1")])
-def test_what_cannot_be_plotted_is_refused(desk, line, words):
-    assert words in desk.refused(line)
+def test_what_cannot_be_plotted_is_refused(workspace, line, words):
+    assert words in workspace.refused(line)
 
 
-def test_another_world_keeps_the_plots_that_it_has(desk):
-    desk.run("plot swarm.x; plot rovers.x; load corral")
-    assert desk.session.plots == ["swarm.x"]
-    desk.run("plot swarm.7.y; remove swarm.5 swarm.6 swarm.7 swarm.8 swarm.9; set swarm.count 3")
-    assert list(sampled(desk.session)) == ["swarm.x"]
+def test_another_world_keeps_the_plots_that_it_has(workspace):
+    workspace.run("plot swarm.x; plot rovers.x; load corral")
+    assert workspace.session.plots == ["swarm.x"]
+    workspace.run("plot swarm.7.y; remove swarm.5 swarm.6 swarm.7 swarm.8 swarm.9; set swarm.count 3")
+    assert list(sampled(workspace.session)) == ["swarm.x"]
 
 
 # -- recent files -----------------------------------------------------------------------------------------------------
@@ -89,13 +89,13 @@ def test_files_that_were_opened_or_recorded_are_remembered(folder, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
     (folder / "a.xml").write_text('<world name="a"><arena width="2" depth="2"/><sbot><scatter/></sbot></world>')
     said: list[str] = []
-    session = Session("corral", hear=lambda kind, text, who: said.append(text))
+    session = Session("corral", hear=lambda kind, text, window: said.append(text))
     session.console.run("load a.xml; record run.parquet; step; record off; load line; load none.xml")
     assert recent.files() == [str(folder / "run.parquet"), str(folder / "a.xml")]
     session.console.run("load a.xml")
     assert recent.files() == [str(folder / "a.xml"), str(folder / "run.parquet")]
     assert not [name for name in os.listdir(folder / "config" / "formiga") if name.endswith(".tmp")]
-    Desk("a.xml").run("record other.parquet; step; record off")   # a session without settings of its own keeps none
+    Workspace("a.xml").run("record other.parquet; step; record off")   # a session without settings of its own keeps none
     assert len(recent.files()) == 2
 
 

@@ -13,7 +13,7 @@ from formiga.errors import FormigaError
 from formiga.session.ground import Ground
 from formiga.supervisor import Note, Side
 from formiga.world.reader import read_text
-from tests.session.desk import Desk
+from tests.session.workspace import Workspace
 
 FIELD = """<world name="field" dt="0.05" seconds="5">
   <contact model="impulse"/>
@@ -32,12 +32,12 @@ def field():
 
 
 @pytest.fixture
-def desk(field):
-    return Desk(field)
+def workspace(field):
+    return Workspace(field)
 
 
-def movables(desk):
-    return desk.session.sim.state.movables[0].copy()
+def movables(workspace):
+    return workspace.session.sim.state.movables[0].copy()
 
 
 def board(goals, text):
@@ -75,89 +75,90 @@ class Match:
 
 
 # -- pictures ---------------------------------------------------------------------------------------------------------
-def test_a_picture_shows_what_is_pushed_where_it_is(desk):
-    desk.run("drive blue.0 1 1; step 20")
-    frame = desk.session.frame(exact=True)
-    assert np.array_equal(frame.movables[:, :2], movables(desk)[:, :2]) and frame.movables[0, 0] > 0.3
-    assert frame.movables_turn[2, 3] == pytest.approx(np.sin(0.5 * movables(desk)[2, 2]))
+def test_a_picture_shows_what_is_pushed_where_it_is(workspace):
+    workspace.run("drive blue.0 1 1; step 20")
+    frame = workspace.session.frame(exact=True)
+    assert np.array_equal(frame.movables[:, :2], movables(workspace)[:, :2]) and frame.movables[0, 0] > 0.3
+    assert frame.movables_turn[2, 3] == pytest.approx(np.sin(0.5 * movables(workspace)[2, 2]))
 
 
-def test_between_two_steps_a_ball_is_between_two_places(desk):
-    desk.run("drive blue.0 1 1; step 12")
-    session = desk.session
-    before, clock = movables(desk)[0, 0], session.pace.clock()
+def test_between_two_steps_a_ball_is_between_two_places(workspace):
+    workspace.run("drive blue.0 1 1; step 12")
+    session = workspace.session
+    before, clock = movables(workspace)[0, 0], session.pace.clock()
     session.pace.clock = lambda: clock
     session.play()
     session.step()
-    after = movables(desk)[0, 0]
+    after = movables(workspace)[0, 0]
     clock += 0.25 * session.world.dt
     assert after > before and session.frame().movables[0, 0] == pytest.approx(before + 0.25 * (after - before))
     assert session.frame(exact=True).movables[0, 0] == after
 
 
-def test_contacts_are_shown_if_somebody_wants_to_see_them(desk):
-    desk.run("drive blue.0 1 1; step 3")
-    assert desk.session.frame().touches is None
-    desk.run("overlay contacts on")
+def test_contacts_are_shown_if_somebody_wants_to_see_them(workspace):
+    workspace.run("drive blue.0 1 1; step 3")
+    assert workspace.session.frame().touches is None
+    workspace.run("overlay contacts on")
     for _ in range(20):
-        desk.run("step")
-        touches = desk.session.frame().touches
+        workspace.run("step")
+        touches = workspace.session.frame().touches
         if len(touches):
             break
     x, _, nx, ny, impulse, one, other = touches[0]
     assert {int(one), int(other)} == {0, 4} and impulse > 0.0  # blue.0, and the ball: 4 robots come before it
     assert np.hypot(nx, ny) == pytest.approx(1.0) and abs(nx) == pytest.approx(1.0, abs=0.1)
-    ball, robot = movables(desk)[0, 0], desk.session.poses()[0][0, 0]
+    ball, robot = movables(workspace)[0, 0], workspace.session.poses()[0][0, 0]
     assert robot < x < ball and np.sign(nx) == (1.0 if one == 4 else -1.0)  # towards the first of the two
 
 
 def test_a_world_in_which_nobody_has_a_mass_has_no_contacts_to_show():
-    desk = Desk("packed")
-    desk.run("overlay contacts on; step 2")
-    touches = desk.session.frame().touches
+    workspace = Workspace("packed")
+    workspace.run("overlay contacts on; step 2")
+    touches = workspace.session.frame().touches
     assert touches is None or len(touches) == 0
 
 
 # -- places -----------------------------------------------------------------------------------------------------------
-def test_a_ball_that_is_dragged_lies_still_there_and_begins_where_it_did(desk):
-    desk.run("drive blue.0 1 1; step 15")
-    world, before = desk.session.world, movables(desk)
+def test_a_ball_that_is_dragged_lies_still_there_and_begins_where_it_did(workspace):
+    workspace.run("drive blue.0 1 1; step 15")
+    world, before = workspace.session.world, movables(workspace)
     assert before[0, 3] > 0.1
-    desk.session.drag("thing", 1, 0.1, -0.5, True)
-    desk.session.drag("thing", 1, 0.0, -0.5, False)
-    now = movables(desk)
+    workspace.session.changes.drag("thing", 1, 0.1, -0.5, True)
+    workspace.session.changes.drag("thing", 1, 0.0, -0.5, False)
+    now = movables(workspace)
     assert now[0].tolist() == [0.0, -0.5, before[0, 2], 0.0, 0.0, 0.0, 0.0, 0.0] and np.array_equal(now[1:], before[1:])
-    assert desk.session.world is world and desk.session.touched
-    desk.run("undo")
-    assert np.array_equal(movables(desk), before)  # both places were one drag
-    desk.run("reset")
-    assert movables(desk)[0, :2].tolist() == [0.2, 0.0]
+    assert workspace.session.world is world and workspace.session.touched
+    workspace.run("undo")
+    assert np.array_equal(movables(workspace), before)  # both places were one drag
+    workspace.run("reset")
+    assert movables(workspace)[0, :2].tolist() == [0.2, 0.0]
 
 
 @pytest.mark.parametrize("x, y", [(0.6, 0.0), (0.0, 0.64), (-0.3, 0.27), (0.0, 5.0), (float("nan"), 0.0)])
-def test_where_a_ball_cannot_lie_it_stays_behind(desk, x, y):
-    before = movables(desk)
-    desk.session.drag("thing", 1, x, y, True)
-    assert np.array_equal(movables(desk), before) and not desk.said
+def test_where_a_ball_cannot_lie_it_stays_behind(workspace, x, y):
+    before = movables(workspace)
+    workspace.session.changes.drag("thing", 1, x, y, True)
+    assert np.array_equal(movables(workspace), before) and not workspace.said
 
 
-def test_move_puts_what_is_pushed_somewhere_else(desk):
-    desk.run("move block 0.1 0.5 90deg; move ball -0.5 -0.5")
-    assert movables(desk)[2, :3] == pytest.approx((0.1, 0.5, 0.5 * np.pi)) and movables(desk)[0, :2].tolist() == [-0.5, -0.5]
-    desk.run("move block 0.2 0.5")
-    assert movables(desk)[2, 2] == pytest.approx(0.5 * np.pi)  # as it lay
-    assert desk.refused("move ball 0.6 0.02") == "ball cannot lie at (0.6, 0.02): yellow.0 is in the way."
-    assert "puck is in the way" in desk.refused("move ball -0.3 0.25")
-    assert "a wall or an obstacle is in the way" in desk.refused("move puck 0 0.63")
+def test_move_puts_what_is_pushed_somewhere_else(workspace):
+    workspace.run("move block 0.1 0.5 90deg; move ball -0.5 -0.5")
+    assert movables(workspace)[2, :3] == pytest.approx((0.1, 0.5, 0.5 * np.pi))
+    assert movables(workspace)[0, :2].tolist() == [-0.5, -0.5]
+    workspace.run("move block 0.2 0.5")
+    assert movables(workspace)[2, 2] == pytest.approx(0.5 * np.pi)  # as it lay
+    assert workspace.refused("move ball 0.6 0.02") == "ball cannot lie at (0.6, 0.02): yellow.0 is in the way."
+    assert "puck is in the way" in workspace.refused("move ball -0.3 0.25")
+    assert "a wall or an obstacle is in the way" in workspace.refused("move puck 0 0.63")
 
 
-def test_what_is_pushed_is_in_the_way_of_robots_where_it_is_now(desk):
-    assert desk.refused("move blue.1 -0.3 -0.25") == "blue.1 cannot stand at (-0.3, -0.25): block is in the way."
-    desk.run("move block 0 0.5; move blue.1 -0.3 -0.25")
-    assert desk.session.poses()[0][1].tolist() == [-0.3, -0.25]
-    before = desk.session.poses()[0]
-    desk.session.drag("robot", 1, 0.0, 0.5, True)
-    assert np.array_equal(desk.session.poses()[0], before)
+def test_what_is_pushed_is_in_the_way_of_robots_where_it_is_now(workspace):
+    assert workspace.refused("move blue.1 -0.3 -0.25") == "blue.1 cannot stand at (-0.3, -0.25): block is in the way."
+    workspace.run("move block 0 0.5; move blue.1 -0.3 -0.25")
+    assert workspace.session.poses()[0][1].tolist() == [-0.3, -0.25]
+    before = workspace.session.poses()[0]
+    workspace.session.changes.drag("robot", 1, 0.0, 0.5, True)
+    assert np.array_equal(workspace.session.poses()[0], before)
 
 
 def test_places_are_drawn_where_nothing_lies():
@@ -176,65 +177,66 @@ def test_nobody_stands_behind_the_board(field):
     assert ((np.abs(places[:, 0]) < 0.72) | (np.abs(places[:, 1]) < 0.17)).all()
 
 
-def test_the_console_knows_where_the_ball_is_and_how_it_moves(desk):
-    desk.run("drive blue.0 1 1; step 15")
-    ball = movables(desk)[0]
+def test_the_console_knows_where_the_ball_is_and_how_it_moves(workspace):
+    workspace.run("drive blue.0 1 1; step 15")
+    ball = movables(workspace)[0]
     for name, value in zip(("x", "y", "heading", "vx", "vy", "spin"), ball):
-        assert float(desk.run(f"get ball.{name}")) == value
-    assert f"ball.x  {float(ball[0])!r}" in desk.run("info ball") and "ball.mass  0.046" in desk.run("info ball")
-    assert desk.run("get ball.radius") == "0.02135" and desk.run("get puck.x") == "-0.3"
-    assert "ball has no" in desk.refused("get ball.vz").replace("'", "")
+        assert float(workspace.run(f"get ball.{name}")) == value
+    assert f"ball.x  {float(ball[0])!r}" in workspace.run("info ball") and "ball.mass  0.046" in workspace.run("info ball")
+    assert workspace.run("get ball.radius") == "0.02135" and workspace.run("get puck.x") == "-0.3"
+    assert "ball has no" in workspace.refused("get ball.vz").replace("'", "")
 
 
-def test_a_world_is_saved_with_what_is_pushed_where_it_lies(desk, tmp_path):
-    desk.run(f"drive blue.0 1 1; step 15; move block 0.3 0.5 1; save {tmp_path / 'now.xml'}")
-    again = Desk(str(tmp_path / "now.xml"))
+def test_a_world_is_saved_with_what_is_pushed_where_it_lies(workspace, tmp_path):
+    workspace.run(f"drive blue.0 1 1; step 15; move block 0.3 0.5 1; save {tmp_path / 'now.xml'}")
+    again = Workspace(str(tmp_path / "now.xml"))
     kept = [0, 1, 3, 4]  # how a round thing is turned is not described
-    assert np.array_equal(movables(again)[:, kept], movables(desk)[:, kept]) and movables(again)[2, 2] == movables(desk)[2, 2] == 1.0
+    assert np.array_equal(movables(again)[:, kept], movables(workspace)[:, kept])
+    assert movables(again)[2, 2] == movables(workspace)[2, 2] == 1.0
     assert [thing.name for thing in again.session.world.movables] == ["ball", "puck", "block"]
 
 
-def test_things_to_push_can_be_added_and_taken_away(desk):
-    desk.run("step 3; spawn puck 0.4 0.4 radius=3cm; spawn block 0 0.5 width=5cm depth=5cm")
-    assert movables(desk).shape == (5, 8) and movables(desk)[3, :2].tolist() == [0.4, 0.4]
-    desk.steps(2)
-    desk.run("remove puck; step 2")
-    assert [thing.name for thing in desk.session.world.movables] == ["ball", "block", "puck2", "block2"]
+def test_things_to_push_can_be_added_and_taken_away(workspace):
+    workspace.run("step 3; spawn puck 0.4 0.4 radius=3cm; spawn block 0 0.5 width=5cm depth=5cm")
+    assert movables(workspace).shape == (5, 8) and movables(workspace)[3, :2].tolist() == [0.4, 0.4]
+    workspace.steps(2)
+    workspace.run("remove puck; step 2")
+    assert [thing.name for thing in workspace.session.world.movables] == ["ball", "block", "puck2", "block2"]
 
 
 # -- recordings -------------------------------------------------------------------------------------------------------
-def test_a_replay_shows_what_was_pushed_at_every_moment(desk, tmp_path):
+def test_a_replay_shows_what_was_pushed_at_every_moment(workspace, tmp_path):
     tape, seen = tmp_path / "run.parquet", []
-    desk.run(f"drive blue.0 1 1; overlay contacts on; record {tape}")
+    workspace.run(f"drive blue.0 1 1; overlay contacts on; record {tape}")
     for _ in range(25):
-        desk.steps(1)
-        seen.append(desk.session.frame(exact=True))
-    desk.run("record off")
-    player = Desk(str(tape))
+        workspace.steps(1)
+        seen.append(workspace.session.frame(exact=True))
+    workspace.run("record off")
+    player = Workspace(str(tape))
     player.run("overlay contacts on")
     for frame in seen:
         player.session.step()
         shown = player.session.frame(exact=True)
         assert np.array_equal(shown.movables, frame.movables) and np.array_equal(shown.movables_turn, frame.movables_turn)
         assert shown.touches is None and shown.note is None
-    assert float(player.run("get ball.x")) == movables(desk)[0, 0] > 0.3
+    assert float(player.run("get ball.x")) == movables(workspace)[0, 0] > 0.3
     player.run("seek 0.25")
     assert np.array_equal(player.session.frame().movables, seen[4].movables)
     assert "a recording cannot be changed" in player.refused("move ball 0 0.5")
 
 
-def test_a_ball_that_is_moved_by_hand_stays_on_the_tape(desk, tmp_path):
+def test_a_ball_that_is_moved_by_hand_stays_on_the_tape(workspace, tmp_path):
     tape = tmp_path / "run.parquet"
-    desk.run(f"record {tape}; step 2; move ball 0 0.5; step 2; record off")
+    workspace.run(f"record {tape}; step 2; move ball 0 0.5; step 2; record off")
     recording = formiga.read_recording(tape)
     assert recording.touched and recording.poses().movables[:, 0, 0, 1].tolist() == [0.0, 0.0, 0.0, 0.5, 0.5]
 
 
-def test_an_exported_page_has_the_ball_in_every_picture(desk, tmp_path):
+def test_an_exported_page_has_the_ball_in_every_picture(workspace, tmp_path):
     from formiga.session.film import recorded
 
-    desk.run(f"drive blue.0 1 1; record {tmp_path / 'x.parquet'}; step 20; record off")
-    replay = Desk(str(tmp_path / "x.parquet")).session.replay
+    workspace.run(f"drive blue.0 1 1; record {tmp_path / 'x.parquet'}; step 20; record off")
+    replay = Workspace(str(tmp_path / "x.parquet")).session.replay
     frames = list(recorded(replay))
     assert np.array_equal([frame.movables[0, 0] for frame in frames], replay.poses.movables[:, 0, 0, 0]) and len(frames) == 21
 
@@ -242,20 +244,20 @@ def test_an_exported_page_has_the_ball_in_every_picture(desk, tmp_path):
 # -- a supervisor ----------------------------------------------------------------------------------------------------------
 def test_a_supervisor_is_called_before_and_after_each_step(field):
     match = Match()
-    desk = Desk(field, supervisor=match)
-    desk.steps(3)
+    workspace = Workspace(field, supervisor=match)
+    workspace.steps(3)
     assert match.order == [("before", 0), ("after", 1), ("before", 1), ("after", 2), ("before", 2), ("after", 3)]
-    assert desk.session.poses()[0][1, 0] > -0.6 and desk.session.poses()[0][2, 0] == 0.6
-    assert desk.session.frame().note == board(3, "")
+    assert workspace.session.poses()[0][1, 0] > -0.6 and workspace.session.poses()[0][2, 0] == 0.6
+    assert workspace.session.frame().note == board(3, "")
 
 
 def test_a_robot_that_is_driven_by_hand_does_not_follow_the_supervisor(field):
-    desk = Desk(field, supervisor=Match())
-    desk.run("drive blue.1 -0.5 -0.5; drive yellow.1 1 1; step 10")
-    x = desk.session.poses()[0][:, 0]
+    workspace = Workspace(field, supervisor=Match())
+    workspace.run("drive blue.1 -0.5 -0.5; drive yellow.1 1 1; step 10")
+    x = workspace.session.poses()[0][:, 0]
     assert x[0] > -0.1 and x[1] < -0.6 and x[3] < 0.6 and x[2] == 0.6
-    desk.run("drive blue.1 off; step 10")
-    assert desk.session.poses()[0][1, 0] > x[1]
+    workspace.run("drive blue.1 off; step 10")
+    assert workspace.session.poses()[0][1, 0] > x[1]
 
 
 def test_by_hand_comes_before_a_supervisor_and_leaves_it_the_others():
@@ -271,23 +273,23 @@ def test_a_supervisor_without_orders_leaves_the_robots_to_their_controllers(fiel
         def before(self, sim):
             return None if sim.state.step[0] < 2 else {"blue": np.full((1, 2, 2), np.nan)}
 
-    desk = Desk(field, supervisor=Watching())
-    alone = Desk(field)
-    desk.steps(4)
+    workspace = Workspace(field, supervisor=Watching())
+    alone = Workspace(field)
+    workspace.steps(4)
     alone.steps(4)
-    assert np.array_equal(desk.session.poses()[0], alone.session.poses()[0])
+    assert np.array_equal(workspace.session.poses()[0], alone.session.poses()[0])
 
 
 def test_a_match_that_is_over_pauses_and_says_the_result_and_no_step_is_taken_any_more(field):
     match = Match(steps=3)
-    desk = Desk(field, supervisor=match)
-    desk.session.play()
+    workspace = Workspace(field, supervisor=match)
+    workspace.session.play()
     for _ in range(3):
-        desk.session.step()
-    assert not desk.session.playing and desk.said[-1] == ("note", "the match is over: ants 3, bees 0.")
-    desk.session.play()
-    desk.session.step()
-    assert not desk.session.playing and desk.session.sim.state.step[0] == 3 and len(match.order) == 6
+        workspace.session.step()
+    assert not workspace.session.playing and workspace.said[-1] == ("note", "the match is over: ants 3, bees 0.")
+    workspace.session.play()
+    workspace.session.step()
+    assert not workspace.session.playing and workspace.session.sim.state.step[0] == 3 and len(match.order) == 6
 
 
 @pytest.mark.parametrize("line, words", [
@@ -295,31 +297,31 @@ def test_a_match_that_is_over_pauses_and_says_the_result_and_no_step_is_taken_an
     ("spawn puck 0 0.5 radius=3cm", "its world stays as it is"), ("remove puck", "its world stays as it is"),
     ("undo", "time does not go back")])
 def test_while_a_match_is_played_its_world_and_its_time_are_left_alone(field, line, words):
-    desk = Desk(field, supervisor=Match())
-    desk.run("step 2; move blue.1 -0.5 -0.5; move ball 0 0.5")
-    assert desk.refused(line) == f"the match is under way, so {words}. `load` another world ends it."
-    desk.steps(2)
+    workspace = Workspace(field, supervisor=Match())
+    workspace.run("step 2; move blue.1 -0.5 -0.5; move ball 0 0.5")
+    assert workspace.refused(line) == f"the match is under way, so {words}. `load` another world ends it."
+    workspace.steps(2)
 
 
 def test_another_world_closes_the_supervisor_and_can_be_changed(field):
     match = Match()
-    desk = Desk(field, supervisor=match)
-    desk.run("step 2; load line; step 2; reset")
-    assert match.closed == 1 and match.watched == 2 and desk.session.frame().note is None and not desk.session.touched
+    workspace = Workspace(field, supervisor=match)
+    workspace.run("step 2; load line; step 2; reset")
+    assert match.closed == 1 and match.watched == 2 and workspace.session.frame().note is None and not workspace.session.touched
 
 
 def test_a_world_that_cannot_be_read_leaves_the_supervisor_where_it_is(field):
     match = Match()
-    desk = Desk(field, supervisor=match)
-    desk.refused("load no_such_world")
-    desk.steps(1)
+    workspace = Workspace(field, supervisor=match)
+    workspace.refused("load no_such_world")
+    workspace.steps(1)
     assert match.closed == 0 and match.watched == 1
 
 
 @pytest.mark.parametrize("how", ["quit", "stop", "failure"])
 def test_a_supervisor_is_closed_when_the_session_ends_however_it_ends(field, how):
     match = Match()
-    session = Desk(field, supervisor=match).session
+    session = Workspace(field, supervisor=match).session
     if how == "quit":
         session.console.run("step 2; quit")
         session.run()
@@ -337,16 +339,16 @@ def test_a_supervisor_that_fails_pauses_the_session_with_one_message(field):
         def before(self, sim):
             raise FormigaError("both teams are gone.")
 
-    desk = Desk(field, supervisor=Clumsy())
-    desk.session.play()
-    desk.session.step()
-    assert desk.said[-1] == ("error", "both teams are gone. Paused.") and not desk.session.playing
+    workspace = Workspace(field, supervisor=Clumsy())
+    workspace.session.play()
+    workspace.session.step()
+    assert workspace.said[-1] == ("error", "both teams are gone. Paused.") and not workspace.session.playing
 
 
 def test_a_supervisor_follows_the_pace_of_the_session(field):
     """Ten times real time is ten times as many steps; a pause is one for both."""
     match = Match()
-    session = Desk(field, supervisor=match).session
+    session = Workspace(field, supervisor=match).session
     clock = 0.0
     session.pace.clock = lambda: clock
     session.play()
@@ -355,21 +357,21 @@ def test_a_supervisor_follows_the_pace_of_the_session(field):
         before = match.watched
         for _ in range(1000):
             clock += 0.001
-            session._advance()
+            session.steps.advance()
         assert match.watched - before == pytest.approx(expected, abs=1)
     session.play(False)
     before, clock = match.watched, clock + 5.0
-    assert not session._advance() and match.watched == before
+    assert not session.steps.advance() and match.watched == before
 
 
 def test_a_recorded_match_shows_its_scoreboard_again_at_every_moment(field, tmp_path):
-    desk = Desk(field, supervisor=Match())
-    desk.run(f"record {tmp_path / 'match.parquet'}")
-    desk.steps(5)
-    desk.run("record off")
+    workspace = Workspace(field, supervisor=Match())
+    workspace.run(f"record {tmp_path / 'match.parquet'}")
+    workspace.steps(5)
+    workspace.run("record off")
     recording = formiga.read_recording(tmp_path / "match.parquet")
     assert recording.touched and len(recording.notes) == 6
-    player = Desk(str(tmp_path / "match.parquet"))
+    player = Workspace(str(tmp_path / "match.parquet"))
     for step in (0, 5, 2, 3):
         player.run(f"seek {step * field.dt}")
         assert player.session.frame().note == board(step, "GOAL" * (step == 2))
@@ -384,7 +386,7 @@ def test_a_slow_supervisor_delays_others_by_no_more_than_a_step(field):
 
     match = Slow()
     match.thinking = threading.Event()
-    session = Desk(field, supervisor=match).session
+    session = Workspace(field, supervisor=match).session
     session.play()
     over = threading.Event()
     thread = threading.Thread(target=session.run, args=[over.is_set])

@@ -10,7 +10,7 @@ import pytest
 from formiga import lab
 from formiga.session.own_files import EVERY, OwnFiles
 from formiga.world.elements import registered
-from tests.session.desk import Desk
+from tests.session.workspace import Workspace
 
 ROOM = """<!-- mine -->
 <param name="side" value="2"/><param name="robots" value="3"/><param name="noise" value="0.1"/><param name="gap" value="1cm"/>
@@ -20,7 +20,7 @@ ROOM = """<!-- mine -->
 
 @pytest.fixture
 def room(world_file):
-    return Desk(world_file(ROOM), seed=3)
+    return Workspace(world_file(ROOM), seed=3)
 
 
 # -- params -----------------------------------------------------------------------------------------------------------
@@ -29,7 +29,7 @@ def test_params_are_told(room):
     assert room.run("param gap") == "gap = 1cm"
     assert "there is no param 'sise'. Did you mean 'side'?" in room.refused("param sise 3")
     assert "NAME 'sise' is unknown" in room.refused("param sise")
-    assert Desk(room.session.world).run("param") == "this world has no params."
+    assert Workspace(room.session.world).run("param") == "this world has no params."
 
 
 def test_the_run_goes_on_with_another_value(room):
@@ -90,7 +90,7 @@ class Crawl:
 """
 
 
-class Bench(Desk):
+class Bench(Workspace):
     """A session with one file of the user's own, and a clock for the looks at it."""
 
     def __init__(self, folder, tag):
@@ -119,10 +119,10 @@ def bench(tmp_path, request):
     return Bench(tmp_path, f"crawl_{abs(hash(request.node.name)) % 10**8}")
 
 
-def speed(desk):
-    before = desk.session.poses()[0][0, 0]
-    desk.steps(1)
-    return round(float(desk.session.poses()[0][0, 0] - before) / desk.session.world.dt, 6)
+def speed(workspace):
+    before = workspace.session.poses()[0][0, 0]
+    workspace.steps(1)
+    return round(float(workspace.session.poses()[0][0, 0] - before) / workspace.session.world.dt, 6)
 
 
 def test_a_run_goes_on_with_the_new_code(bench):

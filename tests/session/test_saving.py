@@ -9,14 +9,15 @@ import formiga
 from formiga import lab
 from formiga.loop import Simulation
 from formiga.session import Session
+from formiga.world.elements import of
 from formiga.world.model import Solid, World
-from tests.session.desk import Desk
+from tests.session.workspace import Workspace
 
 
-def saved(desk, tmp_path, name="saved.xml"):
+def saved(workspace, tmp_path, name="saved.xml"):
     """The world that was written, and a session of it."""
-    assert desk.run(f"save {tmp_path / name}") == f"saved {tmp_path / name}"
-    return Desk(str(tmp_path / name))
+    assert workspace.run(f"save {tmp_path / name}") == f"saved {tmp_path / name}"
+    return Workspace(str(tmp_path / name))
 
 
 def same_picture(one: Session, other: Session) -> bool:
@@ -40,7 +41,7 @@ def slack(session: Session) -> float:
 def described(world: World) -> World:
     """The world, but for where those start that move."""
     places = ("x", "y", "z", "heading", "vx", "vy", "roll", "pitch", "yaw")
-    things = [replace(thing, **{name: 0.0 for name in places if hasattr(thing, name)})
+    things = [replace(thing, **{name: 0.0 for name in places if name in of(thing).kinds})
               if thing in world.movables or isinstance(thing, Solid) else thing for thing in world.things]
     return replace(world, things=tuple(things), groups=tuple(replace(group, place=()) for group in world.groups))
 
@@ -48,26 +49,27 @@ def described(world: World) -> World:
 @pytest.mark.parametrize("name", sorted(lab.shipped_worlds()))
 @pytest.mark.parametrize("steps", [0, 25])
 def test_every_shipped_world_loads_to_the_same_picture(name, steps, tmp_path):
-    desk = Desk(name, seed=4)
-    desk.steps(steps)
-    again = saved(desk, tmp_path)
-    assert same_picture(desk.session, again.session)
-    frame, other = desk.session.frame(exact=True), again.session.frame(exact=True)
-    near = slack(desk.session)
+    workspace = Workspace(name, seed=4)
+    workspace.steps(steps)
+    again = saved(workspace, tmp_path)
+    assert same_picture(workspace.session, again.session)
+    frame, other = workspace.session.frame(exact=True), again.session.frame(exact=True)
+    near = slack(workspace.session)
     assert np.allclose(frame.place, other.place, 0.0, 4.0 * near) and np.allclose(frame.turn, other.turn, 0.0, 10.0 * near)
     again.steps(2)
 
 
 @pytest.mark.parametrize("name", sorted(lab.shipped_worlds()))
 def test_edits_are_in_it(name, tmp_path):
-    desk = Desk(name, seed=1)
-    group = desk.session.world.groups[0].name
-    desk.steps(5)
-    desk.run(f"set {group}.count {desk.session.world.groups[0].count + 2}; spawn lamp 0 0 name=extra on=false intensity=0.75; "
-             f"spawn sbot; drive 0 1 1; step 5; remove 0; controller {group} none")
-    desk.run("""set world.doc 'as it was; "quoted" ${x}'""")
-    again = saved(desk, tmp_path)
-    assert same_picture(desk.session, again.session)
+    workspace = Workspace(name, seed=1)
+    group = workspace.session.world.groups[0].name
+    workspace.steps(5)
+    workspace.run(f"set {group}.count {workspace.session.world.groups[0].count + 2}; "
+                  "spawn lamp 0 0 name=extra on=false intensity=0.75; "
+                  f"spawn sbot; drive 0 1 1; step 5; remove 0; controller {group} none")
+    workspace.run("""set world.doc 'as it was; "quoted" ${x}'""")
+    again = saved(workspace, tmp_path)
+    assert same_picture(workspace.session, again.session)
     lamp = next(thing for thing in again.session.world.things if getattr(thing, "name", "") == "extra")
     assert (lamp.on, lamp.intensity) == (False, 0.75)
     assert again.session.world.groups[0].controller is None and again.session.world.groups[-1].name.startswith("sbot")
@@ -76,99 +78,100 @@ def test_edits_are_in_it(name, tmp_path):
 
 def test_what_a_world_brings_for_people_is_kept(world_file, tmp_path):
     (tmp_path / "phases.fsh").write_text("wait 1\necho a second\n")
-    desk = Desk(world_file("""<arena width="2" depth="2"/><lamp x="0" y="0"/><sbot><scatter/></sbot>
+    workspace = Workspace(world_file("""<arena width="2" depth="2"/><lamp x="0" y="0"/><sbot><scatter/></sbot>
         <bind key="w" run="+go"/><alias name="+go" run="drive 0 1 1"/><script file="phases.fsh"/>
         <script run="echo 'hello'; wait 1"/><camera x="1" y="1" z="1" name="corner" fov="40deg"/>"""))
-    desk.run("disable lamp; step 3")
-    again = saved(desk, tmp_path)
+    workspace.run("disable lamp; step 3")
+    again = saved(workspace, tmp_path)
     texts = [getattr(each, "text", each) for each in again.session.world.page]  # a script file is now in the world itself
-    assert texts == [getattr(each, "text", each) for each in desk.session.world.page] and len(texts) == 5
+    assert texts == [getattr(each, "text", each) for each in workspace.session.world.page] and len(texts) == 5
     assert not again.session.world.things[1].on
     assert ("out", "hello") in again.said
 
 
-def test_saving_again_gives_the_same_file(desk, tmp_path):
-    desk.steps(3)
-    again = saved(desk, tmp_path)
+def test_saving_again_gives_the_same_file(workspace, tmp_path):
+    workspace.steps(3)
+    again = saved(workspace, tmp_path)
     saved(again, tmp_path, "second.xml")
     assert (tmp_path / "saved.xml").read_bytes() == (tmp_path / "second.xml").read_bytes()
 
 
-def test_everything_survives(desk, tmp_path):
-    desk.run("set swarm.profile tr; set swarm.proximity.noise 0.3; set box.heading 10deg; disable rock trees; enable right; "
-             "move rail 0 -0.9; set contact.crash_limit 9; step 4")
-    again = saved(desk, tmp_path)
-    assert same_picture(desk.session, again.session)
+def test_everything_survives(workspace, tmp_path):
+    workspace.run("set swarm.profile tr; set swarm.proximity.noise 0.3; set box.heading 10deg; "
+                  "disable rock trees; enable right; "
+                  "move rail 0 -0.9; set contact.crash_limit 9; step 4")
+    again = saved(workspace, tmp_path)
+    assert same_picture(workspace.session, again.session)
 
 
-def test_saving_changes_nothing_in_the_run(desk, tmp_path, world):
+def test_saving_changes_nothing_in_the_run(workspace, tmp_path, world):
     plain = Simulation(world)
     for _ in range(10):
         plain.step()
-    desk.steps(5)
-    desk.run(f"save {tmp_path / 'a.xml'}")
-    desk.steps(5)
-    assert np.array_equal(desk.session.sim.state.position, plain.state.position)
+    workspace.steps(5)
+    workspace.run(f"save {tmp_path / 'a.xml'}")
+    workspace.steps(5)
+    assert np.array_equal(workspace.session.sim.state.position, plain.state.position)
 
 
-def test_a_moment_that_could_not_be_read_again_is_not_written(desk, tmp_path):
+def test_a_moment_that_could_not_be_read_again_is_not_written(workspace, tmp_path):
     """A robot inside a wall, as only a crowd can push one."""
-    desk.session.sim.state.position[0, 6] = (-1.5, -0.7)
-    message = desk.refused(f"save {tmp_path / 'a.xml'}")
+    workspace.session.sim.state.position[0, 6] = (-1.5, -0.7)
+    message = workspace.refused(f"save {tmp_path / 'a.xml'}")
     assert "robot 0 of 'car' at (-1.5, -0.7) stands in a wall" in message and not (tmp_path / "a.xml").exists()
 
 
 @pytest.mark.parametrize("name, words", [("a.txt", "does not end in .xml"), ("a", "does not end in .xml"),
                                          ("none/a.xml", "cannot be written (No such file or directory)"),
                                          ("folder.xml", "cannot be written (Is a directory)")])
-def test_what_cannot_be_written_is_refused(desk, folder, name, words):
+def test_what_cannot_be_written_is_refused(workspace, folder, name, words):
     (folder / "folder.xml").mkdir()
-    assert words in desk.refused(f"save {name}")
+    assert words in workspace.refused(f"save {name}")
     assert [path.name for path in folder.iterdir()] == ["folder.xml"]
 
 
-def test_a_file_that_was_there_is_replaced_as_a_whole(desk, folder):
+def test_a_file_that_was_there_is_replaced_as_a_whole(workspace, folder):
     (folder / "a.xml").write_text("mine")
-    desk.run("save a.xml force")
+    workspace.run("save a.xml force")
     assert formiga.read_world("a.xml").robots == 7 and [path.name for path in folder.iterdir()] == ["a.xml"]
 
 
 def test_a_world_file_of_ones_own_is_not_replaced_unless_that_is_said(world_file, folder):
     file = world_file('<!-- mine --><param name="side" value="2"/><arena width="${side}" depth="2"/><sbot><scatter/></sbot>')
-    desk, before = Desk("mine.xml"), (folder / "mine.xml").read_bytes()
-    message = desk.refused("save mine.xml")
+    workspace, before = Workspace("mine.xml"), (folder / "mine.xml").read_bytes()
+    message = workspace.refused("save mine.xml")
     assert "mine.xml was not written by formiga" in message
     assert "`save mine.xml force` replaces it; `save mine-2.xml` keeps it." in message
     assert (folder / "mine.xml").read_bytes() == before
-    desk.run("save mine-2.xml; step 2; save mine-2.xml")          # its own file may be replaced
+    workspace.run("save mine-2.xml; step 2; save mine-2.xml")          # its own file may be replaced
     assert "${side}" in (folder / "mine-2.xml").read_text()
-    desk.run("save mine.xml force; step; save mine.xml")
+    workspace.run("save mine.xml force; step; save mine.xml")
     text = (folder / "mine.xml").read_text()
     assert "<!-- mine -->" in text and 'value="2"' in text and 'width="${side}"' in text and file
     (folder / "mine.xml").write_text(text.replace("<!-- mine -->", "<!-- edited by hand -->"))
-    assert "edited since" in desk.refused("save mine.xml")
-    assert "Allowed: force" in desk.refused("save mine.xml please")
+    assert "edited since" in workspace.refused("save mine.xml")
+    assert "Allowed: force" in workspace.refused("save mine.xml please")
 
 
 def test_robots_that_did_not_move_keep_their_rule(world_file, folder):
     world_file('<arena width="2" depth="2"/><lamp x="0" y="0"/><sbot count="3"><scatter/></sbot>'
                '<sbot name="b"><at x="0.5" y="0"/></sbot>')
-    desk = Desk("mine.xml")
-    desk.run("move lamp 0.5 0.5; save a.xml")
-    assert "<scatter/>" in (folder / "a.xml").read_text() and same_picture(desk.session, Desk("a.xml").session)
-    desk.run("step; save a.xml")
+    workspace = Workspace("mine.xml")
+    workspace.run("move lamp 0.5 0.5; save a.xml")
+    assert "<scatter/>" in (folder / "a.xml").read_text() and same_picture(workspace.session, Workspace("a.xml").session)
+    workspace.run("step; save a.xml")
     assert "<scatter/>" not in (folder / "a.xml").read_text()
 
 
-def test_a_screenshot_without_a_window_is_drawn_from_above(desk, folder):
-    assert "saved desk-1.png, drawn from above: no window is open" in desk.run("screenshot")
-    desk.run("screenshot here.svg")
-    assert (folder / "desk-1.png").read_bytes()[:4] == b"\x89PNG" and (folder / "here.svg").exists()
+def test_a_screenshot_without_a_window_is_drawn_from_above(workspace, folder):
+    assert "saved workspace-1.png, drawn from above: no window is open" in workspace.run("screenshot")
+    workspace.run("screenshot here.svg")
+    assert (folder / "workspace-1.png").read_bytes()[:4] == b"\x89PNG" and (folder / "here.svg").exists()
 
 
-def test_a_robot_that_is_switched_off_stays_off(desk, tmp_path):
-    desk.run("disable swarm.2 car; step 5")
-    again = saved(desk, tmp_path)
-    assert again.session.sim.state.alive[0].tolist() == desk.session.sim.state.alive[0].tolist()
+def test_a_robot_that_is_switched_off_stays_off(workspace, tmp_path):
+    workspace.run("disable swarm.2 car; step 5")
+    again = saved(workspace, tmp_path)
+    assert again.session.sim.state.alive[0].tolist() == workspace.session.sim.state.alive[0].tolist()
     again.run("enable swarm.2; step 5")
     assert again.session.sim.state.alive[0, 2]

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from formiga.session import Session, settings
-from tests.session.desk import Desk
+from tests.session.workspace import Workspace
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def home(tmp_path, monkeypatch):
 def fresh(own=True):
     """Another session, as it begins on another day, and what it said."""
     said: list[tuple[str, str]] = []
-    session = Session("line", hear=lambda kind, text, who: said.append((kind, text)), own_settings=own)
+    session = Session("line", hear=lambda kind, text, window: said.append((kind, text)), own_settings=own)
     return session, said
 
 
@@ -29,15 +29,16 @@ def made(session):
 
 
 def test_everybody_begins_with_some_keys_and_each_of_them_works(home):
-    desk = Desk("corral")
-    assert {"Space", ".", "r", "Ctrl+z"} <= set(desk.session.console.binds)
-    for key in sorted(desk.session.console.binds):
-        desk.said.clear()
+    workspace = Workspace("corral")
+    assert {"Space", ".", "r", "Ctrl+z"} <= set(workspace.session.console.binds)
+    for key in sorted(workspace.session.console.binds):
+        workspace.said.clear()
         if key != "p":  # writes a picture
-            desk.session.console.press(key)
-            desk.session.console.release(key)
-        assert "$" not in str(desk.said)
-        assert not [text for kind, text in desk.said if kind == "error" and "nothing to undo" not in text], (key, desk.said)
+            workspace.session.console.press(key)
+            workspace.session.console.release(key)
+        assert "$" not in str(workspace.said)
+        errors = [text for kind, text in workspace.said if kind == "error" and "nothing to undo" not in text]
+        assert not errors, key
 
 
 def test_without_a_file_nothing_happens(home):
@@ -122,9 +123,9 @@ def test_saving_does_not_run_the_users_commands_again(home):
 
 
 def test_what_a_world_defines_is_not_the_users(home, world_file):
-    desk = Desk(world_file("""<sbot><at x="0" y="0"/></sbot><bind key="F7" run="step"/><bind key="Space" run="step"/>
+    workspace = Workspace(world_file("""<sbot><at x="0" y="0"/></sbot><bind key="F7" run="step"/><bind key="Space" run="step"/>
                               <alias name="theirs" run="step"/>"""))
-    desk.run("alias mine step; settings save")
+    workspace.run("alias mine step; settings save")
     text = (home / "settings.fsh").read_text()
     assert "mine" in text and "theirs" not in text and "F7" not in text and "Space" not in text
 
@@ -132,20 +133,20 @@ def test_what_a_world_defines_is_not_the_users(home, world_file):
 def test_a_file_that_cannot_be_understood_is_not_written_over(home):
     home.mkdir(parents=True)
     (home / "settings.fsh").write_text("echo 'open\n")
-    desk = Desk("line")
-    assert "settings.fsh:1: a ' opens here" in desk.refused("settings save")
+    workspace = Workspace("line")
+    assert "settings.fsh:1: a ' opens here" in workspace.refused("settings save")
     assert (home / "settings.fsh").read_text() == "echo 'open\n"
 
 
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
-    assert "cannot be made (Not a directory)" in Desk("line").refused("settings save")
+    assert "cannot be made (Not a directory)" in Workspace("line").refused("settings save")
 
 
 def test_settings_says_where_the_file_is(home):
-    assert Desk("line").run("settings").startswith(f"{home / 'settings.fsh'}: a script that every session runs first.")
+    assert Workspace("line").run("settings").startswith(f"{home / 'settings.fsh'}: a script that every session runs first.")
 
 
 def test_a_key_that_asks_for_the_selected_robot_asks_when_it_is_pressed(home):
-    assert "$selected" in Desk("line").session.console.binds["v"].text
+    assert "$selected" in Workspace("line").session.console.binds["v"].text

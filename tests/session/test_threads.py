@@ -8,18 +8,18 @@ import pytest
 
 from formiga.errors import FormigaError
 from formiga.session.inbox import MOST
-from tests.session.desk import Desk
+from tests.session.workspace import Workspace
 
 PATIENCE = 30.0  # s; nothing here takes a tenth of one, but machines are busy
 
 
 @pytest.fixture
-def running(desk):
-    """A desk whose session runs in a thread of its own."""
+def running(workspace):
+    """A workspace whose session runs in a thread of its own."""
     over = threading.Event()
-    thread = threading.Thread(target=desk.session.run, args=[over.is_set])
+    thread = threading.Thread(target=workspace.session.run, args=[over.is_set])
     thread.start()
-    yield desk
+    yield workspace
     over.set()
     thread.join(PATIENCE)
     assert not thread.is_alive()
@@ -75,53 +75,53 @@ def test_many_may_look_at_once(running):
     assert len(found) == 60 and all(frame is not None for frame in found)
 
 
-def test_nobody_waits_for_a_session_that_does_not_answer(desk):
-    assert desk.session.look(timeout=0.01) is None
-    desk.session.answer()  # nobody waits for that picture any more, so none is made
+def test_nobody_waits_for_a_session_that_does_not_answer(workspace):
+    assert workspace.session.look(timeout=0.01) is None
+    workspace.session.answer()  # nobody waits for that picture any more, so none is made
     made = []
-    desk.session.frame = lambda: made.append(1)
-    desk.session.look(timeout=0.01)
-    desk.session.answer()
+    workspace.session.frame = lambda: made.append(1)
+    workspace.session.look(timeout=0.01)
+    workspace.session.answer()
     assert not made
 
 
-def test_an_inbox_that_is_full_says_so_and_is_emptied(desk):
-    taken = [desk.session.post(lambda: None) for _ in range(MOST + 5)]
+def test_an_inbox_that_is_full_says_so_and_is_emptied(workspace):
+    taken = [workspace.session.post(lambda: None) for _ in range(MOST + 5)]
     assert taken == [True] * MOST + [False] * 5
-    desk.session.answer()
-    assert desk.session.post(lambda: None)
+    workspace.session.answer()
+    assert workspace.session.post(lambda: None)
 
 
-def test_what_somebody_posts_in_an_answer_waits_for_the_next(desk):
+def test_what_somebody_posts_in_an_answer_waits_for_the_next(workspace):
     calls = []
 
     def again():
         calls.append(1)
-        desk.session.post(again)
+        workspace.session.post(again)
 
-    desk.session.post(again)
-    desk.session.answer()
+    workspace.session.post(again)
+    workspace.session.answer()
     assert calls == [1]
 
 
-def test_an_error_in_what_was_posted_is_said_and_the_next_is_done(desk):
+def test_an_error_in_what_was_posted_is_said_and_the_next_is_done(workspace):
     done = []
 
     def wrong():
         raise FormigaError("not like this.")
 
-    desk.session.post(wrong)
-    desk.session.post(lambda: done.append(1))
-    desk.session.answer()
-    assert desk.said == [("error", "not like this.")] and done == [1]
+    workspace.session.post(wrong)
+    workspace.session.post(lambda: done.append(1))
+    workspace.session.answer()
+    assert workspace.said == [("error", "not like this.")] and done == [1]
 
 
 def test_a_robot_that_is_gone_when_the_click_arrives_is_not_selected(running):
     session = running.session
     session.post(lambda: session.console.run("remove swarm"))
     session.post(lambda: setattr(session, "selected", 6))
-    session.post(lambda: session.drag("robot", 6, 0.0, 0.0, True))
-    session.post(lambda: session.drag("thing", 60, 0.0, 0.0, True))
+    session.post(lambda: session.changes.drag("robot", 6, 0.0, 0.0, True))
+    session.post(lambda: session.changes.drag("thing", 60, 0.0, 0.0, True))
     frame = session.look(PATIENCE)
     assert frame.selected == -1 and "robot" not in frame.extra
     session.post(lambda: setattr(session, "selected", 2))
@@ -139,13 +139,13 @@ def test_it_plays_in_real_time(running):
 
 
 def test_hearers_may_come_and_go_while_it_speaks(world):
-    desk = Desk(world)
+    workspace = Workspace(world)
     late: list[str] = []
 
-    def once(kind, text, who):
-        desk.session.hearers.remove(once)
-        desk.session.hearers.append(lambda kind, text, who: late.append(text))
+    def once(kind, text, window):
+        workspace.session.hearers.remove(once)
+        workspace.session.hearers.append(lambda kind, text, window: late.append(text))
 
-    desk.session.hearers.append(once)
-    desk.run("echo one; echo two")
+    workspace.session.hearers.append(once)
+    workspace.run("echo one; echo two")
     assert late == ["two"]

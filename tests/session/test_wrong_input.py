@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from formiga.console import Console, quote
 from formiga.session import names
 from formiga.session.commands import commands
-from tests.session.desk import Desk
+from tests.session.workspace import Workspace
 
 WRONG = {  # a line, and what has to be in the answer
     # -- how many arguments
@@ -228,12 +228,12 @@ WRONG = {  # a line, and what has to be in the answer
 
 
 @pytest.mark.parametrize("line", WRONG, ids=lambda line: line[:60])
-def test_a_line_that_makes_no_sense_gets_one_message_and_changes_nothing(desk, folder, line):
-    desk.steps(2)
-    desk.run("drive car 0.5 0.5; drive car off")
-    assert WRONG[line] in desk.refused(line)
+def test_a_line_that_makes_no_sense_gets_one_message_and_changes_nothing(workspace, folder, line):
+    workspace.steps(2)
+    workspace.run("drive car 0.5 0.5; drive car off")
+    assert WRONG[line] in workspace.refused(line)
     assert not list(folder.iterdir())
-    desk.steps(1)
+    workspace.steps(1)
 
 
 def test_every_command_is_among_them():
@@ -242,14 +242,14 @@ def test_every_command_is_among_them():
     assert ALL - typed <= alone
 
 
-def test_a_list_of_names_of_which_one_is_wrong_does_nothing_for_the_others(desk):
+def test_a_list_of_names_of_which_one_is_wrong_does_nothing_for_the_others(workspace):
     for command in ("remove", "enable", "disable"):
-        desk.refused(f"{command} left swarm.1 box nobody")
+        workspace.refused(f"{command} left swarm.1 box nobody")
 
 
-def test_commands_before_a_wrong_one_have_been_carried_out_and_those_behind_have_not(desk):
-    task = desk.session.console.run("speed 2; spede 3; speed 4")
-    assert task.failed and desk.session.speed == 2.0
+def test_commands_before_a_wrong_one_have_been_carried_out_and_those_behind_have_not(workspace):
+    task = workspace.session.console.run("speed 2; spede 3; speed 4")
+    assert task.failed and workspace.session.speed == 2.0
 
 
 # -- random input -----------------------------------------------------------------------------------------------------
@@ -290,50 +290,50 @@ LINES = st.one_of(  # most of these work, sometimes
 @given(st.lists(LINES, min_size=1, max_size=12))
 def test_random_commands_never_break_the_session(world, lines):
     """No exception escapes, what failed has changed nothing, and every state can be stepped, drawn and described."""
-    desk = Desk(world)
+    workspace = Workspace(world)
     for line in lines:
-        before = desk.everything()
-        task = desk.session.console.run(line)
+        before = workspace.everything()
+        task = workspace.session.console.run(line)
         if task.failed:
-            after = desk.everything()
+            after = workspace.everything()
             for name in ("position", "heading", "alive", "step"):
                 assert np.array_equal(before[name], after[name]), line
             assert after["world"] is before["world"] and after["undo"] == before["undo"], line
             assert "\n" not in task.error and len(task.error) < 1500
-        desk.session.step()
-        frame = desk.session.frame()
-        assert np.isfinite(frame.place).all() and len(frame.place) == desk.session.world.robots
-    for name in names.all_names(desk.session.world):
-        desk.session.console.run(quote(["info", name]))
+        workspace.session.step()
+        frame = workspace.session.frame()
+        assert np.isfinite(frame.place).all() and len(frame.place) == workspace.session.world.robots
+    for name in names.all_names(workspace.session.world):
+        workspace.session.console.run(quote(["info", name]))
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=60))
-def test_any_text_at_all_is_answered(desk, text):
+def test_any_text_at_all_is_answered(workspace, text):
     if not re.search("|".join([*FILES, "quit", "bench"]), text):
-        desk.session.console.run(text)
-        desk.session.console.complete(text)
+        workspace.session.console.run(text)
+        workspace.session.console.complete(text)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_word_behind_every_command_is_answered(world, command):
-    desk = Desk(world)
+    workspace = Workspace(world)
     for word in WORDS:
         for more in ([], ["0.2", "0.3"]):
-            desk.session.console.run(quote([command, word, *more]))
-        desk.session.console.stop()
-    desk.session.console.run("reset")
-    desk.session.step()
+            workspace.session.console.run(quote([command, word, *more]))
+        workspace.session.console.stop()
+    workspace.session.console.run("reset")
+    workspace.session.step()
 
 
-def test_every_completion_is_a_word_that_makes_sense(desk):
+def test_every_completion_is_a_word_that_makes_sense(workspace):
     """Completed names are found, and completed paths have values."""
-    console = desk.session.console
+    console = workspace.session.console
     for typed in ("remove ", "info swarm.", "toggle rovers.", "move c"):
         for word in console.complete(typed):
-            names.find(desk.session.world, word)
+            names.find(workspace.session.world, word)
     for word in [*console.complete("get "), *console.complete("get swarm."), *console.complete("get swarm.0.")]:
-        assert word == "world.topic" or desk.run(f"get {word}")  # that one is empty
+        assert word == "world.topic" or workspace.run(f"get {word}")  # that one is empty
     assert "swarm.0.x" in console.complete("set swarm.0.") and "left.intensity" in console.complete("set left.i")
     assert console.complete("spawn lamp ")[:2] == ["colour=", "intensity="]
     assert {"none", "braitenberg"} <= set(console.complete("controller swarm "))

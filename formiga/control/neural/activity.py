@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from formiga.control.neural.network import OUTPUTS, Network, scaled
+from formiga.control.neural.network import Network, scaled
 from formiga.control.neural.think import CTRNN, LAYERED
 from formiga.state import Floats
+from formiga.world.contract import channels
 from formiga.world.model import Group
 
 
@@ -22,7 +23,7 @@ def activity(network: Network, group: Group, readings: dict[str, Any], genes: Fl
     weights = network.express(network.genes(group, len(x), given), len(x), dt)[0]
     layers = {"inputs": x}
     if network.KIND == LAYERED:
-        shape, at, h = network.shape(len(x)), 0, x
+        shape, at, h = network.shape(len(x), channels(group.robot)), 0, x
         for number, (before, after) in enumerate(pairwise(shape), start=1):
             block = weights[at:at + after * (before + 1)].reshape(after, before + 1)
             h, at = _sigmoid(block[:, 0] + block[:, 1:] @ h), at + block.size
@@ -34,7 +35,8 @@ def activity(network: Network, group: Group, readings: dict[str, Any], genes: Fl
     fires = neurons
     if network.KIND == CTRNN:
         fires = _sigmoid(neurons + weights[:hidden * (2 + len(x) + hidden)].reshape(hidden, -1)[:, 1])
-    out = weights[-OUTPUTS * (1 + hidden):].reshape(OUTPUTS, 1 + hidden)
+    outputs = channels(group.robot)
+    out = weights[-outputs * (1 + hidden):].reshape(outputs, 1 + hidden)
     return {**layers, "hidden": fires, "outputs": _sigmoid(out[:, 0] + out[:, 1:] @ fires)}
 
 

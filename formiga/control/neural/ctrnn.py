@@ -22,7 +22,7 @@ class Ctrnn(Network):
     One step of Euler's method for each control period. Weights u, w, v and biases theta, c lie in [-span, span]; time
     constants in [fastest, slowest], spread evenly over their logarithm.
 
-    Genotype: for each neuron: tau_i, theta_i, u_i1 .. u_iI, w_i1 .. w_iH; then for each wheel: c_j, v_j1 .. v_jH.
+    Genotype: for each neuron: tau_i, theta_i, u_i1 .. u_iI, w_i1 .. w_iH; then for each output: c_j, v_j1 .. v_jH.
     """
 
     hidden: int = integer(5, least=1, most=1024, doc="neurons")
@@ -31,13 +31,13 @@ class Ctrnn(Network):
 
     KIND: ClassVar[int] = CTRNN
 
-    def shape(self, inputs: int) -> tuple[int, ...]:
+    def shape(self, inputs: int, outputs: int = OUTPUTS) -> tuple[int, ...]:
         """Inputs, neurons, outputs."""
-        return (inputs, self.hidden, OUTPUTS)
+        return (inputs, self.hidden, outputs)
 
-    def size(self, inputs: int) -> int:
-        """H (2 + I + H) + 2 (1 + H)"""
-        return self.hidden * (2 + inputs + self.hidden) + OUTPUTS * (1 + self.hidden)
+    def size(self, inputs: int, outputs: int = OUTPUTS) -> int:
+        """H (2 + I + H) + outputs (1 + H)"""
+        return self.hidden * (2 + inputs + self.hidden) + outputs * (1 + self.hidden)
 
     def memory(self, inputs: int) -> int:
         """The states y."""

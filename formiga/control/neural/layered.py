@@ -14,20 +14,20 @@ from formiga.world.elements import element, integers
 @element("perceptron", role="controller")
 @dataclass(frozen=True)
 class Perceptron(Network):
-    """Inputs straight to the wheels: o_j = s(b_j + sum_k w_jk x_k), s(z) = 1 / (1 + exp(-z)).
+    """Inputs straight to the outputs: o_j = s(b_j + sum_k w_jk x_k), s(z) = 1 / (1 + exp(-z)).
 
-    Genotype: for each wheel (left, right): b_j, w_j1 .. w_jI. With the s-bot's 15 sensors 32 genes.
+    Genotype: for each output, such as the left and the right wheel: b_j, w_j1 .. w_jI. With the s-bot's 15 sensors 32 genes.
     """
 
     KIND: ClassVar[int] = LAYERED
 
-    def shape(self, inputs: int) -> tuple[int, ...]:
+    def shape(self, inputs: int, outputs: int = OUTPUTS) -> tuple[int, ...]:
         """Inputs and outputs, nothing between."""
-        return (inputs, OUTPUTS)
+        return (inputs, outputs)
 
-    def size(self, inputs: int) -> int:
+    def size(self, inputs: int, outputs: int = OUTPUTS) -> int:
         """A bias and a weight for each input, for each unit of each layer."""
-        return sum(after * (before + 1) for before, after in pairwise(self.shape(inputs)))
+        return sum(after * (before + 1) for before, after in pairwise(self.shape(inputs, outputs)))
 
 
 @element("mlp", role="controller")
@@ -40,6 +40,6 @@ class Mlp(Perceptron):
 
     hidden: tuple[int, ...] = integers((8,), most_of=8, least=1, most=1024, doc="units in each hidden layer")
 
-    def shape(self, inputs: int) -> tuple[int, ...]:
+    def shape(self, inputs: int, outputs: int = OUTPUTS) -> tuple[int, ...]:
         """With the hidden layers between."""
-        return (inputs, *self.hidden, OUTPUTS)
+        return (inputs, *self.hidden, outputs)

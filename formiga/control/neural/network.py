@@ -14,18 +14,19 @@ from formiga.control.view import View
 from formiga.errors import WorldError
 from formiga.kernels.program import Stage
 from formiga.state import Floats
+from formiga.world.contract import channels
 from formiga.world.elements import complaint, file, number, of, text, where
 from formiga.world.model import Group
 
-OUTPUTS = 2  # the left and the right wheel
+OUTPUTS = 2  # of a network for two wheels, the left and the right one
 
 
 @dataclass(frozen=True)
 class Network:
-    """A network that drives two wheels.
+    """A network that drives a robot: it has an output for each channel of the drive, such as each of two wheels.
 
         x_k = reading_k / full of its sensor, cut to 0..1
-        wheel_j = top speed (2 o_j - 1), o_j in (0, 1): the j-th output
+        channel_j = limit_j (2 o_j - 1), o_j in (0, 1): the j-th output; the limit of a wheel is its top speed
     """
 
     inputs: str = text("proximity", doc="names of sensors; their readings, one after another, are the inputs")
@@ -39,11 +40,11 @@ class Network:
         """The names in `inputs`."""
         return self.inputs.replace(",", " ").split()
 
-    def shape(self, inputs: int) -> tuple[int, ...]:
+    def shape(self, inputs: int, outputs: int = OUTPUTS) -> tuple[int, ...]:
         """Units in each layer, from the inputs to the outputs."""
         raise NotImplementedError
 
-    def size(self, inputs: int) -> int:
+    def size(self, inputs: int, outputs: int = OUTPUTS) -> int:
         """How many genes it has."""
         raise NotImplementedError
 
@@ -70,27 +71,34 @@ class Network:
         return found.genes[None, :]
 
     def decide(self, view: View) -> Floats:
-        """Wheel speeds (W, n, 2)."""
-        x = self.look(view)
+        """Channels of the drive (W, n, D), such as wheel speeds."""
+        x, limits = self.look(view), self.limits(view.group)
         genes = self.genes(view.group, x.shape[-1], view.genotype)
-        wheels = np.empty((*view.shape, OUTPUTS))
+        drive = np.empty((*view.shape, len(limits)))
         neurons = view.memory("neurons", np.zeros((*view.shape, self.memory(x.shape[-1]))))
-        shape = self.shape(x.shape[-1])
-        think_all(self.KIND, np.array(shape), self.express(genes, x.shape[-1], view.dt), view.dt, view.group.robot.top_speed, x,
-                  neurons, np.empty((2, max(shape))), wheels)
-        return wheels
+        shape = self.shape(x.shape[-1], len(limits))
+        think_all(self.KIND, np.array(shape), self.express(genes, x.shape[-1], view.dt), view.dt, limits, x, neurons,
+                  np.empty((2, max(shape))), drive)
+        return drive
 
-    def stages(self, view: View, wheels: Floats) -> list[Stage]:
-        """The same as kernels that fill wheels (W, n, 2)."""
+    def limits(self, group: Group) -> Floats:
+        """Of the channels (D,) of the robots that it drives."""
+        if group.robot.drive is None:
+            raise WorldError(f"{where(self)}<{of(self).tag}> drives robots, and those of '{group.name}' have no drive.")
+        return np.array(group.robot.drive.limits, np.float64)
+
+    def stages(self, view: View, drive: Floats) -> list[Stage]:
+        """The same as kernels that fill drive (W, n, D)."""
         full = self.scales(view.group)  # says what is missing
         stages, x = scale_stages([view.reading(name) for name in self.sensors], full)
         inputs = x.shape[-1]
         weights = self.express(self.genes(view.group, inputs, view.genotype), inputs, view.dt)
         neurons = view.memory("neurons", np.zeros((*view.shape, self.memory(inputs))))
-        shape = self.shape(inputs)
+        limits = self.limits(view.group)
+        shape = self.shape(inputs, len(limits))
         stages.append(Stage(begin_world, (view.noise.source()[1], neurons)))
-        stages.append(Stage(think_world, (self.KIND, np.array(shape), weights, view.dt, view.group.robot.top_speed, x, neurons,
-                                          np.empty((2, max(shape))), wheels)))
+        stages.append(Stage(think_world, (self.KIND, np.array(shape), weights, view.dt, limits, x, neurons,
+                                          np.empty((2, max(shape))), drive)))
         return stages
 
     def look(self, view: View) -> Floats:
@@ -116,14 +124,14 @@ class Network:
     def genes(self, group: Group, inputs: int, given: Floats | None) -> Floats:
         """The genes in force: those that were given for each world (W, size), else those of the file (1, size)."""
         genes = self.stored if given is None else given
-        tag = of(self).tag
+        tag, size = of(self).tag, self.size(inputs, channels(group.robot))
         if genes is None:
             raise WorldError(f"{where(self)}<{tag}> of '{group.name}' has no genotype yet. `formiga evolve` finds one; or "
-                             f"name a file with its {self.size(inputs)} genes: genotype=\"champion.json\".")
-        if genes.shape[-1] != self.size(inputs):
+                             f"name a file with its {size} genes: genotype=\"champion.json\".")
+        if genes.shape[-1] != size:
             origin = f"{self.genotype}: " if given is None else ""
             raise WorldError(f"{where(self)}{origin}{genes.shape[-1]} genes, but <{tag}> of '{group.name}' with "
-                             f"{inputs} inputs has {self.size(inputs)}.")
+                             f"{inputs} inputs has {size}.")
         return genes
 
 

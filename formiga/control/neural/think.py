@@ -10,13 +10,13 @@ LAYERED, ELMAN, CTRNN = range(3)
 
 
 @kernel()
-def think_all(kind, shape, weights, dt, top, x, neurons, room, wheels):
-    """Wheel speeds (W, n, 2) from inputs x (W, n, I). weights (W, size), or (1, size) for all worlds alike.
+def think_all(kind, shape, weights, dt, limits, x, neurons, room, drive):
+    """Channels drive (W, n, D), at most their limits (D,), from inputs x (W, n, I). weights (W, size), or (1, size) for all worlds alike.
 
     room (2, widest layer): working memory.
     """
     for w in range(x.shape[0]):
-        think_world(w, kind, shape, weights, dt, top, x, neurons, room, wheels)
+        think_world(w, kind, shape, weights, dt, limits, x, neurons, room, drive)
 
 
 @kernel()
@@ -37,16 +37,16 @@ def begin_world(w, step, neurons):
 
 
 @kernel(inline="always")
-def think_world(w, kind, shape, weights, dt, top, x, neurons, room, wheels):
+def think_world(w, kind, shape, weights, dt, limits, x, neurons, room, drive):
     """The same for world w; weights (W, size), or (1, size) for all worlds alike."""
     row = w % weights.shape[0]
     for i in range(x.shape[1]):
         if kind == LAYERED:
-            layered(w, i, row, shape, weights, top, x, room, wheels)
+            layered(w, i, row, shape, weights, limits, x, room, drive)
         elif kind == ELMAN:
-            elman(w, i, row, shape, weights, top, x, neurons, room, wheels)
+            elman(w, i, row, shape, weights, limits, x, neurons, room, drive)
         else:
-            ctrnn(w, i, row, shape, weights, dt, top, x, neurons, room, wheels)
+            ctrnn(w, i, row, shape, weights, dt, limits, x, neurons, room, drive)
 
 
 @kernel()
@@ -56,7 +56,7 @@ def sigmoid(z):
 
 
 @kernel()
-def layered(w, i, row, shape, weights, top, x, room, wheels):
+def layered(w, i, row, shape, weights, limits, x, room, drive):
     """Layer after layer; the two rows of `room` are the layer before and the one that is being computed."""
     at = 0
     for layer in range(1, shape.shape[0]):
@@ -69,12 +69,13 @@ def layered(w, i, row, shape, weights, top, x, room, wheels):
                 at += 1
             now[j] = sigmoid(z)
     outputs = room[(shape.shape[0] - 1) % 2]
-    wheels[w, i, 0], wheels[w, i, 1] = top * (2.0 * outputs[0] - 1.0), top * (2.0 * outputs[1] - 1.0)
+    for side in range(limits.shape[0]):
+        drive[w, i, side] = limits[side] * (2.0 * outputs[side] - 1.0)
 
 
 @kernel()
-def elman(w, i, row, shape, weights, top, x, neurons, room, wheels):
-    """The hidden layer, then the wheels."""
+def elman(w, i, row, shape, weights, limits, x, neurons, room, drive):
+    """The hidden layer, then the outputs."""
     inputs, H = shape[0], shape[1]
     now = room[0]
     at = 0
@@ -88,12 +89,12 @@ def elman(w, i, row, shape, weights, top, x, neurons, room, wheels):
         at += 1 + inputs + H
     for h in range(H):
         neurons[w, i, h] = now[h]
-    steer(w, i, row, at, H, weights, top, now, wheels)
+    steer(w, i, row, at, H, weights, limits, now, drive)
 
 
 @kernel()
-def ctrnn(w, i, row, shape, weights, dt, top, x, neurons, room, wheels):
-    """One step of Euler's method, then the wheels."""
+def ctrnn(w, i, row, shape, weights, dt, limits, x, neurons, room, drive):
+    """One step of Euler's method, then the outputs."""
     inputs, H = shape[0], shape[1]
     fires, change = room[0], room[1]
     each = 2 + inputs + H
@@ -110,15 +111,15 @@ def ctrnn(w, i, row, shape, weights, dt, top, x, neurons, room, wheels):
     for h in range(H):
         neurons[w, i, h] += change[h]
         fires[h] = sigmoid(neurons[w, i, h] + weights[row, h * each + 1])
-    steer(w, i, row, H * each, H, weights, top, fires, wheels)
+    steer(w, i, row, H * each, H, weights, limits, fires, drive)
 
 
 @kernel()
-def steer(w, i, row, at, H, weights, top, hidden, wheels):
-    """o_j = s(c_j + sum_i v_ji h_i); wheel = top (2 o - 1)"""
-    for side in range(2):
+def steer(w, i, row, at, H, weights, limits, hidden, drive):
+    """o_j = s(c_j + sum_i v_ji h_i); channel_j = limit_j (2 o_j - 1)"""
+    for side in range(limits.shape[0]):
         z = weights[row, at]
         for h in range(H):
             z += weights[row, at + 1 + h] * hidden[h]
         at += 1 + H
-        wheels[w, i, side] = top * (2.0 * sigmoid(z) - 1.0)
+        drive[w, i, side] = limits[side] * (2.0 * sigmoid(z) - 1.0)

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from formiga.engine.above.cells import around, fill_world, row_of
 from formiga.engine.fixed import near_cell
-from formiga.engine.planar.cells import around, fill_world, row_of
 from formiga.engine.planar.sweep import NOTHING, TOUCH, slide
 from formiga.geometry import nearest_on_segment
 from formiga.kernels import kernel

@@ -1,6 +1,6 @@
 """The planar engine: robots on two wheels, walls, obstacles; thousands of worlds at once.
 
-`build`, `places`, `init`, `begin`, `step`, `cast` and `light` are the whole promise. `step` is the table of contents of the
+The names in `__all__` are the promise, `engine.Engine`. `step` is the table of contents of the
 physics: discs without masses, as S1 has them, or with contact model `impulse` bodies that hit and push each other, as S2
 has them.
 """
@@ -14,22 +14,24 @@ from typing import Any
 import numpy as np
 from numba import typeof
 
+from formiga.engine.above import cells as cell_lists
+from formiga.engine.above.beams import cast_all, look_world
+from formiga.engine.above.light import light_all, light_world
+from formiga.engine.above.looking import cast_turned, look, sample, shadow
 from formiga.engine.axes import sizes_of
 from formiga.engine.beams import Beams
 from formiga.engine.beside import Beside
 from formiga.engine.command import Command
+from formiga.engine.drives import Drivetrain, ask_own, drivetrain, follow_all, follow_world
 from formiga.engine.fixed import Fixed, Near, Region, Sight, near_table, sight_table
 from formiga.engine.flatten import extent, flatten, lamps
 from formiga.engine.parts import Part
 from formiga.engine.place import place, refuse_movables_in_walls, switched_on
-from formiga.engine.planar import cells as cell_lists
-from formiga.engine.planar.beams import cast_all, look_world
 from formiga.engine.planar.contact import MINIMAL, NONE, PUBLISHED, STOP, Room, contact_all, contact_world, room
-from formiga.engine.planar.drive import drive_all, drive_world
+from formiga.engine.planar.drive import drive_all, drive_world, move_all, move_world
 from formiga.engine.planar.impulse import advance, bodies
 from formiga.engine.planar.impulse.beams import cast_bodies
-from formiga.engine.planar.light import light_all, light_world
-from formiga.engine.planar.looking import cast_turned, look, sample, shadow
+from formiga.engine.planar.neutral import as_it_stands, events, forces, holding, inspect, paint, put_down
 from formiga.engine.planar.own import PlanarState
 from formiga.engine.planar.sweep import sweep_all, sweep_world
 from formiga.errors import WorldError
@@ -41,6 +43,7 @@ from formiga.world.elements import of, where
 from formiga.world.model import World
 from formiga.world.movables import JOINTS, MOVABLES
 
+NAME = "planar"
 TOUCHES = 64       # contacts of a world's last step that are kept, at least
 LONGEST_PERIOD = 60.0  # s with <contact model="impulse"/>, in which bodies move by some ms at once
 LONG = 200_000     # bodies x substeps of a step that may take longer than a person waits for Ctrl-C
@@ -57,9 +60,7 @@ class Model:
     dt: float
     radius: Floats                 # (N,) of the body
     safety: Floats                 # (N,) of the collision circle
-    wheel_base: Floats
-    wheel_radius: Floats
-    top_speed: Floats
+    drives: Drivetrain
     position_noise: Floats
     heading_noise: Floats
     fixed: Fixed
@@ -78,7 +79,19 @@ class Model:
     tables: dict[float, Near] = field(default_factory=dict)
     sights: dict[float, Sight] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()   # bodies that move in space: none
+    chassis: Any = field(default_factory=lambda: np.zeros(0, np.int64))
+    level: bool = True
+    poses: bool = False
+    moves_joints: bool = False
+    solves_forces: bool = False
     spatial: bool = False
+
+    @property
+    def uncompiled(self) -> str:
+        """What keeps a step from being compiled as a whole, or nothing."""
+        if self.impulse:
+            return "the contact model impulse"
+        return f"the drive {type(self.drives.own[0][0]).__name__}" if self.drives.own else ""
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -124,7 +137,8 @@ class Scratch:
     grid: bodies.Grid | None = None
     bodies: bodies.Room | None = None
     log: advance.Log | None = None
-    orders: Any = None         # (W, N, 2) what `push` drives the wheels with
+    orders: Any = None         # (W, N, D) what the drives follow, with a delay or in `push`
+    twist: Any = None          # (W, N, 3) what the drives did in the last step; None if all have two wheels without masses
     push: Any = None           # the step of `impulse`, tied to these arrays
     pushed: Any = ()
     beside: Beside = field(default_factory=Beside)
@@ -141,21 +155,21 @@ class Scratch:
         return self.log.count if self.log else np.zeros(len(self.rounds), np.int64)
 
 
-def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1, *, from_space: bool = False) -> Model:
-    """The constants of a batch: worlds numbered from `first_world`, all of them once, then all again, `copies` times.
+def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
+    """The constants of a batch: worlds numbered from `first_world`, all of them once, then all again, `copies` times."""
+    refuse_space(world)
+    _refuse_long(world)
+    return constants(world, worlds, first_world, copies)
 
-    from_space: the spatial engine asks, to place its robots and to cast rays over a level floor.
-    """
-    if not from_space:
-        refuse_space(world)
-        _refuse_long(world)
+
+def constants(world: World, worlds: int, first_world: int, copies: int) -> Model:
+    """The same of a world that was looked at; the spatial engine asks, to place robots and to cast over a level floor."""
     if world.contact.model != "impulse":
         cache.expect("formiga.engine.planar.warm")
+    drives = drivetrain(world)
     for group in world.groups:
-        for needed in ("radius", "clearance", "wheel_base", "wheel_radius", "top_speed", "motor_noise", "position_noise",
-                       "heading_noise"):
-            if not hasattr(group.robot, needed):
-                raise WorldError(f"{where(group)}the planar engine cannot move <{group.name}>: it has no '{needed}'.")
+        if not hasattr(group.robot, "radius"):  # the one thing that no contract has a default for
+            raise WorldError(f"{where(group)}the planar engine cannot move <{group.name}>: it has no 'radius'.")
 
     def each(name: str, *default: float) -> Floats:
         parts = [np.full(group.count, float(getattr(group.robot, name, *default))) for group in world.groups]
@@ -163,14 +177,16 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1, 
 
     fixed = flatten(world)
     radius, safety, height = each("radius"), each("radius") + each("clearance"), each("height", 0.1)
-    top_speed, position_noise, heading_noise = each("top_speed"), each("position_noise"), each("heading_noise")
-    motor_noise = np.array([group.robot.motor_noise for group in world.groups]).max(initial=0.0)
+    position_noise, heading_noise = each("position_noise"), each("heading_noise")
+    driven = [group.robot.drive for group in world.groups]
+    top_speed = np.repeat([drive.fastest if drive else 0.0 for drive in driven], [group.count for group in world.groups])
+    motor_noise = np.array([drive.motor_noise for drive in driven if drive]).max(initial=0.0)
     longest = float((top_speed * (1.0 + position_noise)).max(initial=0.0) * (1.0 + motor_noise)) * world.dt
     shortest = float(radius.min(initial=np.inf))
     reposition = MINIMAL if world.contact.mode == "minimal" else PUBLISHED
     return Model(
         world=world, worlds=worlds * copies, copies=copies, first_world=first_world, dt=world.dt, radius=radius, safety=safety,
-        wheel_base=each("wheel_base"), wheel_radius=each("wheel_radius"), top_speed=top_speed,
+        drives=drives,
         position_noise=position_noise, heading_noise=heading_noise, fixed=fixed, region=extent(world, fixed),
         contact={"none": NONE, "impulse": NONE, "stop": STOP, "reposition": reposition}[world.contact.model],
         widest=float(radius.max(initial=0.0)), widest_safety=float(safety.max(initial=0.0)),
@@ -242,6 +258,10 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
         couplings = np.stack([bodies.joints_start(model.world, position[w], heading[w], movables[w]) for w in range(W)])
         scratch.bodies, scratch.grid = bodies.make_room(table, model.fixed, rows), bodies.make_grid(table, model.region)
         scratch.log = advance.Log(np.zeros((W, rows, 7)), np.zeros(W, np.int64))
+    if not model.drives.plain or model.impulse:
+        scratch.twist = np.zeros((W, N, 3))
+    if model.drives.lagging:
+        scratch.orders = np.zeros((W, N, model.sizes["channel"]))
     return State.zeros(model.sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
                        movables=movables, key=keys, own=PlanarState(couplings=couplings), scratch=scratch)
 
@@ -304,10 +324,6 @@ def carry_on(old: Model, before: State, new: Model, state: State, kept: Any, sti
             state.own.couplings[:, number, 0], state.own.couplings[:, number, 3:] = row[:, 0], row[:, 3:]
 
 
-def put_down(model: Model, state: State) -> None:
-    """Nothing: a step goes on from positions and headings alone."""
-
-
 def step(model: Model, state: State, command: Command) -> None:
     """Advance every world that has not ended by `model.dt`."""
     command.keep(state)
@@ -328,6 +344,11 @@ def _hit_and_push(model: Model, impulse: Impulse, state: State, drive: Floats) -
         _bind(model, impulse, scratch, arrays)
     scratch.beside.wait(state)
     scratch.orders[...] = drive
+    if model.drives.own:
+        follow_all(model.drives.table, drive, state.drive, state.done)
+        for _, robots in model.drives.own:
+            scratch.orders[:, robots] = np.where(state.alive[:, robots, None], state.drive[:, robots], 0.0)
+        ask_own(model.drives.own, scratch.orders, scratch.twist)
     rules, work = impulse.rules, model.worlds * len(impulse.bodies.kind)
     if work * rules.dt > LONG * rules.substep:
         scratch.beside.run(scratch.push, state)
@@ -339,7 +360,7 @@ def _bind(model: Model, impulse: Impulse, scratch: Scratch, arrays: tuple[Any, .
     """Tie the kernel to its arrays, once: to look up all their types again would take longer than a small world's step."""
     contact = model.world.contact
     scratch.orders = np.empty_like(arrays[0])
-    given = (impulse.rules, contact.crash_limit, contact.at_limit == "end", scratch.orders, model.wheel_radius, *arrays,
+    given = (impulse.rules, contact.crash_limit, contact.at_limit == "end", scratch.orders, model.drives.table, scratch.twist, *arrays,
              model.fixed.shapes, model.near(impulse.bodies.widest + impulse.rules.margin), impulse.bodies, scratch.bodies,
              scratch.grid, scratch.log)
     scratch.push = partial(advance.advance_all.compile(tuple(typeof(each) for each in given)), *given)
@@ -347,12 +368,22 @@ def _bind(model: Model, impulse: Impulse, scratch: Scratch, arrays: tuple[Any, .
 
 
 def _motors(model: Model, state: State, drive: Floats) -> None:
-    state.drive[...] = drive  # no inertia: a wheel turns as it is told
+    if model.drives.lagging:
+        follow_all(model.drives.table, drive, state.drive, state.done)
+    else:
+        state.drive[...] = drive  # no inertia: a wheel turns as it is told
+    ask_own(model.drives.own, state.drive, state.scratch.twist)
 
 
 def _drive(model: Model, state: State) -> None:
-    drive_all(state.drive, model.dt, model.contact == STOP, model.wheel_base, model.wheel_radius, model.position_noise,
-              model.heading_noise, model.noisy, state.position, state.heading, state.scratch.before, state.wheel_angle,
+    scratch = state.scratch
+    if not model.drives.plain:
+        move_all(model.drives.table, state.drive, scratch.twist, model.dt, model.contact == STOP, model.position_noise,
+                 model.heading_noise, model.noisy, state.position, state.heading, scratch.before, state.wheel_angle, state.alive,
+                 state.crashed, state.done, state.step, state.key)
+        return
+    drive_all(state.drive, model.dt, model.contact == STOP, model.drives.table.base, model.drives.table.radius, model.position_noise,
+              model.heading_noise, model.noisy, state.position, state.heading, scratch.before, state.wheel_angle,
               state.alive, state.crashed, state.done, state.step, state.key)
 
 
@@ -385,6 +416,23 @@ def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) 
     return out
 
 
+def points(model: Model, state: State, local: Floats, robots: slice) -> Floats:
+    """Points (W, n, B, 3) in the frames of some robots, from the middle of their feet, as points of the world."""
+    c, s = np.cos(state.heading[:, robots, None]), np.sin(state.heading[:, robots, None])
+    x, y, z = np.moveaxis(local, -1, 0)
+    at = state.position[:, robots, None]
+    return np.stack([at[..., 0] + c * x - s * y, at[..., 1] + s * x + c * y, z], axis=-1)
+
+
+def contacts(model: Model, state: State) -> Floats:
+    """The last step's contacts (K, 7) in the first world: x y, normal to A, impulse in N s, A and B; none without impulses.
+
+    Bodies are robots, then movables; -1 is fixed. All impacts, and what leans on what in the last substep.
+    """
+    log = state.scratch.log
+    return np.array(log.rows[0, :int(log.count[0])]) if log else np.zeros((0, 7))
+
+
 def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice) -> Floats:
     """Distances (W, n, B) along rays in space (B, 3), in each robot's frame. Here they meet the floor, and nothing else."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -404,14 +452,19 @@ def light(model: Model, state: State, diodes: Any, robots: slice) -> Floats:
 
 # -- the same as stages of a compiled program: see formiga/compiled.py ----------------------------------------------------
 def step_stages(model: Model, state: State) -> list[Stage] | None:
-    """What `step` does after the motors, world by world; None with contact model `impulse`, which has a call of its own."""
-    if model.impulse:
+    """What `step` does after the orders, world by world; None with contact model `impulse`, which has a call of its own, or
+    with a drive that has no kernel. Orders go into `scratch.orders` where drives follow them with a delay, else `state.drive`."""
+    if model.impulse or model.drives.own:
         return None
     scratch, contact, cells, work = state.scratch, model.world.contact, _own_cells(state), room(model.world.robots)
-    stages = [Stage(drive_world, (
-        state.drive, model.dt, model.contact == STOP, model.wheel_base, model.wheel_radius, model.position_noise,
-        model.heading_noise, model.noisy, state.position, state.heading, scratch.before, state.wheel_angle, state.alive,
-        state.crashed, state.step, state.key))]
+    moved = (model.dt, model.contact == STOP)
+    stands = (model.position_noise, model.heading_noise, model.noisy, state.position, state.heading, scratch.before,
+              state.wheel_angle, state.alive, state.crashed, state.step, state.key)
+    if model.drives.plain:
+        stages = [Stage(drive_world, (state.drive, *moved, model.drives.table.base, model.drives.table.radius, *stands))]
+    else:
+        stages = [Stage(follow_world, (model.drives.table, scratch.orders, state.drive))] if model.drives.lagging else []
+        stages.append(Stage(move_world, (model.drives.table, state.drive, scratch.twist, *moved, *stands)))
     if model.sweeps:
         stages.append(Stage(sweep_world, (
             state.position, scratch.before, model.radius, model.safety, model.longest, model.contact != STOP,
@@ -449,5 +502,6 @@ def _own_cells(state: State) -> cell_lists.Cells:
     return cells._replace(cell=np.empty_like(cells.cell))
 
 
-__all__ = ["Model", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "init", "light", "light_stages", "look", "places", "put_down",
-           "sample", "shadow", "step", "step_stages"]
+__all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
+           "events", "forces", "holding", "init", "inspect", "light", "light_stages", "look", "paint", "places", "points",
+           "put_down", "rays", "sample", "shadow", "step", "step_stages"]

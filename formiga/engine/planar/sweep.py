@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from math import sqrt
 
+from formiga.engine.above.cells import around, fill_world, row_of
 from formiga.engine.fixed import near_cell
-from formiga.engine.planar.cells import around, fill_world, row_of
 from formiga.geometry import enters_capsule, enters_disc, nearest_on_segment, passes_disc
 from formiga.kernels import kernel
 

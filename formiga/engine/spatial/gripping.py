@@ -7,11 +7,12 @@ other robot. What holds is in the state, so that worlds can share a model and a 
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import mujoco
 import numpy as np
 
+from formiga.engine.events import Event
 from formiga.engine.spatial.model import Model
 from formiga.engine.spatial.own import Coupling
 from formiga.geometry import relative, rotate_back, to_body, to_world, up_axis
@@ -22,15 +23,6 @@ AIM = [Grip.MODE, Grip.HELD, *range(Grip.AIM.start, Grip.AIM.stop)]  # columns t
 LASTING = 0.05           # s, that a pull has to last to open a gripper: it feels a mean over so long
 CLOSED = 0.5             # orders above this close a gripper
 TALL = 0.05              # m, how far above or below the jaw a robot's ring may be
-
-
-class Event(NamedTuple):
-    """Something that happened: a joint broke, a gripper lost its hold, somebody came into a zone, the motion exploded."""
-
-    world: int
-    time: float
-    kind: str       # 'grip' 'lost' 'release' 'break' 'enter' 'leave' 'explode'
-    text: str
 
 
 def aim(model: Model, state: State, w: int, data: Any, loaded: Any) -> None:
@@ -246,4 +238,4 @@ def name_of(model: Model, number: int) -> str:
     return str(getattr(thing, "name", "thing"))
 
 
-__all__ = ["Event", "aim", "aimed", "forces_of", "grip_all", "name_of", "note_pulls", "pulls_before", "pull_all", "rings"]
+__all__ = ["aim", "aimed", "forces_of", "grip_all", "name_of", "note_pulls", "pulls_before", "pull_all", "rings"]

@@ -1,4 +1,4 @@
-"""What sensors ask of the spatial engine: rays, lights, images; and what the viewer asks about forces.
+"""What sensors ask of the spatial engine: rays, lights and images.
 
 Over a level floor with nothing on it but walls, obstacles and formiga's own robots the planar engine answers, from the same
 world seen from above. Elsewhere rays are MuJoCo's.
@@ -14,11 +14,10 @@ import numpy as np
 from formiga.engine.beams import Beams
 from formiga.engine.planar import pipeline as planar
 from formiga.engine.spatial.model import EVERYTHING, Model
-from formiga.engine.spatial.own import Coupling
 from formiga.engine.spatial.painter import Painter
 from formiga.errors import WorldError
-from formiga.geometry import matrix, to_world
-from formiga.state import Floats, Grip, State
+from formiga.geometry import matrix
+from formiga.state import Floats, State
 
 SENSOR_HEIGHT = 0.6                            # of rays around a robot, in its heights: only on rough ground does it matter
 UP = np.array([0.0, 0.0, 1.0])
@@ -147,20 +146,11 @@ def light(model: Model, state: State, diodes: Any, robots: slice) -> Floats:
     return planar.light(model.flat, state, diodes, robots)
 
 
-def forces(model: Model, state: State) -> Floats:
-    """What the first world's grips and joints do (K, 7): where, x y z; the force on who holds, in N; 0 grip, 1 joint."""
-    rows: list[Any] = []
-    for i in np.flatnonzero(state.grips[0, :, Grip.MODE]):
-        own = state.bodies[0, model.row_of[model.gripper[i]]]
-        rows.append((*to_world(own, model.jaw[i]), *state.grips[0, i, Grip.PULL], 0.0))
-    for number, (joint, equalities) in enumerate(model.joints):
-        if len(equalities) and state.own.couplings[0, number, Coupling.HOLDS]:
-            row = model.row_of[model.mj.eq_obj1id[equalities[0]]]
-            anchor = model.mj.eq_data[equalities[0]]
-            if row >= 0:
-                rows.append((*to_world(state.bodies[0, row], anchor[3:6] if joint.kind == "fixed" else anchor[:3]),
-                             *state.own.couplings[0, number, Coupling.FORCE], 1.0))
-    return np.array(rows).reshape(-1, 7)
+def points(model: Model, state: State, local: Floats, robots: slice) -> Floats:
+    """Points (W, n, B, 3) in the frames of some robots' chassis, as points of the world."""
+    pose = state.bodies[:, model.chassis[robots], None]
+    w, u = pose[..., 3:4], pose[..., 4:]
+    return pose[..., :3] + local + 2.0 * np.cross(u, np.cross(u, local) + w * local)
 
 
-__all__ = ["cast", "cast_turned", "forces", "light", "look", "paint", "rays", "sample", "shadow"]
+__all__ = ["cast", "cast_turned", "light", "look", "paint", "points", "rays", "sample", "shadow"]

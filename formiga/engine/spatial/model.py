@@ -10,6 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from formiga.engine.drives import Drivetrain, drivetrain
 from formiga.engine.fixed import Fixed, Region
 from formiga.engine.flatten import extent, flatten
 from formiga.engine.ground import is_flat, with_obstacles
@@ -20,6 +21,7 @@ from formiga.engine.spatial import solids as solid_things
 from formiga.errors import WorldError
 from formiga.state import Floats
 from formiga.world.contract import joint_names
+from formiga.world.drives import Differential, Omni, Steered
 from formiga.world.elements import where
 from formiga.world.ground import Physics
 from formiga.world.model import Contact, World
@@ -76,6 +78,7 @@ class Model:
     held: Any                      # (H, 2) bodies that can be held besides robots: body, number in world.things
     grippers: Any                  # (G, 2) robots that can grip, and which of their outputs closes the gripper
     wheel_radius: Floats           # (N, 1)
+    drives: Drivetrain
     speeds: Any                    # columns of state.own.integration with all speeds and accelerations
     row_of: Any                    # (bodies,) row in parts of each body of `mj`, or -1
     ring: Floats                   # (N,) m, height at which others hold a robot
@@ -83,6 +86,10 @@ class Model:
     joints: list[tuple[Joint, Any]]  # with the numbers of their equalities, none for a joint of the tree
     joined: list[tuple[int, ...]]  # of each joint: the robots that it holds, `one` and `other`, or -1
     triggers: list[tuple[int, Trigger]]
+    uncompiled: str = "engine spatial"
+    poses: bool = True
+    moves_joints: bool = True
+    solves_forces: bool = True
     spatial: bool = True
 
     @property
@@ -109,7 +116,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     free = level and not any(getattr(thing, "grippable", isinstance(thing, MOVABLES)) and not getattr(thing, "fixed", False)
                              for thing in world.things)
     above = _from_above(world)
-    flat = planar.build(above, worlds, first_world, copies, from_space=True)
+    flat = planar.constants(above, worlds, first_world, copies)
     contact = replace(world.contact, model="none" if world.contact.model == "none" else "reposition")
     placing = replace(above, contact=contact), flatten(with_obstacles(above, world))
     physics = next((each for each in world.settings if isinstance(each, Physics)), Physics())
@@ -155,7 +162,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     plain = level and not solids and not any(hasattr(machine.robot, "file") for machine in machines)
     return Model(world=world, worlds=worlds * copies, copies=copies, first_world=first_world, dt=world.dt, flat=flat,
                  level=plain, mj=mj, placing=placing, substeps=substeps, gravity=physics.gravity, machines=machines,
-                 sliding=_sliding(machines, mj),
+                 sliding=_sliding(machines, mj), drives=drivetrain(world),
                  triggers=[(index, thing) for index, thing in enumerate(world.things) if isinstance(thing, Trigger)],
                  joints=[(joint, np.array([mj.equality(name).id for name in held], np.int64)) for joint, held in joints],
                  joined=[tuple(numbers.get(side, -1) for side in (joint.one, joint.other)) for joint, _ in joints],
@@ -256,7 +263,7 @@ def _numbers(world: World, mj: Any, machines: list[robots.Machine], movables: An
         "ring": np.array([getattr(m.robot, "arm_pivot", (0.0, 0.5 * m.robot.height))[1] for m in machines]),
         "wheel_motor": table([machine.wheel_motors for machine in machines], 2, lambda name: mj.actuator(name).id),
         "wheel_dof": table([machine.wheels for machine in machines], 2, lambda name: mj.joint(name).dofadr[0]),
-        "wheel_radius": np.array([[float(machine.robot.wheel_radius)] for machine in machines]).reshape(-1, 1),
+        "wheel_radius": np.array([float(m.robot.drive.wheel_radius) if m.robot.drive else 1.0 for m in machines]).reshape(-1, 1),
         "motor": motor, "sign": np.array(signs, np.float64).reshape(len(machines), count),
         "motor_joint": np.where(motor >= 0, mj.actuator_trnid[motor, 0], -1) if mj.nu else motor,
         "owner": _owners(mj, machines), "ground": mj.geom_group == scenery.GROUND_GROUP,
@@ -301,9 +308,16 @@ def _sliding(machines: list[robots.Machine], mj: Any) -> robots.Sliding:
 
     numbers = [np.array([machine.number for machine in chosen], np.int64), address("x", mj.jnt_qposadr),
                address("x", mj.jnt_dofadr), address("under", mj.jnt_qposadr), address("under", mj.jnt_dofadr)]
-    facts = [(machine.robot.wheel_base, machine.robot.mass, inertia(machine), getattr(machine.robot, "friction", 1.0))
-             for machine in chosen]
+    facts = [(_track(machine.robot), machine.robot.mass, inertia(machine), machine.robot.friction) for machine in chosen]
     return robots.Sliding(np.stack(numbers, axis=1), np.array(facts, np.float64).reshape(-1, 4))
+
+
+def _track(robot: Any) -> float:
+    """m between the two treels that stand for its wheels, to share out forces on the floor."""
+    drive = robot.drive
+    if isinstance(drive, Differential | Omni):
+        return drive.wheel_base if isinstance(drive, Differential) else 2.0 * drive.distance
+    return drive.length if isinstance(drive, Steered) else 2.0 * float(robot.radius)
 
 
 __all__ = ["EVERYTHING", "Model", "build"]

@@ -1,6 +1,6 @@
 """The spatial engine: bodies with masses in three dimensions, by MuJoCo; the same promise as the planar engine's.
 
-`build`, `places`, `init`, `begin`, `step`, `cast`, `light` and `rays` are that promise. One model and one set of working data
+The names in `__all__` are that promise, `engine.Engine`. One model and one set of working data
 serve all worlds of a batch, one after another: all that a world goes on from is in the state, so its motion does not depend on
 its neighbours, and a state that is changed by hand changes the motion. Threads share out whole worlds, as in the plane.
 """
@@ -14,12 +14,16 @@ import mujoco
 import numpy as np
 
 from formiga.engine.axes import sizes_of
+from formiga.engine.beams import Beams
 from formiga.engine.command import Command
+from formiga.engine.drives import ask_own, follow_all, turn_all, twist_all
+from formiga.engine.events import Event
 from formiga.engine.planar import pipeline as planar
 from formiga.engine.spatial import start as start_with
 from formiga.engine.spatial.carry import as_it_stands, carry_on, put_down
-from formiga.engine.spatial.gripping import LASTING, Event, aim, grip_all, name_of, note_pulls, pull_all, pulls_before
-from formiga.engine.spatial.looking import cast, cast_turned, forces, light, look, paint, rays, sample, shadow
+from formiga.engine.spatial.gripping import LASTING, aim, grip_all, name_of, note_pulls, pull_all, pulls_before
+from formiga.engine.spatial.inspection import contacts, events, forces, holding, inspect
+from formiga.engine.spatial.looking import cast, cast_turned, light, look, paint, points, rays, sample, shadow
 from formiga.engine.spatial.model import EVERYTHING, Model, build
 from formiga.engine.spatial.motion import AT_A_TIME, advance
 from formiga.engine.spatial.own import Coupling, SpatialState
@@ -27,8 +31,10 @@ from formiga.engine.spatial.painter import Painter
 from formiga.engine.spatial.readout import poses
 from formiga.engine.spatial.start import places
 from formiga.engine.spatial.treels import pull_all as treels
+from formiga.kernels.program import Stage
 from formiga.state import Floats, Grip, State
 
+NAME = "spatial"
 RESTING = 1e-5                      # m/s, rad/s and their rates: below it a world sleeps until somebody is told to move
 TOO_FAST = 1e3                      # m/s or rad/s; beyond it a motion is not one
 
@@ -57,6 +63,7 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
     state.scratch = Scratch(**{name: getattr(flat, name) for name in flat.__dataclass_fields__}, data=data,
                             loaded=np.full((N, 13), np.nan), inside=np.zeros((W, len(model.triggers), N), np.bool_),
                             pulls=np.zeros((mj.neq, 3)), awake=np.ones(W, np.bool_))
+    state.scratch.twist = np.zeros((W, N, 3))
     sizes = {"world": W, "number": mujoco.mj_stateSize(mj, EVERYTHING), "coupling": len(model.joints)}
     sizes |= sizes_of(model.world) | {"gripper": N, "joint": K, "body": len(model.parts)}
     state = State.zeros(sizes, position=state.position, heading=state.heading, alive=state.alive, movables=state.movables,
@@ -103,7 +110,7 @@ def step(model: Model, state: State, command: Command) -> None:
     state.scratch.events.clear()
     for w in range(model.worlds):
         if state.done[w]:
-            state.drive[w] = 0.0  # as in the plane
+            state.drive[w] = state.scratch.twist[w] = 0.0  # as in the plane
         else:
             _advance(model, state, w, command.drive[w])
 
@@ -111,7 +118,7 @@ def step(model: Model, state: State, command: Command) -> None:
 def _advance(model: Model, state: State, w: int, wheels: Floats) -> None:
     if _asleep(model, state, w, wheels):
         state.step[w] += 1
-        state.drive[w] = 0.0
+        state.drive[w] = state.scratch.twist[w] = 0.0
         _count(model, state, w, state.crashed[w])
         return
     scratch, data, mj = state.scratch, state.scratch.data, model.mj
@@ -119,11 +126,11 @@ def _advance(model: Model, state: State, w: int, wheels: Floats) -> None:
     mujoco.mj_setState(mj, data, state.own.integration[w], EVERYTHING)
     grip_all(model, state, w, scratch.events)
     aim(model, state, w, data, scratch.loaded)
-    driven = np.where(state.alive[w][:, None], wheels, 0.0)
+    driven = _follow(model, state, w, wheels)
     _drive(model, state, w, data, driven)
     pulls_before(model, state, w, scratch.pulls)
-    _substeps(model, state, data, driven, model.substeps)
-    if _exploded(model, state, w, data, driven):
+    _substeps(model, state, data, scratch.twist[w : w + 1], model.substeps)
+    if _exploded(model, state, w, data):
         return
     state.step[w] += 1
     mujoco.mj_kinematics(mj, data)
@@ -143,8 +150,9 @@ def _asleep(model: Model, state: State, w: int, wheels: Floats) -> bool:
                 and np.abs(state.own.integration[w, model.speeds]).max(initial=0.0) < RESTING)
 
 
-def _substeps(model: Model, state: State, data: Any, driven: Floats, count: int) -> None:
+def _substeps(model: Model, state: State, data: Any, twist: Floats, count: int) -> None:
     """Some steps of the motion. Before each the floor pulls at sliding robots; after each the pulls of grips are noted.
+    twist (1, N, 3): what the drives shall give.
 
     A step whose run is being ended in another thread is left with KeyboardInterrupt.
     """
@@ -156,7 +164,7 @@ def _substeps(model: Model, state: State, data: Any, driven: Floats, count: int)
             advance(mj, data, min(count, AT_A_TIME))
             count -= AT_A_TIME
         return
-    floor = (*model.sliding, data.qpos, data.qvel, driven, mj.opt.timestep, model.gravity, data.userdata, data.qfrc_applied)
+    floor = (*model.sliding, data.qpos, data.qvel, twist, mj.opt.timestep, model.gravity, data.userdata, data.qfrc_applied)
     for number in range(count):
         if number % AT_A_TIME == 0:
             state.refuse_halted()
@@ -167,19 +175,32 @@ def _substeps(model: Model, state: State, data: Any, driven: Floats, count: int)
             note_pulls(data.ne, data.efc_id, data.efc_force, share, pulls)
 
 
+def _follow(model: Model, state: State, w: int, told: Floats) -> Floats:
+    """What the drives (N, D) do in this step: those with lags follow what they are told; robots that are not alive stand.
+    The twist that they shall give goes into `scratch.twist`."""
+    if model.drives.lagging:
+        follow_all(model.drives.table, told[None], state.drive[w : w + 1], state.done[w : w + 1])
+        told = state.drive[w]
+    driven = np.where(state.alive[w][:, None], told, 0.0)
+    twist = state.scratch.twist[w : w + 1]
+    ask_own(model.drives.own, driven[None], twist)
+    twist_all(model.drives.table, driven[None], twist)
+    return driven
+
+
 def _drive(model: Model, state: State, w: int, data: Any, wheels: Floats) -> None:
     """Tell the motors."""
     if model.wheel_motor.size and (on := model.wheel_motor >= 0).any():
-        data.ctrl[model.wheel_motor[on]] = (wheels / model.wheel_radius)[on]
+        data.ctrl[model.wheel_motor[on]] = (wheels[:, :2] / model.wheel_radius)[on]
     if model.motor.size and (on := model.motor >= 0).any():
         data.ctrl[model.motor[on]] = (model.sign * state.joint_command[w] * state.alive[w][:, None])[on]
 
 
-def _exploded(model: Model, state: State, w: int, data: Any, driven: Floats) -> bool:
+def _exploded(model: Model, state: State, w: int, data: Any) -> bool:
     """Whether the motion is no longer one; then the world ends as it was before this step, and says where it went wrong."""
     if np.isfinite(data.qpos).all() and (np.abs(data.qvel) <= TOO_FAST).all():
         return False
-    body = _culprit(model, state, w, data, driven)
+    body = _culprit(model, state, w, data)
     name = mujoco.mj_id2name(model.mj, mujoco.mjtObj.mjOBJ_BODY, body) or str(body)
     if (row := model.row_of[body]) >= 0:
         part = model.parts[row]
@@ -194,7 +215,7 @@ def _exploded(model: Model, state: State, w: int, data: Any, driven: Floats) -> 
     return True
 
 
-def _culprit(model: Model, state: State, w: int, data: Any, driven: Floats) -> int:
+def _culprit(model: Model, state: State, w: int, data: Any) -> int:
     """The body that was the first to be too fast: the step again, looking after each substep."""
     mj = model.mj
     mujoco.mj_resetData(mj, data)
@@ -203,7 +224,7 @@ def _culprit(model: Model, state: State, w: int, data: Any, driven: Floats) -> i
     for _ in range(model.substeps):
         if fast.max(initial=0.0) > TOO_FAST:
             break
-        _substeps(model, state, data, driven, 1)
+        _substeps(model, state, data, state.scratch.twist[w : w + 1], 1)
         fast = np.nan_to_num(np.abs(data.qvel), nan=np.inf)
     return int(mj.dof_bodyid[int(np.argmax(fast))])
 
@@ -226,8 +247,11 @@ def _turned(model: Model, state: State, w: int, data: Any, driven: Floats) -> No
     state.drive[w] = driven
     if rolls.any():
         speed = data.qvel[np.where(rolls, model.wheel_dof, 0)] * model.wheel_radius
-        state.drive[w] = np.where(rolls, speed, driven)
-    state.wheel_angle[w] += state.drive[w] * model.dt / model.wheel_radius
+        state.drive[w, :, :2] = np.where(rolls, speed, driven[:, :2])
+    if model.drives.plain:
+        state.wheel_angle[w] += state.drive[w] * model.dt / model.wheel_radius
+    else:
+        turn_all(model.drives.table, state.drive[w : w + 1], model.dt, state.wheel_angle[w : w + 1])
 
 
 def _bumps(model: Model, state: State, w: int, data: Any) -> None:
@@ -269,18 +293,21 @@ def _zones(model: Model, state: State, w: int) -> None:
         state.scratch.inside[w, number] = now
 
 
-def step_stages(model: Model, state: State) -> None:
-    """MuJoCo is no kernel: a world in space is stepped by the readable loop."""
+def step_stages(model: Model, state: State) -> list[Stage] | None:
+    """None: MuJoCo is no kernel, and a world in space is stepped by the readable loop."""
+    return None
 
 
-def cast_stages(model: Model, state: State, beams: Any, reach: float, robots: slice, out: Any) -> None:
+def cast_stages(model: Model, state: State, beams: Beams, reach: float, robots: slice, out: Floats) -> list[Stage] | None:
     """None: see `step_stages`."""
+    return None
 
 
-def light_stages(model: Model, state: State, diodes: Any, robots: slice, out: Any) -> None:
+def light_stages(model: Model, state: State, diodes: Any, robots: slice, out: Floats) -> list[Stage] | None:
     """None: see `step_stages`."""
+    return None
 
 
-__all__ = ["Event", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "forces",
-           "init", "light", "light_stages", "look", "paint", "places", "put_down", "rays", "sample", "shadow", "step",
-           "step_stages"]
+__all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
+           "events", "forces", "holding", "init", "inspect", "light", "light_stages", "look", "paint", "places", "points",
+           "put_down", "rays", "sample", "shadow", "step", "step_stages"]

@@ -16,7 +16,8 @@ from formiga.engine.parts import Part
 from formiga.errors import WorldError
 from formiga.units import CM
 from formiga.world.contract import joint_names
-from formiga.world.elements import where
+from formiga.world.drives import Differential
+from formiga.world.elements import of, where
 from formiga.world.model import Group
 
 # Who touches whom: contype of one and conaffinity of the other share a bit.
@@ -73,9 +74,13 @@ def add(spec: Any, group: Group, number: int, flat: bool, free: bool, low: bool)
     robot = group.robot
     if hasattr(robot, "file"):
         return _from_file(spec, robot, number)
-    for needed in ("radius", "height", "mass", "wheel_base", "wheel_radius", "top_speed"):
-        if not hasattr(robot, needed):
-            raise WorldError(f"{where(group)}the spatial engine cannot build <{group.name}>: it has no '{needed}'.")
+    if robot.drive is None or robot.mass <= 0.0:
+        lacks = "drive" if robot.drive is None else "mass"
+        raise WorldError(f"{where(group)}the spatial engine cannot build <{of(robot).tag}>: it has no '{lacks}'.")
+    if not isinstance(robot.drive, Differential) and not slides(robot, flat, free):
+        why = "on level ground only" if not flat else "without base=\"wheels\" and without joints"
+        raise WorldError(f"{where(group)}'{group.name}' has a drive of the kind {type(robot.drive).__name__}, which in space slides "
+                         f"over the floor, {why}. Wheels that roll in space are two: a robot with a wheel base.")
     if getattr(robot, "base", "auto") == "sliding" and (not flat or robot.model == "detailed"):
         why = "this ground is not level" if not flat else "a detailed robot stands on wheels"
         raise WorldError(f"{where(group)}'{group.name}' cannot slide: {why}. Leave 'base' out.")
@@ -83,9 +88,9 @@ def add(spec: Any, group: Group, number: int, flat: bool, free: bool, low: bool)
         if getattr(robot, noise, 0.0) > 0.0:
             raise WorldError(f"{where(group)}'{group.name}' has {noise}; in space robots move by forces, and only motor_noise "
                              "has a meaning.")
-    if robot.height < 2.5 * robot.wheel_radius:
+    if robot.height < 2.5 * robot.drive.wheel_radius:
         raise WorldError(f"{where(group)}'{group.name}' is {robot.height:g} m high; in space a robot is at least 2.5 times as "
-                         f"high as its wheels' radius, {robot.wheel_radius:g} m.")
+                         f"high as its wheels' radius, {robot.drive.wheel_radius:g} m.")
     return _sliding(spec, robot, number, low) if slides(robot, flat, free) else _on_wheels(spec, robot, number)
 
 
@@ -198,12 +203,13 @@ def _servo(spec: Any, name: str, joint: str, torque: float) -> None:
 
 def _shell(body: Any, robot: Any, **how: Any) -> None:
     """What others bump into. A sphere stands for an upright drum: cheaper, and the same among robots of one height."""
-    low, high = robot.wheel_radius, robot.height
+    low, high = robot.drive.wheel_radius, robot.height
     how |= {"rgba": rgba(getattr(robot, "colour", "#808080")), "friction": (SHELL, 0, 0), "priority": priority(SHELL)}
     outline = getattr(robot, "outline", None)
     if outline:
         width, depth = (max(p[k] for p in outline) - min(p[k] for p in outline) for k in (0, 1))
-        body.add_geom(type=box, size=(width / 2, depth / 2, (high - 0.1 * low) / 2), pos=(0, 0, (high + 0.1 * low) / 2),
+        x, y = (0.5 * (max(p[k] for p in outline) + min(p[k] for p in outline)) for k in (0, 1))
+        body.add_geom(type=box, size=(width / 2, depth / 2, (high - 0.1 * low) / 2), pos=(x, y, (high + 0.1 * low) / 2),
                       mass=0.0, **how)
     elif getattr(robot, "model", "") == "detailed":
         body.add_geom(type=cylinder, size=(robot.radius, (high - 2 * low) / 2, 0), pos=(0, 0, (high + 2 * low) / 2), mass=0.0,

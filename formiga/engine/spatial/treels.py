@@ -1,4 +1,4 @@
-"""Robots that slide over a flat floor as their two treels pull them: no wheels, no contacts with the floor, real forces.
+"""Robots that slide over a flat floor as their drives pull them: no wheels, no contacts with the floor, real forces.
 
 On a level floor a robot has three degrees of freedom; to hold up its weight by four contacts would cost more than all the
 rest of its motion (docs/space.md). What the floor does along itself is here: each treel pulls towards the speed that its
@@ -14,15 +14,16 @@ from formiga.kernels import kernel
 
 
 @kernel()
-def pull_all(number, facts, qpos, qvel, wheels, step, gravity, strain, force):
-    """Write the floor's forces on all sliding robots into `force` (nv,), from speeds `wheels` (N, 2) of the treels.
+def pull_all(number, facts, qpos, qvel, twist, step, gravity, strain, force):
+    """Write the floor's forces on all sliding robots into `force` (nv,), from the twists (1, N, 3) that their drives shall give.
 
     number, facts: `robots.Sliding`.
 
-        F = m (v* - v) / h,  S = -m s / h,  T = I (w* - w) / h:   what reaches the speeds of the treels within a step
+        F = m (v* - v) / h,  S = m (s* - s) / h,  T = I (w* - w) / h:   what reaches the twist within a step
         strain += F / 4, S / 4, T / 4, and 0 when its sign is not that of F, S, T: what is left to pull at who does not follow
         each treel: (F/2 -+ T/b, S/2), strain added, cut to the friction circle  mu m g / 2
-    v, s: speed of the chassis ahead and sideways; w: its turning rate; b: distance of the treels; h: the step. With a quarter
+    v, s: speed of the chassis ahead and sideways; w: its turning rate; b: distance of the treels (of another drive, of two
+    treels that hold a turn as its wheels do); h: the step. With a quarter
     of each step's force in the strain, the speed of a free robot that was held back settles without swinging.
     strain (3 n,): kept from step to step.
     """
@@ -35,10 +36,9 @@ def pull_all(number, facts, qpos, qvel, wheels, step, gravity, strain, force):
             w += qvel[chassis]
         c, s = cos(theta), sin(theta)
         ahead, aside = c * qvel[first] + s * qvel[first + 1], c * qvel[first + 1] - s * qvel[first]
-        left, right = wheels[i, 0], wheels[i, 1]
-        drive = mass * (0.5 * (left + right) - ahead) / step
-        hold = -mass * aside / step
-        turn = inertia * ((right - left) / base - w) / step
+        drive = mass * (twist[0, i, 0] - ahead) / step
+        hold = mass * (twist[0, i, 1] - aside) / step
+        turn = inertia * (twist[0, i, 2] - w) / step
         limit = 0.5 * friction * mass * gravity
         strain[3 * k] = kept(strain[3 * k], drive, 2.0 * limit)
         strain[3 * k + 1] = kept(strain[3 * k + 1], hold, 2.0 * limit)

@@ -111,12 +111,12 @@ def _count(session: Session, call: Call, index: int, text: str) -> None:
     more = int(text) - group.count
     if more < 0:
         gone = range(robots.stop + more, robots.stop)
-        session.change(edit.without_robots(session.world, position, heading, gone), try_out=False)
+        session.changes.apply(edit.without_robots(session.world, position, heading, gone), try_out=False)
     elif more > 0:
         robot = group.robot
         places = session.ground.free_places(position, robot.radius, getattr(robot, "clearance", 0.0), more, _draws(session))
         ahead = GOLDEN * np.arange(group.count, int(text), dtype=np.float64)
-        session.change(edit.with_robots(session.world, position, heading, index, places, ahead), try_out=False)
+        session.changes.apply(edit.with_robots(session.world, position, heading, index, places, ahead), try_out=False)
 
 
 # -- places -----------------------------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def _put(session: Session, robot: int, x: float, y: float, ahead: float) -> None
         if way := session.ground.in_the_way(position, x, y, radius, robot):
             raise FormigaError(f"{names.robot_name(session.world, robot)} cannot stand at ({x:g}, {y:g}): {way} is in the way.")
     position[robot], heading[robot] = (x, y), ahead
-    session.change(edit.same_robots(session.world, position, heading), try_out=False)
+    session.changes.apply(edit.same_robots(session.world, position, heading), try_out=False)
 
 
 def _push(session: Session, number: int, x: float, y: float, ahead: float | None) -> None:
@@ -156,7 +156,7 @@ def _push(session: Session, number: int, x: float, y: float, ahead: float | None
     ground.refuse_outside(session.world.movables[number].name, x, y)
     if way := ground.in_the_way(position, x, y, ground.size[number], thing=number):
         raise FormigaError(f"{session.world.movables[number].name} cannot lie at ({x:g}, {y:g}): {way} is in the way.")
-    session.change(edit.pushed(session.world, position, heading, movables, number, x, y, ahead), try_out=False)
+    session.changes.apply(edit.pushed(session.world, position, heading, movables, number, x, y, ahead), try_out=False)
 
 
 # -- what is there ----------------------------------------------------------------------------------------------------
@@ -199,14 +199,14 @@ def _spawn_thing(session: Session, call: Call, tag: str, plain: list[str], writt
 
 def _spawn_alike(session: Session, call: Call, index: int, plain: list[str]) -> None:
     x, y, ahead = _pose(session, call, plain, session.world.groups[index].robot)
-    session.change(edit.with_robots(session.world, *session.poses(), index, np.array([(x, y)]), np.array([ahead])))
+    session.changes.apply(edit.with_robots(session.world, *session.poses(), index, np.array([(x, y)]), np.array([ahead])))
     call.say(names.robot_name(session.world, session.world.slices[index].stop - 1))
 
 
 def _spawn_new(session: Session, call: Call, tag: str, plain: list[str], written: dict[str, str]) -> None:
     robot = edit.make(tag, "robot", {name: text for name, text in written.items() if name != "name"})
     x, y, ahead = _pose(session, call, plain, robot)
-    session.change(edit.with_group(session.world, *session.poses(), tag, written, x, y, ahead))
+    session.changes.apply(edit.with_group(session.world, *session.poses(), tag, written, x, y, ahead))
     call.say(names.robot_name(session.world, session.world.robots - 1))
 
 
@@ -242,7 +242,7 @@ def remove(session: Session, call: Call) -> None:
         else:
             raise call.wrong(f"'{brief(name)}' cannot be removed; robots, groups and things can.")
     left = edit.without_things(session.world, things)
-    session.change(edit.without_robots(left, *session.poses(), robots))
+    session.changes.apply(edit.without_robots(left, *session.poses(), robots))
 
 
 def controller(session: Session, call: Call) -> None:
@@ -263,7 +263,7 @@ def solver(session: Session, call: Call) -> None:
         call.say(physics.solver)
         return
     chosen = call.word(0, "SOLVER", SOLVERS)
-    if not session.sim.model.spatial:
+    if not session.sim.model.solves_forces:
         raise FormigaError("the planar engine solves no forces; `set world.engine spatial` goes on in three dimensions.")
     _use(session, edit.with_setting(session.world, replace(physics, solver=chosen)))
 
@@ -282,11 +282,11 @@ def param(session: Session, call: Call) -> None:
 
 def undo(session: Session, call: Call) -> None:
     call.most(0)
-    session.undo()
+    session.changes.undo()
 
 
 def _use(session: Session, world: World, try_out: bool = True) -> None:
-    session.change(edit.same_robots(world, *session.poses()), try_out=try_out)
+    session.changes.apply(edit.same_robots(world, *session.poses()), try_out=try_out)
 
 
 def _draws(session: Session) -> np.random.Generator:

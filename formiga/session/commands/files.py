@@ -56,7 +56,8 @@ def commands(session: Session) -> list[CommandSpec]:
         path = call.path(0, "FILE") if call.args else None
         if path is not None and path.suffix not in KINDS:
             raise call.wrong(f"'{path}' must end in {', '.join(KINDS)}.")
-        if session.eyes is not None and (path is None or path.suffix == ".png") and session.eyes.screenshot(path, call.who):
+        windows = session.windows if path is None or path.suffix == ".png" else None
+        if windows is not None and windows.screenshot(path, call.sender):
             return
         picture = Picture(session.world, path or unused(session.world.name, ".png"))
         picture([session.sim])
@@ -65,10 +66,10 @@ def commands(session: Session) -> list[CommandSpec]:
 
     def export(call: Call) -> None:
         call.exactly(1)
-        if session.eyes is None:
+        if session.windows is None:
             call.say("nothing is being exported." if call.args == ["off"] else film_from_above(session, call.path(0, "FILE")))
             return
-        session.eyes.export(None if call.args == ["off"] else call.path(0, "FILE"), call.who)
+        session.windows.export(None if call.args == ["off"] else call.path(0, "FILE"), call.sender)
 
     def keep(call: Call) -> None:
         call.most(1)

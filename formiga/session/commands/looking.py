@@ -86,29 +86,29 @@ def commands(session: Session) -> list[CommandSpec]:
 
     def camera(call: Call) -> None:
         call.most(2)
-        if session.eyes is None:
+        if session.windows is None:
             call.say("no page is open, so there is no camera.")
         elif not call.args:
-            call.say(", ".join(session.eyes.cameras()))
+            call.say(", ".join(session.windows.cameras()))
         elif call.args[0] == "save":
-            session.eyes.save_camera(call.word(1, "NAME"), call.who)
+            session.windows.save_camera(call.word(1, "NAME"), call.sender)
         else:
             call.most(1)
             if call.args[0] == "eyes":
                 if session.selected < 0:
                     raise call.wrong("no robot is selected; click one, or `follow ROBOT eyes`.")
-                session.eyes.follow(session.selected, True, call.who)
+                session.windows.follow(session.selected, True, call.sender)
             else:
-                session.eyes.camera(call.args[0], call.who)
+                session.windows.camera(call.args[0], call.sender)
 
     def follow(call: Call) -> None:
         call.most(2)
-        if session.eyes is None:
+        if session.windows is None:
             call.say("no page is open, so there is no camera.")
             return
         if call.args[:1] == ["off"]:
             call.most(1)
-            session.eyes.follow(None, False, call.who)
+            session.windows.follow(None, False, call.sender)
             return
         if call.args and call.args[0] != "none":  # as $selected is if nobody is
             robot = names.robot(session.world, call.args[0])
@@ -117,14 +117,14 @@ def commands(session: Session) -> list[CommandSpec]:
         else:
             raise call.wrong("no robot is selected; click one, or name it.")
         how = call.word(1, "HOW", ("behind", "eyes", "first"), default="behind")  # first: what eyes were called before
-        session.eyes.follow(robot, how != "behind", call.who)
+        session.windows.follow(robot, how != "behind", call.sender)
 
     def robots(args: list[str]) -> Iterable[str]:
         return [*(group.name for group in session.world.groups),
                 *(names.robot_name(session.world, robot) for robot in range(min(session.world.robots, 200))), "none", "off"]
 
     def cameras(args: list[str]) -> Iterable[str]:
-        return [*session.eyes.cameras(), "eyes"] if session.eyes is not None else ()
+        return [*session.windows.cameras(), "eyes"] if session.windows is not None else ()
 
     return [
         CommandSpec("list", "list [SECTION]", f"Lists what there is. Sections: {', '.join(LISTS)}.", list_,
@@ -171,7 +171,7 @@ def listing(session: Session, section: str) -> list[str]:
         return [f"{name}: {console.aliases[name].text}" for name in sorted(console.aliases)] or ["no aliases"]
     if section == "overlays":
         return [f"{name}: {'on' if name in session.overlays else 'off'}" for name in OVERLAYS]
-    return list(session.eyes.cameras()) if session.eyes is not None else ["no page is open"]
+    return list(session.windows.cameras()) if session.windows is not None else ["no page is open"]
 
 
 def _group(group: Group) -> str:

@@ -76,7 +76,7 @@ def _switch(session: Session, call: Call, on: bool) -> None:
             alive[world.slices[target.index] if target.kind == "group" else target.index] = on
         else:
             raise call.wrong(f"'{brief(name)}' cannot be switched; things, robots and groups can.")
-    session.change(edit.same_robots(world, *session.poses(), alive), try_out=world is not session.world)
+    session.changes.apply(edit.same_robots(world, *session.poses(), alive), try_out=world is not session.world)
 
 
 def _flag(thing: object) -> str:
@@ -105,7 +105,7 @@ def out(session: Session, call: Call) -> None:
         limit = 1.0 if name in WHEELS else inf
         value = call.number(1, "VALUE", -limit, limit)
     for robot in robots:
-        session.out(robot, name, value)
+        session.actuate(robot, name, value)
 
 
 def _told(session: Session, call: Call, who: str) -> Iterable[int]:
@@ -129,9 +129,9 @@ def _outputs(session: Session, args: list[str]) -> Iterator[str]:
     if len(args) != 1:
         yield "off"
         return
-    world, spatial = session.world, session.sim.model.spatial
+    world, joints = session.world, session.sim.model.moves_joints
     for group in world.groups:
-        known = output_names(group.robot, spatial)
+        known = output_names(group.robot, joints)
         yield from known
         yield from (f"{group.name}.{name}" for name in known)
         number = args[0].removeprefix(f"{group.name}.").partition(".")[0]

@@ -29,5 +29,4 @@ def drive(simulation: Simulation, *speeds: Any) -> None:
 
 def touches(simulation: Simulation) -> Any:
     """The contacts (n, 7) of the last step of the first world."""
-    scratch = simulation.state.scratch
-    return scratch.touches[0, :scratch.touching[0]]
+    return simulation.engine.contacts(simulation.model, simulation.state)

@@ -29,7 +29,7 @@ def pull(seed: int) -> tuple[Floats, Floats, int]:
     for _ in range(round(simulation.world.seconds / simulation.world.dt)):
         simulation.step()
         force = np.maximum(force, state.grips[0, :, Grip.FORCE])
-        lost += sum(event.kind == "lost" for event in state.scratch.events)
+        lost += sum(event.kind == "lost" for event in simulation.engine.events(simulation.model, state))
     return np.asarray(np.linalg.norm(state.bodies[0, loads, :2] - start, axis=1), np.float64), force, lost
 
 
@@ -55,7 +55,7 @@ def cross(task: tuple[int, float]) -> tuple[Floats, list[int], float, int]:
         simulation.step()
         track.append(simulation.state.bodies[0, simulation.model.chassis, :3].copy())
         force = max(force, float(simulation.state.grips[0, :, Grip.FORCE].max()))
-        lost += sum(event.kind == "lost" for event in simulation.state.scratch.events)
+        lost += sum(event.kind == "lost" for event in simulation.engine.events(simulation.model, simulation.state))
     return np.array(track), list(range(world.slices[0].start, world.slices[0].stop)), force, lost
 
 

@@ -37,7 +37,7 @@ def drive(simulation: Simulation, wheels: Any, seconds: float) -> list[str]:
     said: list[str] = []
     for _ in range(round(seconds / DT)):
         simulation.step({"r": speeds})
-        said += [f"{event.time:.1f} s: {event.text}" for event in simulation.state.scratch.events]
+        said += [f"{event.time:.1f} s: {event.text}" for event in simulation.engine.events(simulation.model, simulation.state)]
     return said
 
 

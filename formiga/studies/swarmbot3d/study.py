@@ -14,7 +14,7 @@ import numpy as np
 
 from formiga.studies import harness
 from formiga.studies.harness import Pool, Row
-from formiga.studies.swarmbot3d import chains, desk, robot, sensing, speed, swarm
+from formiga.studies.swarmbot3d import chains, laboratory, robot, sensing, speed, swarm
 
 FULL, HOUR = 20, 3600.0
 QUICK = {"avoidance": 2, "phototaxis": 1, "assembly": 1, "terrain": 1, "champion": 1, "chains": 2}  # some 10 s on one core
@@ -48,7 +48,7 @@ class Study(harness.Study):
         yield from robot.gripping()
         yield from robot.lifting()
         yield from swarm.terrain(workers, seeds["terrain"])
-        yield from desk.without_code()
+        yield from laboratory.without_code()
         yield from chains.pulling(workers, seeds["chains"])
         found, self.tracks = chains.trough(workers, seeds["chains"], full)
         yield from found

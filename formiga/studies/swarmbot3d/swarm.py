@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -248,7 +249,8 @@ def stability(seconds: float, robots: int = 32) -> Iterator[Row]:
     world = replace(world, groups=(replace(world.groups[0], sensors=(), controller=None),))
     terrain = next(thing for thing in world.things if isinstance(thing, Terrain))
     simulation, draw = Simulation(world), np.random.default_rng(7)
-    state, mj = simulation.state, simulation.model.mj
+    model: Any = simulation.model  # of the spatial engine
+    state, mj = simulation.state, model.mj
     finite, low, energy, grips, lost = True, np.inf, 0.0, 0, 0
     product = np.empty(mj.nv)
     steps = round(seconds / world.dt)
@@ -258,7 +260,7 @@ def stability(seconds: float, robots: int = 32) -> Iterator[Row]:
             wheels = draw.uniform(-TOP, TOP, (1, robots, 2))
             state.joint_command[:, :, GRIP] = draw.random((1, robots)) < 0.5
         simulation.step({"swarm": wheels})
-        events = state.scratch.events
+        events = simulation.engine.events(model, state)
         grips += sum(event.kind == "grip" for event in events)
         lost += sum(event.kind == "lost" for event in events)
         finite = finite and bool(np.isfinite(state.bodies).all())
@@ -283,10 +285,11 @@ def explosion() -> Iterator[Row]:
     simulation = Simulation(lab.read_world("rough", robots=2))
     for _ in range(5):
         simulation.step()
-    mj = simulation.model.mj
+    model: Any = simulation.model  # of the spatial engine
+    mj = model.mj
     simulation.state.own.integration[0, 1 + mj.nq] = 1e12  # the first speed of the first robot; time and places come before it
     simulation.step()
-    said = " ".join(event.text for event in simulation.state.scratch.events if event.kind == "explode")
+    said = " ".join(event.text for event in simulation.engine.events(model, simulation.state) if event.kind == "explode")
     yield Row("a motion that explodes ends the world and keeps its last state", True,
               bool(simulation.state.done[0] and np.isfinite(simulation.state.bodies).all()), origin=LAW)
     yield reported(f"    it says: {said or 'nothing'}", "")

@@ -249,7 +249,8 @@ def pack_trouble(side: float, robots: int, count: int, mode: str, corner: bool =
     low = SBot().radius + SBot().clearance if corner else 0.0  # in a corner they start inside the walls
     centres = rng.uniform(low, low + side * CM, (count, robots, 2))
     simulation = resolved(centres, mode, CORNER if corner else ())
-    position, reach = simulation.state.position, simulation.model.widest_safety
+    model: Any = simulation.model  # of the planar engine
+    position, reach = simulation.state.position, model.widest_safety
     apart = np.linalg.norm(position[:, :, None] - position[:, None], axis=-1) + 10.0 * np.eye(robots)
     return {"overlap": float(max(0.0, 2.0 * reach - apart.min())) / CM,
             "wall": float(max(0.0, reach - position.min())) / CM if corner else 0.0,

@@ -15,6 +15,7 @@ from __future__ import annotations
 from math import cos, sin, sqrt
 from typing import Any, NamedTuple
 
+from formiga.engine.drives import BICYCLE, LINEAR, OWN, TWO_WHEELS, followed, set_twist, turn_wheels
 from formiga.engine.planar.contact import count_crash
 from formiga.engine.planar.impulse.forces import forces, leap
 from formiga.engine.planar.impulse.impact import impacts, lean, lever, note
@@ -25,7 +26,7 @@ from formiga.kernels import kernel
 # Names of columns; one on each line would fill a page.
 # isort: off
 from formiga.engine.planar.impulse.bodies import (
-    ACC, ACTIVE, BASE, BEFORE, BEGAN, BOUNCE, BOUNCED, BOUNCES, BUSY, CONTACTS, COS, END_X, END_Y, GAP, HEADING, HIT, INNER,
+    ACC, ACTIVE, BEFORE, BEGAN, BOUNCE, BOUNCED, BOUNCES, BUSY, CONTACTS, COS, END_X, END_Y, GAP, HEADING, HIT, INNER,
     INVERSE_INERTIA, INVERSE_MASS, LOST, MARGIN, MIDDLE_X, MIDDLE_Y, NORMAL_X, NORMAL_Y, ONE, OTHER, PAIRED, PAIRS, POINTS,
     PRESSED, REACH, RESTITUTION, ROLL_X, ROLL_Y, SEEN, SHIFT_HEADING, SHIFT_X, SHIFT_Y, SIN, SPIN, STAYS, STRAYED, SUBSTEPS,
     TRAVEL, VX, VY, WALL_RESTITUTION, WAS_HEADING, WAS_X, WAS_Y, WELD, WHEELS, X, Y)
@@ -110,16 +111,26 @@ def stand_all(bodies, room):
 
 
 @kernel(inner=True, forceinline=True)
-def store(w, position, heading, velocity, wheels, movables, bodies, room):
-    """From the working memory into the state; wheels as they turn now."""
-    N, moving, fact = bodies.robots, room.moving, bodies.fact
+def store(w, position, heading, velocity, wheels, twist, movables, drives, bodies, room):
+    """From the working memory into the state; drives as they turn now, and the twist that this is."""
+    N, moving = bodies.robots, room.moving
     for b in range(moving.shape[0]):
         if b < N:
             position[w, b, 0], position[w, b, 1], heading[w, b] = moving[b, X], moving[b, Y], moving[b, HEADING]
             velocity[w, b, 0], velocity[w, b, 1], velocity[w, b, 2] = moving[b, VX], moving[b, VY], moving[b, SPIN]
-            ahead = moving[b, VX] * cos(moving[b, HEADING]) + moving[b, VY] * sin(moving[b, HEADING])
-            half = 0.5 * moving[b, SPIN] * fact[b, BASE]
-            wheels[w, b, 0], wheels[w, b, 1] = ahead - half, ahead + half
+            c, s = cos(moving[b, HEADING]), sin(moving[b, HEADING])
+            ahead = moving[b, VX] * c + moving[b, VY] * s
+            twist[w, b, 0], twist[w, b, 1] = ahead, moving[b, VY] * c - moving[b, VX] * s
+            twist[w, b, 2] = moving[b, SPIN]
+            if drives.kind[b] == TWO_WHEELS:
+                half = 0.5 * moving[b, SPIN] * drives.base[b]
+                wheels[w, b, 0], wheels[w, b, 1] = ahead - half, ahead + half
+            elif drives.kind[b] == BICYCLE:  # its steering angle was set when the step began
+                wheels[w, b, 0] = ahead
+            elif drives.kind[b] == LINEAR:
+                for k in range(drives.count[b]):
+                    wheels[w, b, k] = (drives.rims[b, k, 0] * ahead + drives.rims[b, k, 1] * twist[w, b, 1]
+                                       + drives.rims[b, k, 2] * moving[b, SPIN])
         else:
             row = movables[w, b - N]
             row[0], row[1], row[2] = moving[b, X], moving[b, Y], moving[b, HEADING]
@@ -386,10 +397,28 @@ def look_around(h, time, base, rules, w, orders, alive, shapes, near, joints, bo
     look(rules.threshold, bodies, room)
 
 
+@kernel(inner=True, forceinline=True)
+def listen(w, told, drives, wheels, twist):
+    """What the drives shall do in this step, as twists (W, N, 3), from what they are told (W, N, D).
+
+    The lags of speeds are part of the motion; a steering angle follows here. The twist of an OWN drive is there already.
+    """
+    for i in range(drives.kind.shape[0]):
+        if drives.kind[i] == BICYCLE:
+            wheels[w, i, 1] = followed(wheels[w, i, 1], told[w, i, 1], drives.share[i, 1], drives.most[i, 1])
+            told[w, i, 1] = wheels[w, i, 1]
+        elif drives.kind[i] == OWN:
+            for k in range(drives.count[i]):
+                wheels[w, i, k] = told[w, i, k]
+        set_twist(w, i, drives, told, twist)
+
+
 @kernel()
-def advance_all(rules, limit, end_at_limit, orders, wheel_radius, wheels, wheel_angle, alive, crashed, crashes, done, step,
+def advance_all(rules, limit, end_at_limit, told, drives, orders, wheels, wheel_angle, alive, crashed, crashes, done, step,
                 unresolved, position, heading, velocity, movables, joints, shapes, near, bodies, room, grid, log):
-    """One control period of every world that has not ended, driven by orders (W, N, 2); then clocks and crashes.
+    """One control period of every world that has not ended, its drives told (W, N, D); then clocks and crashes.
+
+    orders (W, N, 3): the twists that they shall have, and at the end those that they have.
 
     Only active bodies, which could meet something, go in substeps; the others wait at time `base` and leap at the end.
     """
@@ -399,8 +428,11 @@ def advance_all(rules, limit, end_at_limit, orders, wheel_radius, wheels, wheel_
     for w in range(position.shape[0]):
         if done[w]:
             for i in range(N):
-                wheels[w, i, 0] = wheels[w, i, 1] = 0.0
+                for k in range(wheels.shape[2]):
+                    wheels[w, i, k] = 0.0
+                orders[w, i, 0] = orders[w, i, 1] = orders[w, i, 2] = 0.0
             continue
+        listen(w, told, drives, wheels, orders)
         load(w, position, heading, velocity, movables, bodies, room)
         log.count[w] = 0
         time, base, substeps, deepest = 0.0, 0.0, 0, 0.0
@@ -462,14 +494,13 @@ def advance_all(rules, limit, end_at_limit, orders, wheel_radius, wheels, wheel_
                 note(w, point[k, MIDDLE_X], point[k, MIDDLE_Y], point[k, NORMAL_X], point[k, NORMAL_Y], j, contact[k, ONE],
                      contact[k, OTHER], log)
         count[SUBSTEPS] = substeps
-        store(w, position, heading, velocity, wheels, movables, bodies, room)
+        store(w, position, heading, velocity, wheels, orders, movables, drives, bodies, room)
         gap = -1.0 if lost > 0 else deepest
         unresolved[w] += gap < -1e-4
         step[w] += 1
         living = 0
         for i in range(N):
-            for side in range(2):
-                wheel_angle[w, i, side] += wheels[w, i, side] * rules.dt / wheel_radius[i]
+            turn_wheels(w, i, drives, wheels, rules.dt, wheel_angle)
             count_crash(w, i, mark[i, HIT] != 0, limit, end_at_limit, alive, crashed, crashes, done)
             living += alive[w, i]
         if living == 0 and limit > 0 and N > 0:

@@ -6,8 +6,8 @@ from math import cos, sin, sqrt
 
 import numpy as np
 
+from formiga.engine.above.beams import start_within
 from formiga.engine.fixed import near_cell
-from formiga.engine.planar.beams import start_within
 from formiga.engine.planar.impulse.advance import load, stand
 from formiga.engine.planar.impulse.bodies import COS, HEADING, REACH, SIN, X, Y
 from formiga.engine.planar.impulse.parts import CX, CY, NX, NY

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from math import cos, exp, hypot, sin
+from math import cos, exp, hypot, inf, sin
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from formiga.engine.above.cells import Cells, make
+from formiga.engine.above.outline import Corner, convex_parts, inertia, tidy
 from formiga.engine.fixed import Fixed
-from formiga.engine.planar.cells import Cells, make
-from formiga.engine.planar.impulse.outline import Corner, convex_parts, inertia, tidy
 from formiga.engine.planar.impulse.parts import Corners
 from formiga.errors import WorldError, suggest
+from formiga.world.drives import Omni
 from formiga.world.elements import of, where
 from formiga.world.model import World
-from formiga.world.movables import GRAVITY, JOINTS, Ball, Pin
+from formiga.world.movables import GRAVITY, JOINTS, MOVABLES, Ball, Pin
 
-WHEELS, SLIDING, BALL, SLAB = 0, 1, 2, 3   # how a body stands on the floor
+WHEELS, SLIDING, BALL, SLAB, OMNI = 0, 1, 2, 3, 4   # how a body stands on the floor
 PIN, WELD = 1.0, 2.0
 NODES = (0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5)  # of Gauss and Legendre's rule with three points, in [0, 1]
 ROLLS = 1.4                                # (m + J/R^2)/m of a solid ball, J = 2/5 m R^2 [Klancar et al. 2003, eq. 5]
@@ -30,7 +31,7 @@ class Bodies(NamedTuple):
 
     robots: int
     widest: float          # m, the largest reach
-    kind: Any              # (B,) WHEELS, SLIDING, BALL or SLAB
+    kind: Any              # (B,) WHEELS, SLIDING, BALL, SLAB or OMNI
     fact: Any              # (B, FACTS) see the columns below
     first_part: Any        # (B + 1,)
     first: Any             # (P + 1,) first corner of each part
@@ -44,11 +45,10 @@ REACH = 2              # m, radius of the circle around it
 INNER = 3              # m, radius of the largest circle around its centre inside it; of a thin part, what it has
 RESTITUTION, WALL_RESTITUTION = 4, 5
 FELT = 6               # 1 if others feel its impacts, else 0
-BASE = 7               # m between the wheels
-LAG = 8                # s, of the motors
-KEPT = 9               # 9 to 13: exp(-t / lag) for t = substep, dt, and the times in dt at which `leap` looks
-FLOOR = 14             # 14 to 18: see `floor_of`
-FACTS = 19
+LAG = 7                # s, of the motors
+KEPT = 8               # 8 to 12: exp(-t / lag) for t = substep, dt, and the times in dt at which `leap` looks
+FLOOR = 13             # 13 to 17: see `floor_of`
+FACTS = 18
 
 
 class Room(NamedTuple):
@@ -133,8 +133,7 @@ def bodies(world: World) -> Bodies:
 
     fact = np.zeros((len(things), FACTS))
     for name, at in (("inverse_mass", INVERSE_MASS), ("inverse_inertia", INVERSE_INERTIA), ("reach", REACH), ("inner", INNER),
-                     ("restitution", RESTITUTION), ("wall_restitution", WALL_RESTITUTION), ("felt", FELT), ("base", BASE),
-                     ("lag", LAG)):
+                     ("restitution", RESTITUTION), ("wall_restitution", WALL_RESTITUTION), ("felt", FELT), ("lag", LAG)):
         fact[:, at] = [row[name] for row, _ in built]
     fact[:, KEPT:FLOOR] = np.reshape([row["kept"] for row, _ in built], (-1, 5))
     fact[:, FLOOR:FACTS] = np.reshape([row["floor"] for row, _ in built], (-1, 5))
@@ -184,7 +183,7 @@ def _body(thing: Any, place: str, substep: float, dt: float) -> tuple[dict[str, 
     row = {
         "kind": _kind(thing), "inverse_mass": 1.0 / thing.mass, "inverse_inertia": 1.0 / moment, "reach": reach, "inner": inner,
         "restitution": getattr(thing, "restitution", 0.0), "wall_restitution": getattr(thing, "wall_restitution", 0.0),
-        "felt": getattr(thing, "felt", True), "base": getattr(thing, "wheel_base", 1.0), "lag": lag,
+        "felt": getattr(thing, "felt", True), "lag": lag,
         "kept": [exp(-t / lag) if lag > 0.0 else 0.0 for t in (substep, dt, *(node * dt for node in NODES))],
         "floor": floor_of(thing, moment)}
     return row, parts
@@ -193,9 +192,9 @@ def _body(thing: Any, place: str, substep: float, dt: float) -> tuple[dict[str, 
 def _kind(thing: Any) -> int:
     if isinstance(thing, Ball):
         return BALL
-    if hasattr(thing, "wheel_base"):
-        return SLIDING if getattr(thing, "tyres", "") == "sliding" else WHEELS
-    return SLAB
+    if isinstance(thing, MOVABLES) or thing.drive is None:
+        return SLAB
+    return OMNI if thing.drive.holonomic else SLIDING if thing.tyres == "sliding" else WHEELS
 
 
 def floor_of(thing: Any, moment: float) -> list[float]:
@@ -204,6 +203,7 @@ def floor_of(thing: Any, moment: float) -> list[float]:
     BALL: F_c/(1.4 m), f_v/(1.4 m), k, whether each axis has its own law, mu g while it slides.
     SLAB: mu g, and the deceleration of a spin, with the friction of a disc of the same mean radius.
     SLIDING: mu g of the tyres.
+    OMNI: mu g of all wheels, and the angular acceleration that they give at their distance; infinite without friction.
     """
     if isinstance(thing, Ball):
         return [thing.rolling * GRAVITY / ROLLS, thing.viscous / (ROLLS * thing.mass), thing.slow, thing.law == "per_axis",
@@ -212,7 +212,11 @@ def floor_of(thing: Any, moment: float) -> list[float]:
         grip = thing.friction * GRAVITY
         mean = (2.0 * moment / thing.mass) ** 0.5
         return [grip, grip * thing.mass * 2.0 / 3.0 * mean / moment, 0.0, 0.0, 0.0]
-    return [getattr(thing, "tyre_friction", 0.0) * GRAVITY, 0.0, 0.0, 0.0, 0.0]
+    if _kind(thing) == OMNI:
+        grip = thing.tyre_friction * GRAVITY if thing.tyre_friction > 0.0 else inf
+        distance = thing.drive.distance if isinstance(thing.drive, Omni) else thing.radius
+        return [grip, grip * thing.mass * distance / moment, 0.0, 0.0, 0.0]
+    return [thing.tyre_friction * GRAVITY, 0.0, 0.0, 0.0, 0.0]
 
 
 def with_normals(corners: list[Corner]) -> list[tuple[float, float, float, float]]:

@@ -10,7 +10,7 @@ from formiga.kernels import kernel
 # Names of columns; one on each line would fill a page.
 # isort: off
 from formiga.engine.planar.impulse.bodies import (
-    BALL, BASE, COS, FLOOR, HEADING, KEPT, LAG, NODES, ROLL_X, ROLL_Y, SHIFT_HEADING, SHIFT_X, SHIFT_Y, SIN, SLAB, SLIDING,
+    BALL, COS, FLOOR, HEADING, KEPT, LAG, NODES, OMNI, ROLL_X, ROLL_Y, SHIFT_HEADING, SHIFT_X, SHIFT_Y, SIN, SLAB, SLIDING,
     SPIN, VX, VY, WHEELS, X, Y)
 # isort: on
 
@@ -70,8 +70,8 @@ def roll(b, h, fact, moving):
 
 
 @kernel(inner=True, forceinline=True)
-def drive(b, h, usual, left, right, slides, fact, moving):
-    """Two wheels with first-order motors. Forward speed and spin follow the wheels' orders:
+def drive(b, h, usual, wanted, turn, slides, fact, moving):
+    """Wheels with first-order motors that cannot go aside. Speed ahead and spin follow what their orders would give:
 
         d omega/dt = (u - omega)/T, so omega(h) = u + (omega - u) exp(-h/T)          [Klancar et al. 2003, eq. 2]
     If it slides on its tyres, what is left of a sideways speed is braked by mu g.
@@ -82,7 +82,6 @@ def drive(b, h, usual, left, right, slides, fact, moving):
         kept = exp(-h / lag)
     mean = (1.0 - kept) * lag / h
     ahead, spin = moving[b, VX] * c + moving[b, VY] * s, moving[b, SPIN]
-    wanted, turn = 0.5 * (left + right), (right - left) / fact[b, BASE]
     way, angle = (wanted + (ahead - wanted) * mean) * h, (turn + (spin - turn) * mean) * h
     ahead, spin = wanted + (ahead - wanted) * kept, turn + (spin - turn) * kept
     half = 0.5 * angle
@@ -98,6 +97,40 @@ def drive(b, h, usual, left, right, slides, fact, moving):
         moving[b, VX], moving[b, VY], moving[b, SPIN] = ahead * c - later * s, ahead * s + later * c, spin
     else:
         moving[b, VX], moving[b, VY], moving[b, SPIN] = ahead * c, ahead * s, spin
+
+
+@kernel(inner=True, forceinline=True)
+def roam(b, h, usual, vx, vy, turn, fact, moving):
+    """Wheels that go any way: all three speeds in the body's frame follow the twist that was ordered, as in `drive`.
+
+    What changes the velocity is the friction of the wheels: by at most mu g, and the spin by at most mu g m d/I.
+    """
+    c, s = moving[b, COS], moving[b, SIN]
+    lag, kept = fact[b, LAG], fact[b, KEPT]
+    if h != usual and lag > 0.0:
+        kept = exp(-h / lag)
+    mean = (1.0 - kept) * lag / h
+    was_x, was_y, spin = moving[b, VX], moving[b, VY], moving[b, SPIN]
+    ahead, aside = was_x * c + was_y * s, was_y * c - was_x * s
+    way, across, angle = (vx + (ahead - vx) * mean) * h, (vy + (aside - vy) * mean) * h, (turn + (spin - turn) * mean) * h
+    ahead, aside, later = vx + (ahead - vx) * kept, vy + (aside - vy) * kept, turn + (spin - turn) * kept
+    if abs(later - spin) > fact[b, FLOOR + 1] * h:
+        later = spin + (fact[b, FLOOR + 1] * h if later > spin else -fact[b, FLOOR + 1] * h)
+        angle = 0.5 * (spin + later) * h
+    half = 0.5 * angle
+    sh, ch = sin(half), cos(half)
+    stretch = (sh + TINY) / (half + TINY)
+    mc, ms = c * ch - s * sh, s * ch + c * sh          # heading in the middle of the way, and at its end
+    ec, es = mc * ch - ms * sh, ms * ch + mc * sh
+    dx, dy = stretch * (way * mc - across * ms), stretch * (way * ms + across * mc)
+    ex, ey = ahead * ec - aside * es, ahead * es + aside * ec
+    change = sqrt((ex - was_x) ** 2 + (ey - was_y) ** 2)
+    if change > fact[b, FLOOR] * h:                    # the wheels slip
+        share = fact[b, FLOOR] * h / change
+        ex, ey = was_x + share * (ex - was_x), was_y + share * (ey - was_y)
+        dx, dy = 0.5 * (was_x + ex) * h, 0.5 * (was_y + ey) * h
+    moving[b, SHIFT_X], moving[b, SHIFT_Y], moving[b, SHIFT_HEADING] = dx, dy, angle
+    moving[b, VX], moving[b, VY], moving[b, SPIN] = ex, ey, later
 
 
 @kernel(inner=True, forceinline=True)
@@ -125,13 +158,16 @@ def slide(b, h, fact, moving):
 
 @kernel(inner=True, forceinline=True)
 def forces(b, h, usual, w, orders, alive, kind, fact, moving):
-    """Motors and floor, for one body: its speed after h, and its way until then, if it meets nothing."""
+    """Motors and floor, for one body: its speed after h, and its way until then, if it meets nothing. orders (W, N, 3): twists."""
     if kind[b] == BALL:
         roll(b, h, fact, moving)
     elif kind[b] == SLAB:
         slide(b, h, fact, moving)
+    elif kind[b] == OMNI:
+        on = 1.0 if alive[w, b] else 0.0
+        roam(b, h, usual, on * orders[w, b, 0], on * orders[w, b, 1], on * orders[w, b, 2], fact, moving)
     elif alive[w, b]:
-        drive(b, h, usual, orders[w, b, 0], orders[w, b, 1], kind[b] == SLIDING, fact, moving)
+        drive(b, h, usual, orders[w, b, 0], orders[w, b, 2], kind[b] == SLIDING, fact, moving)
     else:
         drive(b, h, usual, 0.0, 0.0, kind[b] == SLIDING, fact, moving)
 
@@ -145,7 +181,7 @@ def leap(b, h, rules, w, orders, alive, kind, fact, moving):
     """
     if h <= 0.0:
         return
-    if kind[b] == SLIDING:
+    if kind[b] == SLIDING or kind[b] == OMNI:
         while h > 1e-12:
             part = min(h, rules.substep)
             moving[b, COS], moving[b, SIN] = cos(moving[b, HEADING]), sin(moving[b, HEADING])
@@ -162,11 +198,10 @@ def leap(b, h, rules, w, orders, alive, kind, fact, moving):
                 moving[b, X + k] += moving[b, SHIFT_X + k]
             h -= part
         return
-    left, right = (orders[w, b, 0], orders[w, b, 1]) if alive[w, b] else (0.0, 0.0)
+    wanted, turn = (orders[w, b, 0], orders[w, b, 2]) if alive[w, b] else (0.0, 0.0)
     lag, heading, spin = fact[b, LAG], moving[b, HEADING], moving[b, SPIN]
     c, s = cos(heading), sin(heading)
     ahead = moving[b, VX] * c + moving[b, VY] * s
-    wanted, turn = 0.5 * (left + right), (right - left) / fact[b, BASE]
     whole = h == rules.dt
     x = y = 0.0
     for k in range(3):

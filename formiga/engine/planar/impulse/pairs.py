@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import sqrt
 
+from formiga.engine.above.cells import around, fill_world
 from formiga.engine.fixed import near_cell
-from formiga.engine.planar.cells import around, fill_world
 from formiga.engine.planar.impulse.parts import CX, CY, NX, NY
 from formiga.geometry import nearest_on_segment
 from formiga.kernels import kernel
@@ -126,7 +126,7 @@ def near_ones(w, time, rules, orders, alive, shapes, near, joints, bodies, room,
     for b in range(B):
         fast = sqrt(moving[b, VX] ** 2 + moving[b, VY] ** 2)
         if b < bodies.robots and alive[w, b]:
-            fast = max(fast, 0.5 * abs(orders[w, b, 0] + orders[w, b, 1]))
+            fast = max(fast, abs(orders[w, b, 0]) + abs(orders[w, b, 1]))
         moving[b, MARGIN] = 1.001 * fast * (rules.dt - time) + 2.0 * rules.threshold
     for b in range(B):
         mark[b, HURRIES] = moving[b, MARGIN] > rules.margin

@@ -11,7 +11,7 @@ from math import cos, sin, sqrt, tanh
 
 import numpy as np
 
-from formiga.engine.planar.cells import around, fill_world
+from formiga.engine.above.cells import around, fill_world
 from formiga.geometry import crossing, lattice_index
 from formiga.kernels import kernel
 from formiga.noise import either, stream

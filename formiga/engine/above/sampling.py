@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from formiga.engine.planar.cells import around, fill_world
+from formiga.engine.above.cells import around, fill_world
 from formiga.geometry import lattice_index, nearest_on_segment
 from formiga.kernels import kernel
 from formiga.state import Floats

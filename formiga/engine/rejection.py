@@ -1,4 +1,4 @@
-"""Put discs where there is room: throw darts until one sticks. For robots that start, and for scattered obstacles."""
+"""Rejection sampling: discs at random places that are free. For robots at the start, and for scattered obstacles."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from formiga.geometry import lattice_index
 from formiga.kernels import kernel
 from formiga.noise import stream, unit
 
-TRIES = 2000       # darts for one disc before we say that it does not fit
+TRIES = 2000       # samples for one disc, after which it does not fit
 
 
 @kernel(allocates=True)
-def throw(keys, channel, first, last, standing, radius, safety, gap, reach, region, shapes, outlines, near, position):
-    """Throw darts for discs first..last of every world; position (W, N, 2) already holds those that are `standing` (N,).
+def place_discs(keys, channel, first, last, standing, radius, safety, gap, reach, region, shapes, outlines, near, position):
+    """Sample places of discs first..last of every world; position (W, N, 2) already holds those that are `standing` (N,).
 
     With reach > 0 each disc lands next to an earlier one: rim to rim more than `gap` from all, less than `reach` from it.
     Otherwise anywhere in the region, with `gap` between collision circles. Returns (world that failed or -1, discs placed).
@@ -26,7 +26,7 @@ def throw(keys, channel, first, last, standing, radius, safety, gap, reach, regi
     widest = 0.0
     for i in range(N):
         widest = max(widest, safety[i])
-    side = 2.0 * widest + gap  # nobody further away can be in the way
+    side = 2.0 * widest + gap  # a disc further away cannot overlap
     columns, rows = max(1, min(2048, int(width / side))), max(1, min(2048, int(depth / side)))
     head = np.empty(columns * rows, np.int64)  # linked lists of the discs in each cell
     after = np.empty(N, np.int64)
@@ -41,7 +41,7 @@ def throw(keys, channel, first, last, standing, radius, safety, gap, reach, regi
             start = stream(keys[w], i, 0, channel)
             found = False
             for k in range(TRIES):
-                if reach > 0.0 and i > first:  # next to somebody
+                if reach > 0.0 and i > first:  # next to an earlier one
                     j = first + int(unit(start, 3 * k) * (i - first))
                     distance = radius[i] + radius[j] + gap + unit(start, 3 * k + 1) * (reach - gap)
                     bearing = 2.0 * pi * unit(start, 3 * k + 2)

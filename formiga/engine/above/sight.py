@@ -9,8 +9,8 @@ from math import atan2, cos, pi, sin, sqrt
 
 import numpy as np
 
-from formiga.engine.planar.cells import around, fill_world
-from formiga.engine.planar.light import sees
+from formiga.engine.above.cells import around, fill_world
+from formiga.engine.above.light import sees
 from formiga.kernels import kernel
 
 LED_HEIGHT = 0.6  # of the robot's height; where the s-bot's ring of LEDs sits is not published

@@ -1,4 +1,4 @@
-"""A session to work on, and what it said."""
+"""A session under test, and what it said."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from formiga.session import Session
 
 
-class Desk:
-    """A session and what it said since somebody last asked."""
+class Workspace:
+    """A session and what it said since it was last asked."""
 
     def __init__(self, given, **settings):
         self.said: list[tuple[str, str]] = []
-        self.session = Session(given, hear=lambda kind, text, who: self.said.append((kind, text)), own_settings=False,
+        self.session = Session(given, hear=lambda kind, text, window: self.said.append((kind, text)), own_settings=False,
                                **settings)
 
     def run(self, text: str) -> str:
@@ -45,11 +45,11 @@ class Desk:
                                                                   "movables")}
         console = session.console
         return arrays | {
-            "sim": session.sim, "world": session.world, "seed": session.seed, "drives": dict(session.drives),
-            "outs": dict(session.outs),
+            "sim": session.sim, "world": session.world, "seed": session.seed, "drives": dict(session.manual.drives),
+            "outs": dict(session.manual.joints),
             "speed": session.speed, "playing": session.playing, "ended": session.ended, "touched": session.touched,
             "selected": session.selected, "overlays": set(session.overlays), "version": session.version,
-            "undo": len(session._undo), "recorder": session.recorder, "replay": session.replay,
+            "undo": len(session.changes), "recorder": session.recorder, "replay": session.replay,
             "aliases": dict(console.aliases), "binds": dict(console.binds), "variables": dict(console.variables),
             "tasks": list(console.tasks)}
 

@@ -10,8 +10,8 @@ from math import cos, sin, sqrt
 
 import numpy as np
 
+from formiga.engine.above.cells import around, fill_world
 from formiga.engine.fixed import near_cell, within
-from formiga.engine.planar.cells import around, fill_world
 from formiga.geometry import lattice_index, nearest_on_segment
 from formiga.kernels import kernel
 

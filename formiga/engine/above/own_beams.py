@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import cos, sin
 
-from formiga.engine.planar.beams import cast_world
-from formiga.engine.planar.cells import fill_world
+from formiga.engine.above.beams import cast_world
+from formiga.engine.above.cells import fill_world
 from formiga.engine.planar.impulse.beams import cast_bodies
 from formiga.kernels import kernel
 

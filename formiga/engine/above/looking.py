@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from formiga.engine.above.own_beams import cast_own, cast_own_bodies
+from formiga.engine.above.sampling import Samples, sample_all, samples
+from formiga.engine.above.shadow import BINS, BLOCK, shadow_all, watch
+from formiga.engine.above.sight import look_all
 from formiga.engine.beams import Beams
-from formiga.engine.planar.own_beams import cast_own, cast_own_bodies
-from formiga.engine.planar.sampling import Samples, sample_all, samples
-from formiga.engine.planar.shadow import BINS, BLOCK, shadow_all, watch
-from formiga.engine.planar.sight import look_all
 from formiga.state import Floats, State
 from formiga.world.model import Lamp
 from formiga.world.movables import Block

@@ -90,7 +90,7 @@ def round_trip(folder: Path) -> Iterator[Row]:
         for run in runs:
             for _ in range(30):
                 run.step()
-        same = all(np.array_equal(*(run.state.arrays()[part] for run in runs)) for part in SAME)
+        same = all(np.array_equal(runs[0].state.arrays()[part], runs[1].state.arrays()[part]) for part in SAME)
         yield Row(f"{name}: exported and imported, the same trajectory", True, same, origin=LAW)
 
 
@@ -98,7 +98,7 @@ def console(folder: Path) -> Iterator[Row]:
     """bind, alias, exec; switches while it runs."""
     said: list[str] = []
     (folder / "more.fsh").write_text("alias dark 'disable west; disable east; echo all dark'\nbind k dark\n")
-    session = Session(lab.read_world("phototaxis3d"), own_settings=False, hear=lambda kind, text, who: said.append(text))
+    session = Session(lab.read_world("phototaxis3d"), own_settings=False, hear=lambda kind, text, window: said.append(text))
     session.console.run(f"exec '{folder / 'more.fsh'}'")
     session.step()
     before = session.sim.readings["swarm"]["light"].max()

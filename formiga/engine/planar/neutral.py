@@ -1,0 +1,49 @@
+"""What the promise of an engine asks for and a plane does not have: no events, no forces, no grips, no images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formiga.engine.events import Event
+from formiga.errors import WorldError
+from formiga.state import Floats, State
+
+
+def put_down(model: Any, state: State) -> None:
+    """Nothing: a step goes on from positions and headings alone."""
+
+
+def as_it_stands(model: Any, state: State) -> dict[int, dict[str, Any] | None]:
+    """Nothing: the state has all that moves."""
+    return {}
+
+
+def events(model: Any, state: State) -> list[Event]:
+    """None."""
+    return []
+
+
+def forces(model: Any, state: State) -> Floats:
+    """None (0, 7): there are no grips, and couplings do not say what they hold with."""
+    return np.zeros((0, 7))
+
+
+def holding(model: Any, state: State) -> NDArray[Any]:
+    """No grips (0, 2)."""
+    return np.zeros((0, 2), np.int64)
+
+
+def inspect(model: Any, state: State, robot: int) -> dict[str, Any]:
+    """Nothing beside what a robot has in the plane."""
+    return {}
+
+
+def paint(model: Any, state: State, width: int, height: int, field: float, eye: float, robots: slice) -> Any:
+    """Refused."""
+    raise WorldError("the planar engine renders no images; choose engine=\"spatial\".")
+
+
+__all__ = ["as_it_stands", "events", "forces", "holding", "inspect", "paint", "put_down"]
