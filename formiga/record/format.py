@@ -248,7 +248,7 @@ def _contents(path: str) -> bytes:
             data = stream.read(LARGEST_FILE + 1)
     except (OSError, ValueError) as wrong:
         raise RecordingError(f"{path}: the world names it, but it cannot be read for the recording "
-                             f"({getattr(wrong, 'strerror', None) or wrong}).") from wrong
+                             f"({(wrong.strerror if isinstance(wrong, OSError) else None) or wrong}).") from wrong
     if len(data) > LARGEST_FILE:
         raise RecordingError(f"{path}: larger than {LARGEST_FILE >> 20} MB; a recording does not take it.")
     return data

@@ -40,6 +40,9 @@ class Recorder:
     Steps and time count from where the recording starts, which may be in the middle of a run; any thread may do all this.
     """
 
+    _file: Any = None    # the hidden file beside `path`, and its writer; None before the start
+    _writer: Any = None
+
     def __init__(self, path: str | os.PathLike[str], world: World, seed: int = 0, worlds: int = 1,
                  engine_name: str | None = None, every: int = 1) -> None:
         if every < 1:
@@ -208,16 +211,16 @@ class Recorder:
 
     def _abandon(self) -> None:
         """Leave nothing behind."""
-        if hasattr(self, "_writer"):
+        if self._writer is not None:
             self._writer.is_open = False  # or it would try to write again when it is collected
-        if hasattr(self, "_file"):
+        if self._file is not None:
             with suppress(OSError, ValueError):
                 self._file.close()
             with suppress(OSError):
                 self._beside.unlink(missing_ok=True)
 
     def _error(self, wrong: Exception) -> RecordingError:
-        return RecordingError(f"{self.path}: cannot be written ({getattr(wrong, 'strerror', None) or wrong}).")
+        return RecordingError(f"{self.path}: cannot be written ({(wrong.strerror if isinstance(wrong, OSError) else None) or wrong}).")
 
     # -- signals: what they do when nobody else has said so, but never in the middle of a write ------------------------
     def _catch_signals(self) -> None:

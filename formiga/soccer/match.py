@@ -224,7 +224,7 @@ class Match:
         """The robots that touched the ball in the last step."""
         if sim.world.engine != "planar" or sim.world.contact.model != "impulse":  # no contacts are listed there
             return self.statistics.near(ball, position)
-        return self.pieces.touching(sim.state)
+        return self.pieces.touching(sim.engine.contacts(sim.model, sim.state))
 
     def _place(self, state: State) -> None:
         """Everything to its place after a call."""

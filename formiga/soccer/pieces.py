@@ -63,9 +63,9 @@ class Pieces:
         robots = np.concatenate([state.position[0, rows], state.heading[0, rows, None], state.velocity[0, rows]], axis=1)
         return robots.reshape(2, self.players, 6)
 
-    def touching(self, state: State) -> set[int]:
-        """The robots (0 to 2 P - 1) that touched the ball in the last step, by the contacts of the planar engine."""
-        bodies = state.scratch.touches[0, :int(state.scratch.touching[0]), 5:7].astype(np.int64).tolist()
+    def touching(self, contacts: Floats) -> set[int]:
+        """The robots (0 to 2 P - 1) that touched the ball; contacts (K, 7): of the last step, as engines list them."""
+        bodies = contacts[:, 5:7].astype(np.int64).tolist()
         ball = self._ball_body
         return {self._number[other] for pair in bodies if ball in pair
                 for other in pair if other != ball and other in self._number}

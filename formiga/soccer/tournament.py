@@ -315,8 +315,10 @@ def _read(file: Path) -> Any:
         if file.stat().st_size > LARGEST:
             raise TournamentError(f"{file}: too large for what it should be.")
         return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as wrong:
-        raise TournamentError(f"{file}: cannot be read ({getattr(wrong, 'strerror', None) or wrong}).") from wrong
+    except OSError as wrong:
+        raise TournamentError(f"{file}: cannot be read ({wrong.strerror or wrong}).") from wrong
+    except (ValueError, RecursionError) as wrong:
+        raise TournamentError(f"{file}: cannot be read ({wrong}).") from wrong
 
 
 def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:

@@ -102,7 +102,7 @@ def test_without_shapely_the_row_says_so_and_the_rest_stays(monkeypatch):
 def test_circles_and_polygons_differ_where_the_paper_says_so():
     """Row 2 of figure 7 is what the paper is about; the numbers are ours."""
     new, old, _ = fig7.MODELS
-    offset = fig7.SCENES[1]
+    offset = fig7.ENCOUNTERS[1]
     assert (np.abs(fig7.turned(fig7.track(offset, new))) > 10.0).all()
     assert np.abs(fig7.turned(fig7.track(offset, old))).max() < 1e-9
     apart = np.linalg.norm(fig7.track(offset, new)[-1, :, :2] - fig7.track(offset, old)[-1, :, :2], axis=-1)
