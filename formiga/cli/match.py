@@ -306,7 +306,7 @@ class Progress:
             self._bar.stop()
 
 
-# -- the result, for people ---------------------------------------------------------------------------------------------
+# -- the result in words ---------------------------------------------------------------------------------------------
 def show(result: dict[str, Any]) -> None:
     """Score, statistics, what was called, what went wrong, how fast it went."""
     from rich.box import SIMPLE_HEAD

@@ -120,7 +120,7 @@ def _scripted(document: Document, script: str, seconds: float | None, seed: int,
 
 def summarise(run: Run, worlds: int, engine: str | None, asked: float,
               picture: str | None = None) -> dict[str, Any]:
-    """What the summary says, for JSON and for people."""
+    """What the summary says, for JSON and in words."""
     return {
         "world": run.world.name, "seed": run.seed, "worlds": worlds, "robots": run.world.robots,
         "engine": engine or run.world.engine, "asked_seconds": asked, "interrupted": run.interrupted, **run.metrics,

@@ -1,4 +1,4 @@
-"""Who won, and how good is it really: the best of the last generations, on starts that nobody has seen."""
+"""The champion: the best genotype of the last generations, measured on starts that evolution never used."""
 
 from __future__ import annotations
 

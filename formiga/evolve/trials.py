@@ -15,8 +15,8 @@ from formiga.rollout import lacking, rollout
 from formiga.world.model import World
 from formiga.world.own import own_mistakes, pack, unpack
 
-TASKS = 4            # for each worker, so that nobody waits long for the slowest
-CLUSTER_TASKS = 32   # where nobody knows how many workers there are
+TASKS = 4            # for each worker, so that none waits long for the slowest
+CLUSTER_TASKS = 32   # where the number of workers is unknown
 
 
 @dataclass(frozen=True)

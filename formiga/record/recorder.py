@@ -220,7 +220,8 @@ class Recorder:
                 self._beside.unlink(missing_ok=True)
 
     def _error(self, wrong: Exception) -> RecordingError:
-        return RecordingError(f"{self.path}: cannot be written ({(wrong.strerror if isinstance(wrong, OSError) else None) or wrong}).")
+        why = (wrong.strerror if isinstance(wrong, OSError) else None) or wrong
+        return RecordingError(f"{self.path}: cannot be written ({why}).")
 
     # -- signals: what they do when nobody else has said so, but never in the middle of a write ------------------------
     def _catch_signals(self) -> None:

@@ -93,7 +93,7 @@ class NetworkBridge:
         if silent and not self._told:
             where = written(self.hub.commands)
             lines.append(f"no commands for {SILENCE:g} s; the last ones hold." if self._packets else
-                         f"nobody sends commands for {NAMES[self.colour]} to {where} yet.")
+                         f"no program sends commands for {NAMES[self.colour]} to {where} yet.")
             self._told = "commands arrive again." if self._packets else "commands arrive."
         elif self._told and not silent:
             lines.append(self._told)

@@ -1,7 +1,7 @@
-"""Who really stands where after a call: as the teams wish, if that is allowed; and nobody in anybody.
+"""The places after a call: as the teams wish, if that is allowed and no two bodies overlap.
 
-A wish is refused with a reason, which the referee's log keeps. Robots that are refused, or about which nobody said anything,
-go to their default places; if somebody stands there by then, to the nearest place that is free and allowed.
+A wish is refused with a reason, which the referee's log keeps. Robots that are refused, or for which there is no wish, go
+to their default places; if one stands there by then, to the nearest place that is free and allowed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from formiga.world.field import Field
 GAP = 1.0 * MM      # that is left between bodies
 STEP = 2.0 * CM     # between places that are tried
 FAR = 4.0           # m; nothing on a field is further away
-ON_A_LINE = 1.0e-9  # m: who stands on a line is on the right side of it
+ON_A_LINE = 1.0e-9  # m: a body on a line is on the right side of it
 
 
 class Shape(NamedTuple):

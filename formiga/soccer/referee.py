@@ -38,8 +38,8 @@ class Rules:
     placing: float = 1.0           # s from a call until everything is put in its place
     hurry: bool = True             # earlier, as soon as both teams have said where they want to stand
     standing: float = 1.0          # s from there until the game is on
-    hand: float = 0.0              # m by which the one who puts things in their places is off, at most
-    calls: bool = True             # False: nothing is called, goals are counted: somebody else is the referee
+    hand: float = 0.0              # m by which things are put beside their places, at most
+    calls: bool = True             # False: nothing is called, goals are counted: another program is the referee
 
 
 RULES = {
@@ -70,7 +70,7 @@ class Decision(NamedTuple):
     kind: str                      # goal, kick-off, free ball, penalty, goal kick, stop, game on, half, end, remark
     call: Call | None              # None: nothing that teams are told
     why: str
-    team: int = NOBODY             # of a goal: who scored
+    team: int = NOBODY             # of a goal: the team that scored
 
 
 class Phase(Enum):
@@ -116,7 +116,7 @@ class Referee:
 
     @property
     def keepers(self) -> tuple[int, int]:
-        """The goalkeepers: who has been longest in its own goal area; at the start, robot 0. [VSSReferee]"""
+        """The goalkeepers: the robot of each team that was longest in its own goal area; at the start, robot 0. [VSSReferee]"""
         blue, yellow = (max(range(self.players), key=lambda number: (times[number], -number)) for times in self._area_time)
         return blue, yellow
 
@@ -124,7 +124,7 @@ class Referee:
         """The first kick-off; or, with rules that call nothing, the game is simply on."""
         self._time = time
         if not self.rules.calls:
-            return [self._say("game on", Foul.GAME_ON, NOBODY, "nobody referees; goals are counted")]
+            return [self._say("game on", Foul.GAME_ON, NOBODY, "no referee; goals are counted")]
         return [self._say("kick-off", Foul.KICKOFF, self._first, "the match begins")]
 
     def watch(self, now: Snapshot, ready: bool = False) -> list[Decision]:
@@ -281,7 +281,7 @@ class Referee:
 
 
 def words(call: Call) -> str:
-    """A call for people: 'blue's kick-off', 'a free ball in quadrant 2'."""
+    """A call in words: 'blue's kick-off', 'a free ball in quadrant 2'."""
     if call.foul is Foul.FREE_BALL:
         return f"a free ball in quadrant {call.quadrant}"
     name = {Foul.KICKOFF: "kick-off", Foul.PENALTY_KICK: "penalty", Foul.GOAL_KICK: "goal kick", Foul.FREE_KICK: "free kick",

@@ -39,7 +39,7 @@ class Call(NamedTuple):
     """What the referee called."""
 
     foul: Foul
-    team: int              # whose ball it is: BLUE, YELLOW, or 2 for nobody
+    team: int              # whose ball it is: BLUE, YELLOW, or 2 for neither
     quadrant: int          # 0: none; 1 top right, then counter-clockwise
     half: int              # 1, 2
     time: float            # s of simulated time
@@ -56,7 +56,7 @@ class Game(NamedTuple):
 
 
 class Bridge(Protocol):
-    """One team, as the match sees it: a program that may be slow, dead or mad, and must never stop the game."""
+    """One team, as the match sees it: a program that may be slow, dead or faulty, and must never stop the game."""
 
     name: str
 

@@ -1,6 +1,6 @@
 """A round robin: each team against each other, matches in processes of their own, the results in a folder.
 
-    DIR/tournament.json        who plays, and how
+    DIR/tournament.json        the teams, and how they play
     DIR/matches/0007.json      the result of a match, written whole when it is over
     DIR/replays/0007.parquet   the match itself, if it was asked for
     DIR/table.json             the table so far
@@ -70,7 +70,7 @@ class Settings:
     match: dict[str, Any] = field(default_factory=dict)  # for match.arrange: players, half_seconds, halves, preset, rules ...
     replays: bool = False
     labels: tuple[str, ...] = ()   # the names of the teams; a second one of the same name has a number
-    online: tuple[bool, ...] = ()  # who comes through the network
+    online: tuple[bool, ...] = ()  # the teams that come through the network
 
     def __post_init__(self) -> None:
         if not 2 <= len(self.teams) <= MOST_TEAMS:

@@ -382,7 +382,7 @@ def test_a_team_that_nobody_plays_or_that_falls_silent_is_told_once(monkeypatch)
 
         frames: list[int] = []
         watch(10)
-        assert lines == [f"nobody sends commands for yellow to {HERE}:{hub.commands[1]} yet."]
+        assert lines == [f"no program sends commands for yellow to {HERE}:{hub.commands[1]} yet."]
         team.drive((0, True, 1.0, 1.0))
         soon(lambda: bridge.heard)
         watch(10)
