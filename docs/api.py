@@ -1,4 +1,4 @@
-"""api.md, written from the docstrings of the names that it lists: `python docs/api.py` after one has changed."""
+"""reference/api.md, written from the docstrings of the names that it lists: `python docs/api.py` after one has changed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-PAGE = Path(__file__).with_name("api.md")
+PAGE = Path(__file__).with_name("reference") / "api.md"
 HEAD = """# Python
 
 <!-- written by docs/api.py -->

@@ -1,4 +1,4 @@
-"""The list of commands in console.md, written from the commands themselves: `python docs/commands.py` after one has changed."""
+"""The list of commands in reference/console.md, written from the commands: `python docs/commands.py` after one has changed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from formiga.console import CommandSpec
 from formiga.session import Session
 
-PAGE = Path(__file__).with_name("console.md")
+PAGE = Path(__file__).with_name("reference") / "console.md"
 BEGIN, END = "<!-- commands: written by docs/commands.py -->\n", "<!-- end of commands -->\n"
 GROUPS = {  # module in which they are -> title
     "formiga.session.commands.running": "Time",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from formiga.envs import make_env, make_vector_env, parallel_env
-    from formiga.lab import load_elements, read_recording, read_world, simulate, write_world
+    from formiga.lab import load_elements, read_recording, read_table, read_world, simulate, write_world
     from formiga.loop import Run, Simulation
     from formiga.world.elements import element
     from formiga.world.model import World
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "read_world": "formiga.lab", "write_world": "formiga.lab", "simulate": "formiga.lab", "load_elements": "formiga.lab",
-    "read_recording": "formiga.lab", "Simulation": "formiga.lab", "Run": "formiga.lab",
+    "read_recording": "formiga.lab", "read_table": "formiga.lab", "Simulation": "formiga.lab", "Run": "formiga.lab",
     "element": "formiga.world.elements", "World": "formiga.world.model",
     "make_env": "formiga.envs", "make_vector_env": "formiga.envs", "parallel_env": "formiga.envs",
 }
 __all__ = ["Run", "Simulation", "World", "element", "load_elements", "make_env", "make_vector_env", "parallel_env",
-           "read_recording", "read_world", "simulate", "write_world"]
+           "read_recording", "read_table", "read_world", "simulate", "write_world"]
 
 
 def __getattr__(name: str) -> Any:

@@ -128,7 +128,7 @@ class Steps:
         self._arrays: tuple[Any, ...] = ()
         self._genes: dict[str, Any] = {}
         self._readings: Readings = {}
-        self._orders: dict[str, Floats] = {}
+        self.orders: dict[str, Floats] = {}     # group -> numbers for its drive in the last step
         self._kinds = kinds_of(state)
 
     def take(self, steps: int) -> bool:
@@ -148,7 +148,7 @@ class Steps:
         self.lacking = parts.lacking
         if not self.lacking:
             self._program = Program(parts.step, state.worlds, world.robots)
-            self._readings, self._orders = parts.readings, parts.orders
+            self._readings, self.orders = parts.readings, parts.orders
             self._arrays = self._current()
             self._genes = {name: genes.copy() for name, genes in state.genotypes.items()}
         return not self.lacking
@@ -168,7 +168,7 @@ class Steps:
         """Say which order was not a finite number."""
         assert self._program is not None
         for group in world.groups:
-            for w, i in np.argwhere(~np.isfinite(self._orders.get(group.name, np.zeros((0, 0, 2)))).all(axis=-1)):
+            for w, i in np.argwhere(~np.isfinite(self.orders.get(group.name, np.zeros((0, 0, 2)))).all(axis=-1)):
                 if self._program.stopped[w] > ENDED:
                     raise bad_order(group, int(w), int(i), self._readings)
 

@@ -1,4 +1,4 @@
-"""What can go wrong because of what we were given. Each message says where, what, and what is allowed."""
+"""Exceptions for input that formiga cannot work with. Each message says where, what, and what is allowed."""
 
 from __future__ import annotations
 
@@ -37,13 +37,18 @@ class Where:
 
 
 def suggest(wrong: str, allowed: Iterable[str]) -> str:
-    """" Did you mean 'reach'?" or nothing, to be put behind a complaint."""
+    """" Did you mean 'reach'?" or an empty text, to be appended to a message."""
     close = get_close_matches(wrong, list(allowed), n=1, cutoff=0.6)
     return f" Did you mean '{close[0]}'?" if close else ""
 
 
+def reason(wrong: Exception) -> str:
+    """The system's own words for an error of a file or a socket, else the error's."""
+    return wrong.strerror if isinstance(wrong, OSError) and wrong.strerror else str(wrong)
+
+
 def whole(what: str, number: Any, least: int, most: int) -> int:
-    """A whole number that a Python caller gave, or a clear complaint."""
+    """The argument of a Python caller as a whole number within limits; else a WorldError that says what is allowed."""
     try:
         number = operator.index(number)
     except TypeError as wrong:

@@ -1,4 +1,4 @@
-"""Files that are whole or not there at all."""
+"""Files that are written whole or not at all, and a cache folder that is private to the user."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def write_whole(path: str | os.PathLike[str], text: str, error: type[FormigaErro
 
 
 def private_cache(name: str, home: str | None = None) -> Path | None:
-    """A folder for what can be computed again, which is this user's alone: what lies in it is believed. None: nowhere."""
+    """A folder for what can be computed again, or None. Only this user can write to it, because its content is trusted."""
     user = os.getuid()
     home = home or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     for base in (Path(home) / "formiga", Path(tempfile.gettempdir()) / f"formiga-{user}"):
@@ -50,7 +50,7 @@ def private_cache(name: str, home: str | None = None) -> Path | None:
 
 
 def _keeps_names(folder: Path) -> bool:
-    """Whether no other user can put another folder in the place of one of ours: not open to all, or sticky as /tmp is."""
+    """Whether no other user can replace a folder in it: it is not writable for all, or it is sticky, as /tmp is."""
     mode = folder.stat().st_mode
     return not mode & stat.S_IWOTH or bool(mode & stat.S_ISVTX)
 

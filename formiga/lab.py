@@ -12,10 +12,11 @@ import numpy as np
 
 from formiga import control, evolve, loop
 from formiga.control.neural import Network
-from formiga.errors import RecordingError, WorldError
+from formiga.errors import RecordingError, WorldError, reason
 from formiga.loop import Run, Simulation
 from formiga.record.recorder import Recorder
 from formiga.record.recording import read_recording
+from formiga.record.tables import Tables, read_table
 from formiga.rollout import genes
 from formiga.score import plan
 from formiga.view.picture import Picture
@@ -64,10 +65,12 @@ def check_world(world: Given, engine: str | None = None) -> None:
 # -- runs -------------------------------------------------------------------------------------------------------------
 def simulate(world: Given, seconds: float | None = None, seed: int = 0, worlds: int = 1,
              engine: str | None = None, *, threads: int | None = None, out: str | os.PathLike[str] | None = None,
-             every: int = 1, picture: str | os.PathLike[str] | None = None, progress: Callable[[float], None] | None = None,
+             every: int = 1, tables: Sequence[str] = (), picture: str | os.PathLike[str] | None = None,
+             progress: Callable[[float], None] | None = None,
              stop: Callable[[], bool] = lambda: False) -> Run:
-    """Run `worlds` copies of a world; with `out`, record every `every`th step into out/run.parquet; with `picture`, draw
-    the first world at the end, with the robots' trails, into that file.
+    """Run `worlds` copies of a world; with `out`, record every `every`th step into out/run.parquet, and what `tables` names
+    (joints, readings, orders, events) into files beside it; with `picture`, draw the first world at the end, with the robots'
+    trails, into that file.
 
     `progress` is told the share that is done; `stop` is asked, after every block of steps, whether to end early.
     Ctrl-C while recording keeps what was done. A world whose motion explodes ends there, `run.log.exploded` says when and
@@ -79,11 +82,15 @@ def simulate(world: Given, seconds: float | None = None, seed: int = 0, worlds: 
         raise WorldError(f"{worlds} worlds cannot run; there must be at least 1.")
     drawing = Picture(world, picture) if picture is not None else None
     with ExitStack() as stack:
-        record = None
+        record = more = None
         if out is not None:
             folder = stack.enter_context(folder_for(out))
+            if tables:
+                more = stack.enter_context(Tables(folder / RECORDING, tables, every))
             record = stack.enter_context(Recorder(folder / RECORDING, world, seed, worlds, engine, every))
-        listeners = [each for each in (record, drawing) if each is not None]
+        elif tables:
+            raise RecordingError("tables are written beside a recording: say where it goes, with `out`.")
+        listeners = [each for each in (record, more, drawing) if each is not None]
         run = loop.simulate(world, seconds, seed, worlds, engine, threads=threads, record=_tell(listeners),
                             progress=progress, stop=stop)
         if record is not None:
@@ -113,7 +120,7 @@ def folder_for(path: str | os.PathLike[str]) -> Iterator[Path]:
     except FileExistsError as wrong:
         raise RecordingError(f"{folder}: is a file; results need a folder.") from wrong
     except (OSError, ValueError) as wrong:
-        raise RecordingError(f"{folder}: cannot be made ({getattr(wrong, 'strerror', None) or wrong}).") from wrong
+        raise RecordingError(f"{folder}: cannot be made ({reason(wrong)}).") from wrong
     try:
         yield folder
     except BaseException:
@@ -124,4 +131,4 @@ def folder_for(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 __all__ = ["Given", "Run", "Simulation", "World", "check_world", "load_elements", "own_line", "own_mistakes", "read_document",
-           "read_recording", "read_world", "shipped_worlds", "simulate", "write_world"]
+           "read_recording", "read_table", "read_world", "shipped_worlds", "simulate", "write_world"]

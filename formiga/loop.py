@@ -89,6 +89,7 @@ class Simulation:
         self.state.genotypes = {name: self._genes(name, genes) for name, genes in (genotypes or {}).items()}
         self._kinds = kinds_of(self.state)
         self.log = Log()
+        self._orders: dict[str, Orders] = {}
         self._readings: sense.Readings | None = None
         self._past: Past = {}                          # what the sensors remembered before these readings
         self._compiled = Steps(world, self.engine, self.model, self.state) if compiled else None
@@ -123,8 +124,9 @@ class Simulation:
         readings = self.readings                                           # all sensors first ...
         with self.state.memory_stays(self.state.done):
             decided = control.decide_all(self.world, self.state, readings)  # ... before anything moves
-        command = act.command(self.world, self.state, self._merged(told, decided), readings)
-        self.engine.step(self.model, self.state, command)
+        merged = self._merged(told, decided)
+        self.engine.step(self.model, self.state, act.command(self.world, self.state, merged, readings))
+        self._orders = merged
         if events := self.engine.events(self.model, self.state):
             self.log.take(events, self._asked[1])
         self._readings = None
@@ -135,7 +137,15 @@ class Simulation:
         if self._compiled is None or self._compiled.lacking:
             return False
         self._forget_look()  # the compiled step looks by itself
-        return self._compiled.take(steps)
+        if not self._compiled.take(steps):
+            return False
+        self._orders = {name: Orders(drive) for name, drive in self._compiled.orders.items()}
+        return True
+
+    @property
+    def orders(self) -> dict[str, Orders]:
+        """Orders of the last step, group by group, as they were decided: before limits and noise."""
+        return self._orders
 
     def _forget_look(self) -> None:
         """The sensors look again at this step. Those that remember start from what they remembered before they looked."""

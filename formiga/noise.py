@@ -1,6 +1,6 @@
 """Counter-based noise: a number is a hash of (seed, world, robot, step, channel, index), never the next of a sequence.
 
-So a result does not depend on how many worlds run together, on threads, or on who asked first. The hash is the
+So a result does not depend on how many worlds run together, on threads, or on the order of evaluation. The hash is the
 finaliser of SplitMix64 [Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators"]: the coordinates
 are folded in one after another, and the numbers of one stream are SplitMix64 started from there.
 """

@@ -23,7 +23,8 @@ from formiga.console import parse
 from formiga.session import Session, settings
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = {name: (DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("console", "laboratory")}
+PAGES = {name: (DOCS / shelf / f"{name}.md").read_text(encoding="utf-8")
+         for shelf, name in (("reference", "console"), ("guides", "laboratory"))}
 LISTING = "<!-- commands: written by docs/commands.py -->"  # what `help` says: no scripts
 
 

@@ -1,4 +1,4 @@
-"""AVOID-24, the common speed scenario: see `formiga/worlds/avoid24.xml`, and DESIGN for who else has run it."""
+"""AVOID-24, the common speed scenario: see `formiga/worlds/avoid24.xml`, which other simulators were measured on, too."""
 
 from __future__ import annotations
 
@@ -70,5 +70,5 @@ def start(robots: int, kernels: str | None) -> tuple[float, float]:
         seconds = time.perf_counter() - began
         rest = child.stdout.read()
     if child.returncode:
-        raise RuntimeError(f"{' '.join(command)} failed with {child.returncode}; its own words are above.")
+        raise RuntimeError(f"{' '.join(command)} failed with {child.returncode}; its output is above.")
     return seconds, json.loads(rest)["memory_mb"]

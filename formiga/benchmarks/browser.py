@@ -1,7 +1,7 @@
 """A real browser without a screen, for measurements: Chromium, with a profile that is gone afterwards.
 
-It is told what to do through its own debugging port, so nothing has to be installed but Chromium. It only gets the time that
-nobody else wants: without a graphics card it paints on the processor, which at a real screen is somebody else's work.
+It is driven through its own debugging port, so nothing has to be installed but Chromium. It only gets processor time that is
+idle otherwise: without a graphics card it paints on the processor, and at a real screen that is not the simulator's machine.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def find() -> str | None:
 
 
 def stand_back(process: int) -> None:
-    """Let a process, and those that it will start, have only the time that nobody else wants.
+    """Give a process, and those that it will start, only processor time that is idle otherwise.
 
-    Being nice is not enough where Chromium runs as root: it then gives its painters a higher priority by itself.
+    A nice value is not enough where Chromium runs as root: it then gives its painters a higher priority by itself.
     """
     with suppress(AttributeError, OSError):  # not every system can
         os.sched_setscheduler(process, os.SCHED_IDLE, os.sched_param(0))
@@ -64,7 +64,7 @@ class Browser:
 
     def __enter__(self) -> Browser:
         self._profile = tempfile.mkdtemp(prefix="formiga-browser-")
-        root = ["--no-sandbox"] if os.geteuid() == 0 else []  # who may do everything cannot be kept in a sandbox
+        root = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium has no sandbox for root
         self._process = subprocess.Popen([self._program, *FLAGS, *root, f"--user-data-dir={self._profile}", "about:blank"],
                                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                          process_group=0)  # so that all of it can be ended, and Ctrl-C is ours alone

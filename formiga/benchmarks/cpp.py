@@ -34,7 +34,7 @@ _ARRAY = ("position", "heading", "segment", "disc", "direction", "table", "weigh
 
 
 class PlainWorld(ctypes.Structure):
-    """What plain.cpp is told, field by field as there."""
+    """The parameters of plain.cpp, in the order of its struct."""
 
     _fields_ = [*((name, c_int64) for name in _WHOLE), *((name, c_double) for name in _REAL),
                 *((name, POINTER(c_double)) for name in _ARRAY), ("key", POINTER(c_uint64))]
@@ -94,11 +94,11 @@ def cpu() -> str:
 class Plain:
     """The C++ twin of a simulation of one group, from where the simulation is now.
 
-    A <perceptron> has in each world the genotype that the simulation was given for it, and is rewarded for "speed
-    straightness clearance" less "crashes", whatever the world's <fitness>; other controllers get no reward.
+    A <perceptron> has in each world the genotype that the simulation was given for it, and gets "speed
+    straightness clearance" less "crashes" as its fitness, whatever the world's <fitness>; other controllers get none.
     """
 
-    _made: Any = None  # the twin; None if it could not be made
+    _made: int | None = None  # the address of the C++ object; None if it could not be made
 
     def __init__(self, simulation: Simulation) -> None:
         model, state = simulation.model, simulation.state

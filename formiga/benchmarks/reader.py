@@ -2,7 +2,8 @@
 
     python -m formiga.benchmarks.reader ws://127.0.0.1:8017
 
-It costs next to nothing itself, so it shows what a window costs the simulation when somebody else paints. Ends with its input.
+It costs next to nothing itself, so it shows what a window costs the simulation when another machine paints.
+It ends with its input.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One generation of an evolution: every genotype in the same trials, all steps in one compiled loop.
 
-S1's s-bots with a perceptron, praised for driving fast, straight and clear of things. The genotypes are random, as in
+S1's s-bots with a perceptron, rewarded for driving fast, straight and clear of things. The genotypes are random, as in
 generation 0: the worst there is, for most robots push against a wall or each other in a great share of their steps.
 """
 

@@ -1,7 +1,7 @@
 """The four speed tables of the swarm-bot simulator [Tran-Dinh 2005, tables 5.1 to 5.4], in space, on one core.
 
-5.1 robots without sensors drive at random; 5.2 the same in one formation in which everybody but one grips the next; 5.3 robots
-stand still and their proximity sensors look, by three techniques; 5.4 they stand still and look at lights, or listen. All have
+5.1 robots without sensors drive at random; 5.2 the same in one formation in which each robot but the last grips the next; 5.3
+robots stand still and their proximity sensors measure, by three techniques; 5.4 the same for light and sound sensors. All have
 s-bots at distances of 30 cm (in 5.2 of 13.5 cm, gripper to ring), four walls, control periods of 0.1 s, and 1000 of them count:
 100 s. The thesis had more than 100 seeds on an Athlon XP 2800+.
 """
@@ -291,7 +291,7 @@ def targets(rows: list[dict[str, Any]]) -> list[Target]:
 
 
 def main() -> None:
-    """Some cells of the tables as JSON, for who wants them from a process of their own: 5.1/16/auto 5.3/64/ray"""
+    """Some cells of the tables as JSON, for callers that want them from another process: 5.1/16/auto 5.3/64/ray"""
     ask = argparse.ArgumentParser(description=main.__doc__)
     ask.add_argument("cells", nargs="+")
     ask.add_argument("--seeds", type=int, default=SEEDS)

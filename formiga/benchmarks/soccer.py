@@ -117,7 +117,7 @@ def _steps_in(block: float, side: Side) -> int:
     return min(LONGEST, max(1, round(count * block / took)))
 
 
-# -- who plays --------------------------------------------------------------------------------------------------------
+# -- programs --------------------------------------------------------------------------------------------------------
 class Laboratory:
     """The simulation itself."""
 
@@ -131,7 +131,7 @@ class Laboratory:
         self.lab.reset()
 
     def play(self, first: int, count: int) -> None:
-        """Steps from outside, as anybody would take them."""
+        """Steps from outside, through the public interface."""
         lab, drawn = self.lab, self.drawn
         for k in range(first, first + count):
             blue, yellow = drawn[k // HOLD % DRAWN]

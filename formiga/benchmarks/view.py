@@ -38,7 +38,7 @@ COLUMNS = (
     ("sent_per_s", "sent\n/s", "{:.0f}"), ("painted_per_s", "painted\n/s", "{:.1f}"),
 )
 NOTES = [
-    "chromium only gets the time that nobody else wants: without a graphics card it paints on the processor.",
+    "chromium only gets processor time that is idle otherwise: without a graphics card it paints on the processor.",
     "reader is a program that takes what a window is sent, and paints nothing.",
     "sent, painted: pictures a second.",
 ]
@@ -83,7 +83,7 @@ class Speed(NamedTuple):
     steps: float
     sent: float               # pictures that were made and sent
     painted: float            # pictures that the window painted, of whatever
-    others: float             # s that the processors worked for somebody else
+    others: float             # s of processor time of other programs
 
 
 def row(robots: int, kind: str, pairs: list[tuple[Speed, Speed]]) -> dict[str, Any]:
@@ -122,7 +122,7 @@ class Reader:
 
 
 class Laboratory:
-    """A session that plays as fast as it goes, its page, and how many pictures that has made since somebody last looked."""
+    """A session that plays as fast as it goes, its page, and how many pictures that has made since the last call."""
 
     def __init__(self, robots: int) -> None:
         self._robots, self._over = robots, threading.Event()

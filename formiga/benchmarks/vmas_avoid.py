@@ -51,7 +51,7 @@ class Avoid(BaseScenario):  # type: ignore[misc, unused-ignore]
         self.post_step()
 
     def post_step(self) -> None:
-        """Everybody looks."""
+        """Observations of all agents."""
         self.seen = {agent.name: agent.sensors[0].measure() for agent in self.world.agents}
 
     def observation(self, agent: Agent) -> torch.Tensor:

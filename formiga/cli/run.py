@@ -22,18 +22,19 @@ MOST_EXPLOSIONS = 10    # that are told one by one
 
 
 @dataclass(frozen=True)
-class Output:
-    """What is written."""
+class Asked:
+    """The options of a run."""
 
-    out: str | None          # a folder
-    every: int               # steps between two that are recorded
+    engine: str | None
+    seconds: float | None
+    seed: int
+    worlds: int
+    threads: int | None
+    out: str | None
+    every: int
+    tables: tuple[str, ...]
     picture: str | None
-    json_path: str | None
-
-    @property
-    def summary(self) -> str | None:
-        """The file in the folder that gets the summary."""
-        return os.path.join(self.out, "summary.json") if self.out is not None else None
+    script: str | None
 
 
 @click.command("run")
@@ -50,15 +51,17 @@ class Output:
               help="Records into DIR/run.parquet, and writes DIR/summary.json. Those of an earlier run are replaced.")
 @click.option("--every", type=click.IntRange(1, 2**31 - 1), default=1, show_default=True, metavar="N",
               help="Records every N steps.")
+@click.option("--tables", metavar="NAMES", default="", callback=lambda ctx, parameter, text: _names(text),
+              help="Also records joints, readings, orders or events, with commas between them, into DIR/run.joints.parquet ...")
 @click.option("--picture", metavar="FILE", help="Draws the first world at the end, with trails, into FILE.png, .svg or .pdf.")
 @click.option("--script", metavar="FILE.fsh", help="Console commands that act while it runs: switch lamps, drive, spawn ...")
 @options.json_file
 @options.settings
 @options.own_elements
 @click.option("--quiet", is_flag=True, help="Prints complaints only.")
-@options.gather(output=Output)
-def command(world: str, engine: str | None, seconds: float | None, seed: int, worlds: int, threads: int | None, output: Output,
-            script: str | None, settings: dict[str, str], own: tuple[str, ...], quiet: bool) -> int:
+@options.gather(asked_for=Asked)
+def command(world: str, asked_for: Asked, settings: dict[str, str], own: tuple[str, ...], json_path: str | None,
+            quiet: bool) -> int:
     """Run a world and print a summary.
 
     WORLD is a file or the name of a shipped world; `formiga list worlds` shows them.
@@ -69,25 +72,26 @@ def command(world: str, engine: str | None, seconds: float | None, seed: int, wo
     from formiga import lab
     from formiga.cli.progress import Display, Signals
 
+    out, picture, worlds, engine = asked_for.out, asked_for.picture, asked_for.worlds, asked_for.engine
     options.load(own)
     document = lab.read_document(world, **settings)
     described = document.world
-    asked = described.seconds if seconds is None else seconds
+    asked = described.seconds if asked_for.seconds is None else asked_for.seconds
     with ExitStack() as stack:
-        if output.out is not None:
-            stack.enter_context(lab.folder_for(output.out))
-        options.refuse_unwritable(output.json_path, output.summary, output.picture)
+        if out is not None:
+            stack.enter_context(lab.folder_for(out))
+        summary_path = os.path.join(out, "summary.json") if out is not None else None
+        options.refuse_unwritable(json_path, summary_path, picture)
         signals = stack.enter_context(Signals(compiling=True))
         show = stack.enter_context(Display(described.name, asked, quiet))
-        if script is None:
-            run = lab.simulate(described, seconds, seed, worlds, engine, threads=threads, out=output.out, every=output.every,
-                               picture=output.picture, progress=show, stop=signals.stop)
+        if asked_for.script is None:
+            run = lab.simulate(described, asked_for.seconds, asked_for.seed, worlds, engine, threads=asked_for.threads, out=out,
+                               every=asked_for.every, tables=asked_for.tables, picture=picture, progress=show,
+                               stop=signals.stop)
         else:
-            if worlds > 1 or output.every > 1:
-                raise FormigaError("--script works on one world, and records every step: leave --worlds and --every out.")
-            run = _scripted(document, script, seconds, seed, engine, output, quiet, show, signals.stop)
-        summary = summarise(run, worlds, engine, asked, output.picture)
-        for path in (output.json_path, output.summary):
+            run = _scripted(document, asked_for.script, asked_for, quiet, show, signals.stop)
+        summary = summarise(run, worlds, engine, asked, picture)
+        for path in (json_path, summary_path):
             _write(path, summary)
     if not quiet:
         click.echo(_words(summary))
@@ -101,17 +105,23 @@ def command(world: str, engine: str | None, seconds: float | None, seed: int, wo
     return EXPLODED if run.log.exploded else 0
 
 
-def _scripted(document: Document, script: str, seconds: float | None, seed: int, engine: str | None, output: Output,
-              quiet: bool, progress: Any, stop: Any) -> Run:
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _scripted(document: Document, script: str, asked: Asked, quiet: bool, progress: Any, stop: Any) -> Run:
     """The run of a world with a script. What the script says goes to stdout; what goes wrong ends it."""
     from formiga.session.headless import run_script
+
+    if asked.worlds > 1 or asked.every > 1 or asked.tables:
+        raise FormigaError("--script works on one world, and records every step: leave --worlds, --every and --tables out.")
 
     def say(text: str) -> None:
         if not quiet:
             click.echo(text)
 
-    run, finished = run_script(document, script, seconds, seed, engine=engine, out=output.out, picture=output.picture, say=say,
-                               progress=progress, stop=stop)
+    run, finished = run_script(document, script, asked.seconds, asked.seed, engine=asked.engine, out=asked.out,
+                               picture=asked.picture, say=say, progress=progress, stop=stop)
     if not finished and not run.interrupted:
         click.echo(f"formiga: {script}: it was not at its end after {run.seconds:g} s; --seconds makes the run longer.",
                    err=True)
@@ -120,7 +130,7 @@ def _scripted(document: Document, script: str, seconds: float | None, seed: int,
 
 def summarise(run: Run, worlds: int, engine: str | None, asked: float,
               picture: str | None = None) -> dict[str, Any]:
-    """What the summary says, for JSON and in words."""
+    """What the summary says, for JSON and for people."""
     return {
         "world": run.world.name, "seed": run.seed, "worlds": worlds, "robots": run.world.robots,
         "engine": engine or run.world.engine, "asked_seconds": asked, "interrupted": run.interrupted, **run.metrics,

@@ -77,7 +77,7 @@ class Console:
 
     # -- what it knows
     def add(self, commands: Iterable[CommandSpec]) -> None:
-        """Teach it commands. Two of one name are a mistake of ours, not of a user."""
+        """Add commands. Two of one name are a fault of formiga, not of the user."""
         for spec in commands:
             if spec.name in self.commands or not _NAME.fullmatch(spec.name):
                 raise ValueError(f"the command '{spec.name}' is there already, or that is no name for one")
@@ -192,7 +192,7 @@ class Console:
     def _go(self, task: Task, first: Callable[[], Frame] | None = None) -> None:
         """Run a task to its next wait, its end or its first error.
 
-        Other exceptions than FormigaError are mistakes of ours: they end the task too, and go on to whoever called.
+        Other exceptions than FormigaError are faults of formiga: they end the task too, and are raised to the caller.
         """
         self._running += 1
         try:
@@ -225,7 +225,7 @@ class Console:
             self._execute(task, frame, command)
             if not frame.trusted:
                 self._charge(began)
-            if task.done:  # somebody stopped it
+            if task.done:  # a command of this task stopped it
                 return
             if task.waits is not None:
                 if sum(one.waits is not None for one in self.tasks) > limits.TASKS:
@@ -310,7 +310,7 @@ class Console:
         return self._let_go(sender, known) if known else None
 
     def release_all(self, sender: Hashable = None) -> None:
-        """All keys of somebody go up: their window lost the keyboard, or closed."""
+        """All keys of one window go up: it lost the keyboard focus, or closed."""
         for owner, base in list(self._held):
             if owner == sender:
                 self._let_go(sender, Key((), base))

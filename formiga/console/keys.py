@@ -60,7 +60,7 @@ def read_key(text: str) -> Key:
 
 
 def known_key(text: str) -> Key | None:
-    """The key, or None: a browser reports keys that we have no name for, and nobody asked about them."""
+    """The key, or None: a browser also reports keys that have no name here, and those are ignored."""
     try:
         return read_key(text)
     except ConsoleError:

@@ -18,7 +18,8 @@ def read_script(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(limits.TEXT + 1)
     except (OSError, ValueError) as wrong:
-        raise ConsoleError(f"{path}: cannot be read ({getattr(wrong, 'strerror', None) or wrong}).") from wrong
+        reason = wrong.strerror if isinstance(wrong, OSError) else None
+        raise ConsoleError(f"{path}: cannot be read ({reason or wrong}).") from wrong
     if len(data) > limits.TEXT:
         raise ConsoleError(f"{path}: has more than {limits.TEXT} bytes, the most that a script may have.")
     try:

@@ -37,8 +37,8 @@ def as_orders(group: Group, worlds: int, given: Any, place: str = "", *, open: b
             and not open and channels(group.robot) == 2):
         return Orders(given)
     if given is None:
-        raise WorldError(f"{place}the controller of '{group.name}' returned no orders. It returns `Orders`, or numbers (worlds, "
-                         f"robots, {channels(group.robot)}) for the drive.")
+        raise WorldError(f"{place}the controller of '{group.name}' returned no orders. It returns `Orders`, or numbers "
+                         f"(worlds, robots, {channels(group.robot)}) for the drive.")
     orders = given if isinstance(given, Orders) else Orders(given)
     if orders.message is not None:
         raise WorldError(f"{place}the robots of '{group.name}' have no link to send a message with.")

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from formiga.errors import WorldError, suggest
+from formiga.world.mount import CHASSIS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,6 +61,8 @@ class Model(Protocol):
     @property
     def chassis(self) -> NDArray[Any]:
         """(N,) the row of `parts` with each robot's own pose; (0,) in the plane."""
+    def part_rows(self, part: str, robots: slice) -> NDArray[Any]:
+        """(n,) the rows of `parts` with a part of some robots, by its name; in the plane there are none."""
     @property
     def level(self) -> bool:
         """Whether beams in the plane of the floor see all that there is."""
@@ -123,8 +126,10 @@ class Engine(Protocol):
     def cast_turned(self, model: Own, state: State, beams: Beams, turn: Floats, reach: float, robots: slice) -> Floats:
         """As `cast`, but each robot's beams are turned about where they start, by turn (W, n, B) in rad."""
 
-    def rays(self, model: Own, state: State, origin: Floats, direction: Floats, reach: float, robots: slice) -> Floats:
-        """Distances (W, n, B) along rays (B, 3) in the frame of each robot: from the middle of its foot, x ahead, z up."""
+    def rays(self, model: Own, state: State, origin: Floats, direction: Floats, reach: float, robots: slice,
+             on: str = CHASSIS) -> Floats:
+        """Distances (W, n, B) along rays (B, 3) in the frame of a part of each robot: that of the chassis begins in the middle
+        of its foot, x ahead, z up."""
 
     def shadow(self, model: Own, state: State, angles: tuple[float, ...], mount: float, reach: float, cone: float,
                curve: tuple[float, ...], robots: slice) -> Floats:
@@ -140,8 +145,10 @@ class Engine(Protocol):
     def look(self, model: Own, state: State, reach: float, most: int, robots: slice) -> tuple[Floats, Any]:
         """Lights in sight (W, n, most, 6), nearest first: bearing, elevation, distance, red, green, blue; how many (W, n)."""
 
-    def paint(self, model: Own, state: State, width: int, height: int, field: float, eye: float, robots: slice) -> Any:
-        """Images (W, n, height, width, 3) of what is ahead of robots; WorldError from an engine that has no colours."""
+    def paint(self, model: Own, state: State, width: int, height: int, field: float, eye: Floats, robots: slice,
+              on: str = CHASSIS) -> Any:
+        """Images (W, n, height, width, 3) from a camera with the pose eye (7,) in the frame of a part of each robot, which
+        looks along its x; WorldError from an engine that has no colours."""
 
     def points(self, model: Own, state: State, local: Floats, robots: slice) -> Floats:
         """Points (W, n, B, 3) in each robot's frame, from the middle of its foot, as points of the world."""

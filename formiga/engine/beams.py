@@ -9,6 +9,8 @@ import numpy as np
 
 from formiga.state import Floats
 
+SENSOR_HEIGHT = 0.6  # of beams around a robot, in its heights: it matters only where the ground or what stands on it is uneven
+
 
 @dataclass(frozen=True)
 class Beams:
@@ -42,6 +44,13 @@ def directions(angles: tuple[float, ...]) -> Floats:
     vectors = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
     vectors.setflags(write=False)  # all callers share one array
     return vectors
+
+
+def moved(beams: Beams, x: float, y: float, yaw: float) -> Beams:
+    """The same beams from a place of their own in the robot's frame, all turned by `yaw` about it."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    turn = np.array([[c, s], [-s, c]])
+    return Beams(beams.origin @ turn + (x, y), beams.direction @ turn)
 
 
 def ring(angles: tuple[float, ...], mount: float) -> Beams:

@@ -19,9 +19,11 @@ class Command:
     leds: NDArray[np.uint8] | None = None    # (W, N, L, 3); None: as before
 
     def keep(self, state: State) -> None:
-        """Write what lasts until the next command into the state: joint commands and lights. Ended worlds keep what they had."""
+        """Write what lasts until the next command into the state: joint commands and lights. Ended worlds keep what they had,
+        and robots that are not alive keep their joint commands."""
         running = ~state.done
         if self.joints is not None:
-            state.joint_command[running] = self.joints[running]
+            obeys = running[:, None] & state.alive
+            state.joint_command[obeys] = self.joints[obeys]
         if self.leds is not None:
             state.leds[running] = self.leds[running]

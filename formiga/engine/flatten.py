@@ -25,7 +25,7 @@ def flatten(world: World) -> Fixed:
     Only scattered obstacles go round what is off, too, so that switching a thing moves no other.
     """
     everything = _capsules(world.things)
-    fixed = _capsules([thing for thing in world.things if getattr(thing, "on", True)])
+    fixed = _capsules([thing for thing in world.things if thing.on])
     scattered = [thing for thing in world.things if isinstance(thing, Cylinders)]
     while scattered and not scattered[-1].on:
         scattered.pop()  # nobody goes round it

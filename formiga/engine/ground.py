@@ -163,7 +163,7 @@ def with_obstacles(above: World, world: World) -> World:
     robots keep clear of that are put somewhere by chance."""
     tallest = max((group.robot.height for group in world.groups), default=0.0)
     things: list[Any] = [Rectangle(x=thing.x, y=thing.y, width=thing.width, depth=thing.depth,
-                                   heading=getattr(thing, "heading", 0.0))
+                                   heading=thing.heading)
                          for thing in world.things if isinstance(thing, Hole | Ramp | Platform)]
     for solid in world.things:
         if isinstance(solid, Solid) and (solid.z or 0.0) < tallest + 0.5 * max(solid.size):

@@ -71,7 +71,7 @@ def place(world: World, fixed: Fixed, keys: Any, clear: Fixed | None = None) -> 
             heading[:, robots] = own[group.name]
             continue
         headings = [rule.heading for rule in rules] if isinstance(rules[0], At) \
-            else [getattr(rules[0], "heading", None)] * group.count
+            else [rules[0].heading] * group.count
         _turn(keys, robots.start, np.array([np.nan if angle is None else angle for angle in headings]), heading)
     return position, heading
 
@@ -100,7 +100,7 @@ def _own_places(rule: Any, site: Site) -> tuple[Any, Any]:
 
 def switched_on(world: World) -> Any:
     """Which robots (N,) can drive: all but those whose <at> says otherwise."""
-    return np.array([getattr(group.place[number], "on", True) if len(group.place) == group.count else True
+    return np.array([group.place[number].on if len(group.place) == group.count else True
                      for group in world.groups for number in range(group.count)], np.bool_)
 
 
@@ -120,9 +120,11 @@ def _refuse_places(world: World, fixed: Fixed, group: Group, places: Any) -> Non
     robot = group.robot
     walled = world.arena is not None and world.arena.walls
     region = extent(world, fixed)
-    body = min(_half_widths(robot.outline)) if getattr(robot, "outline", None) else robot.radius
+    body = min(_half_widths(robot.outline)) if robot.outline else robot.radius
     near, least = near_table(fixed, robot.radius), body * (1.0 - 1e-9)  # who touches a wall may stay
     for number, (x, y) in enumerate(places):
+        if isinstance(group.place[0], At) and group.place[number].raised:
+            continue  # it may stand above them; the spatial engine looks at its body
         hits = gap_to_fixed(x, y, fixed.shapes, near) < least or inside_solid(x, y, fixed.outlines)
         inside = region.x0 <= x <= region.x1 and region.y0 <= y <= region.y1
         if hits or (walled and not inside):
@@ -137,8 +139,7 @@ def refuse_movables_in_walls(world: World, fixed: Fixed) -> None:
     """Say which ball, puck or block starts in a wall, or outside of the arena or the field."""
     region = extent(world, fixed)
     for thing in world.movables:
-        outline = getattr(thing, "outline", None)
-        body = min(_half_widths(outline)) if outline else thing.radius
+        body = min(_half_widths(thing.outline)) if thing.outline else thing.radius
         inside = region.x0 <= thing.x <= region.x1 and region.y0 <= thing.y <= region.y1
         walled = world.pitch is not None or (world.arena is not None and world.arena.walls)
         if (gap_to_fixed(thing.x, thing.y, fixed.shapes, near_table(fixed, body)) < body * (1.0 - 1e-9)

@@ -1,4 +1,4 @@
-"""How kernels are compiled: kept on disk, without Python's lock, and dividing as floating point does.
+"""Kernels: functions compiled by numba, kept on disk, run without Python's lock, with the divisions of IEEE 754.
 
     @kernel()
     def drive_world(w, wheels, position): ...
@@ -20,7 +20,7 @@ from formiga.kernels.cache import Cache
 njit: Any = _njit
 
 # Without the lock, threads can run different worlds at the same time. `error_model`: x / 0 is infinite, not an exception; the
-# check would cost time in every division. The form that C could call is needed by stages alone, and takes an eighth of the time
+# check would cost time in every division. The entry point for C is needed by stages alone, and would take an eighth of the time
 # of compiling.
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
@@ -33,7 +33,7 @@ class Inner(CPUDispatcher):
     """A compiled function that only other kernels call."""
 
     def __call__(self, *_: Any, **__: Any) -> Any:
-        """Nothing was compiled for a call from Python, and numba would jump to address 0."""
+        """Refuse: no entry point for Python was compiled, and numba would jump to address 0."""
         raise OnlyCompiled(f"{self.py_func.__name__}() is for kernels alone; from Python, call its py_func.")
 
 
@@ -41,11 +41,11 @@ def kernel(*signatures: str, allocates: bool = False, inner: bool = False,
            **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Decorator for a compiled function. One that makes arrays of its own says `allocates`.
 
-    The others borrow all their arrays from a caller that outlives them, so references need not be counted. Numba would, with
-    an atomic addition for every array at every call: more than half of the time of a small world's step.
+    The arrays of all others belong to a caller that outlives the call, so their references need not be counted. Counting is an
+    atomic addition for every array at every call: more than half of the time of a small world's step.
 
-    inner: only other kernels call it. Then the code that takes its arguments out of Python objects is left out, which for one
-    that is handed many arrays costs more time to compile than the function itself.
+    inner: only other kernels call it. Then the code that unpacks Python objects is left out; for a kernel with many arrays it
+    takes longer to compile than the kernel itself.
     """
 
     def compiled(function: Callable[..., Any]) -> Any:

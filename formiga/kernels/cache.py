@@ -2,10 +2,11 @@
 
 Numba's own cache looks at the file of the function alone, so a kernel would keep running an old version of a function that it
 calls from another file. Here the name is a hash of the kernel's instructions, of the values that they refer to, and of the
-kernels that they call, and so on down. An edit elsewhere, a comment, or another checkout of the same code compiles nothing.
+kernels that they call, and so on down, in whatever file; no list of files or folders is kept. An edit elsewhere, a comment, or
+another checkout of the same code compiles nothing.
 
-While one process compiles a kernel, others that need the same one wait for it. An engine may say what it will need later
-(`expect`); the first miss after that starts a second process, which compiles it meanwhile.
+While one process compiles a kernel, others that need the same one wait for it. An engine may announce what it will need later
+(`expect`); the first miss after that starts a second process, which compiles it in the meantime.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ ROOT = str(Path(__file__).parents[2])
 ALONE = "FORMIGA_COMPILES_ALONE"       # an environment variable: no second process
 PATIENCE = 90.0                        # s to wait for another process that compiles the same kernel
 ROOM = 400 * 2**20                     # bytes; when more is kept, what was used longest ago is removed
-OLD = 3600.0                           # s; what was used later than that is never removed
+OLD = 3600.0                           # s; what was used since then is never removed
 SEAL = sha256().digest_size            # bytes in front of a kernel, by which a damaged file is known
 MACHINE = f"sealed {sys.version} numba {numba.__version__} llvmlite {llvmlite.__version__}"
 
@@ -66,7 +67,7 @@ class Cache:
         return FOLDER or ""
 
     def load_overload(self, signature: Any, target: Any) -> Any:
-        """The compiled form for these argument types; None if it has to be compiled, which this process then may."""
+        """The compiled form for these argument types; None if this process has to compile it."""
         file = self._file(signature, target.codegen())
         if file is None:
             target.refresh()
@@ -91,13 +92,13 @@ class Cache:
         _make_room(file.parent)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Part of numba's interface: there is no buffer to flush."""
 
     def enable(self) -> None:
-        """It always is."""
+        """Part of numba's interface: the cache is always enabled."""
 
     def disable(self) -> None:
-        """It never is."""
+        """Part of numba's interface: the cache cannot be disabled."""
 
     def _file(self, signature: Any, codegen: Any) -> Path | None:
         if FOLDER is None:
@@ -137,7 +138,7 @@ def _describe(function: Any, found: dict[Any, str]) -> Iterator[tuple[str, str]]
 
 
 def _attributes(known: dict[str, Any], names: set[str]) -> dict[str, Any]:
-    """What of the user's and our own modules among these values, and of modules in them, may be meant by `module.name`."""
+    """Values that `module.name` may refer to, in those of the values that are modules, and in modules within them."""
     found: dict[str, Any] = {}
     waiting = [(label, value) for label, value in known.items() if isinstance(value, ModuleType)]
     seen = set()
@@ -176,6 +177,7 @@ def _value(value: Any) -> str:
     if isinstance(value, type) and issubclass(value, Enum):
         return f"{value.__module__}.{value.__qualname__} {[(each.name, each.value) for each in value]}"
     if isinstance(value, type | FunctionType | ModuleType | _Intrinsic) or callable(value):
+        # any callable of any library; not all have these names
         return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')} {getattr(value, '_fields', '')}"
     return f"{type(value).__qualname__} {value!r}"
 
@@ -189,7 +191,7 @@ def _write(file: Path, data: bytes) -> None:
         beside.replace(file)
     except OSError:
         with suppress(OSError):
-            beside.unlink()  # a part of it would only keep the disk full
+            beside.unlink()  # a partial file is useless
 
 
 def _read(file: Path, target: Any) -> Any:
@@ -197,7 +199,7 @@ def _read(file: Path, target: Any) -> Any:
     try:
         kept = file.read_bytes()
         seal, data = kept[:SEAL], kept[SEAL:]
-        if sha256(data).digest() != seal:  # damaged bytes could be anything, also instructions
+        if sha256(data).digest() != seal:  # damaged bytes would be executed
             return None
         with suppress(OSError):
             os.utime(file)  # it was used
@@ -207,13 +209,13 @@ def _read(file: Path, target: Any) -> Any:
 
 
 def _cache_folder() -> str | None:
-    """The folder of compiled kernels, which must be this user's alone: what lies in it is executed. None: nowhere."""
+    """The folder of compiled kernels, or None. Only this user may write to it, because its content is executed."""
     folder = private_cache("kernels", config.CACHE_DIR)
     return None if folder is None else str(folder)
 
 
 def _make_room(folder: Path) -> None:
-    """Remove what was used longest ago, if there is too much; and folders of versions that kept their kernels otherwise."""
+    """Remove the least recently used files if there are too many, and the folders of older versions."""
     global _tidied
     if _tidied:
         return
@@ -231,7 +233,7 @@ def _make_room(folder: Path) -> None:
 
 # -- one process compiles, the others wait -----------------------------------------------------------------------------
 def _claim(file: Path) -> bool:
-    """Have this kernel to ourselves; true if another process had it, and has compiled it while this one waited."""
+    """Lock a kernel for this process; true if another process held the lock and has compiled it meanwhile."""
     byte = _byte_of(file)
     with suppress(OSError):
         if _claims(file.parent, fcntl.LOCK_EX | fcntl.LOCK_NB, byte):
@@ -252,7 +254,7 @@ def _release(file: Path) -> None:
 
 
 def _claims(folder: Path, how: int, byte: int) -> bool:
-    """Lock or unlock one byte of a file that has none: each kernel has its own. A process that ends gives up its locks."""
+    """Lock or unlock one byte of an empty file; each kernel has its own byte. Locks end with their process."""
     if _locks.get("process") != os.getpid():  # a fork does not inherit locks
         _locks.update(process=os.getpid(), file=os.open(folder / "locks", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     try:
@@ -268,7 +270,7 @@ def _byte_of(file: Path) -> int:
 
 # -- the second process -----------------------------------------------------------------------------------------------
 def tell(function: Any) -> None:
-    """A kernel is about to be compiled."""
+    """Announce that a kernel is about to be compiled."""
     for listener in listeners:
         listener(function.__module__)
     _compile_beside()
@@ -283,10 +285,11 @@ def expect(module: str) -> None:
 def _compile_beside() -> None:
     """Let a second process compile the kernels that this one will need later."""
     global _beside
-    here = (os.cpu_count() or 1) > 1 and sys.executable and not getattr(sys, "frozen", False)
+    frozen = getattr(sys, "frozen", False)  # only a frozen program has the attribute
+    here = (os.cpu_count() or 1) > 1 and sys.executable and not frozen
     if _beside or not _expected or not here or os.environ.get(ALONE):
         return
-    # -P: the folder that the user happens to be in is no place to import from.
+    # -P: nothing is imported from the current folder.
     code = f"import sys, runpy; sys.path.append({ROOT!r}); runpy.run_module({_expected!r}, run_name='__main__')"
     with suppress(OSError):
         _beside = subprocess.Popen([sys.executable, "-P", "-c", code], cwd=FOLDER, env=os.environ | {ALONE: "1"},

@@ -73,7 +73,7 @@ class Program:
         return fine
 
     def _raise(self, w: int) -> NoReturn:
-        """Raise what a kernel of the user's own raised in world w: called from Python, it tells what and where."""
+        """Raise the exception of a user's kernel in world w: it is run again from Python, which tells what and where."""
         own = [stage for stage in self._stages if not _ours(stage.kernel)]
         for stage in own:
             with suppress(OnlyCompiled):  # it calls a kernel that Python cannot
@@ -145,7 +145,7 @@ def _place(kernel: Any) -> str:
 
 
 def _checked(stage: Stage, given: tuple[Any, ...]) -> list[int]:
-    """The words of a stage's arguments; a clear complaint if it is no kernel, or takes what no kernel can."""
+    """The words of a stage's arguments; a TypeError that says why if it is no kernel, or takes what no kernel can."""
     if not isinstance(stage.kernel, Dispatcher):
         raise FormigaError(f"a stage is a function with @kernel(), not {stage.kernel!r}.")
     try:

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from formiga.errors import reason
 from formiga.link.errors import LinkError
 
 LOG = 64 * 1024                        # bytes of what a program printed that are kept: the last
@@ -46,8 +47,7 @@ class Program:
                                              pass_fds=files, start_new_session=True, env=environment())
         except (OSError, ValueError) as wrong:
             os.close(self._log)
-            why = wrong.strerror if isinstance(wrong, OSError) else wrong
-            raise LinkError(f"{name}: '{command[0]}' cannot be started ({why}).") from wrong
+            raise LinkError(f"{name}: '{command[0]}' cannot be started ({reason(wrong)}).") from wrong
         finally:
             os.close(write)
         self.pid = self._process.pid

@@ -12,6 +12,7 @@ import ipaddress
 import socket
 from collections.abc import Iterable, Sequence
 
+from formiga.errors import reason
 from formiga.link.errors import LinkError
 
 Address = tuple[str, int]
@@ -37,8 +38,7 @@ def check(address: Address, what: str, least: int = 0) -> Address:
     try:
         return socket.gethostbyname(host), port
     except (OSError, UnicodeError) as wrong:
-        why = (wrong.strerror if isinstance(wrong, OSError) else None) or wrong
-        raise LinkError(f"{what}: '{host}' is no address of a machine ({why}).") from wrong
+        raise LinkError(f"{what}: '{host}' is no address of a machine ({reason(wrong)}).") from wrong
 
 
 def written(address: Address) -> str:

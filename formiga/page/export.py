@@ -36,8 +36,8 @@ from formiga.session.film import (
     write_film,
 )
 from formiga.view import cameras
+from formiga.view.canvas import Canvas
 from formiga.view.frame import Frame
-from formiga.view.scene import Scene
 
 STILL = {"trails", "circles", "names"}  # overlays that need nothing but poses
 TIMEOUT = 30.0                   # s for a window to answer with a picture
@@ -116,7 +116,7 @@ def export(session: Session, path: Path, client: viser.ClientHandle | None) -> J
 def html(progress: Progress, path: Path, frames: list[Frame], speed: float, overlays: set[str]) -> str:
     """Write frames as a page with a player in it, that needs no server and no network."""
     with stage() as server:
-        scene = Scene(server.scene)
+        scene = Canvas(server.scene)
         scene.overlays = overlays
         pose, camera = cameras.overview(frames[0].world), server.initial_camera
         camera.position, camera.look_at, camera.up, camera.fov = pose.position, pose.look_at, pose.up, pose.fov
@@ -148,7 +148,7 @@ def stage() -> Iterator[viser.ViserServer]:
 @contextmanager
 def on_stage(client: viser.ClientHandle, first: Frame, overlays: set[str]) -> Iterator[Paint]:
     """Have a window render frame after frame, from where it looks."""
-    scene = Scene(client.scene)  # of the same names, so in this window it hides what the session shows
+    scene = Canvas(client.scene)  # of the same names, so in this window it hides what the session shows
     scene.overlays = overlays
 
     def paint(frame: Frame) -> Any:

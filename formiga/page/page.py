@@ -39,8 +39,8 @@ from formiga.session import Session
 from formiga.session.names import robot_name, thing_names
 from formiga.view import cameras
 from formiga.view.cameras import Pose
+from formiga.view.canvas import Canvas, Target
 from formiga.view.frame import Frame
-from formiga.view.scene import Scene, Target
 
 RATE, FLAT_OUT = 30.0, 10.0  # pictures a second, at most; and of a run as fast as it goes, whose motion nobody can follow
 HAND_OVER = 0.0002     # s after which a thread that draws gives way to the steps; Python's own 5 ms cost a tenth of the speed
@@ -72,7 +72,7 @@ class Page:
         self.server = Server(host, port, self._serve_line, self._failed)
         self._browser = self.server.viser
         self._browser.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=(0, 114, 178))
-        self.scene = Scene(self._browser.scene)
+        self.scene = Canvas(self._browser.scene)
         self.scene.on_pick(self._picked)
         self.scene.on_floor(lambda x, y, event: self.session.post(lambda: setattr(self.session, "selected", -1)))
         self.scene.on_drag(self._dragged)
@@ -428,7 +428,7 @@ def note(frame: Frame) -> dict[str, Any] | None:
     """What a supervisor shows, for a window: each side with its colour."""
     if frame.note is None:
         return None
-    own = {group.name: getattr(group.robot, "colour", "") for group in frame.world.groups}  # robots have colours or none
+    own = {group.name: group.robot.colour for group in frame.world.groups}
     sides = [{"name": side.name, "score": side.score, "colour": own.get(side.group) or SIDES[number % len(SIDES)]}
              for number, side in enumerate(frame.note.sides)]
     return {"title": frame.note.title, "clock": frame.note.clock, "text": frame.note.text, "sides": sides}

@@ -35,8 +35,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from formiga.engine.parts import Part
-from formiga.errors import RecordingError
+from formiga.errors import RecordingError, reason
 from formiga.geometry import yaw
+from formiga.state import Movable, State
 from formiga.world.elements import of
 from formiga.world.model import Group, World
 from formiga.world.movables import MOVABLES
@@ -54,12 +55,17 @@ ENDINGS = ("complete", "interrupted", "failed")
 EMBEDDED = re.compile(r"[0-9]{1,6}/[^/\\\0]{1,255}")  # names of files inside a recording: '0/table.csv'
 
 INDICES = {"step": pa.int32(), "time": pa.float64(), "world": pa.int32(), "robot": pa.int32()}
-MEASURED = {  # x, y in m, heading in rad; left, right are speeds of the wheels' rims in m/s
-    "x": pa.float64(), "y": pa.float64(), "heading": pa.float64(), "left": pa.float64(), "right": pa.float64(),
-    "crashed": pa.bool_(), "alive": pa.bool_(),
-}
-MOVING = {"vx": pa.float64(), "vy": pa.float64(), "spin": pa.float64()}  # m/s, m/s, rad/s; not in format 1
-RAISED = {name: pa.float64() for name in ("z", "qw", "qx", "qy", "qz")}  # m, and a quaternion; only in format 3
+KINDS = {np.float64: pa.float64(), np.bool_: pa.bool_()}
+
+
+def _columns(*arrays: str) -> dict[str, pa.DataType]:
+    """The columns that arrays of the state fill, as their declaration says."""
+    declared = State.declared()
+    return {column: KINDS[declared[name].dtype] for name in arrays for column in declared[name].columns}
+
+
+FLAT = ("position", "heading", "drive", "crashed", "alive")  # arrays of the state that every recording has
+MEASURED, MOVING, RAISED = _columns(*FLAT), _columns("velocity"), _columns("bodies")  # not in format 1; only in format 3
 COLUMNS = pa.schema([pa.field(name, kind, nullable=False) for name, kind in (INDICES | MEASURED).items()])
 MORE_COLUMNS = pa.schema([*COLUMNS, *(pa.field(name, kind, nullable=False) for name, kind in MOVING.items())])
 SPACE_COLUMNS = pa.schema([*MORE_COLUMNS, *(pa.field(name, kind, nullable=False) for name, kind in RAISED.items())])
@@ -106,23 +112,31 @@ def measured(state: Any, world: World | None = None, parts: tuple[Part, ...] = (
 
     world, parts: of a run in space.
     """
-    robots = {"x": state.position[..., 0], "y": state.position[..., 1], "heading": state.heading,
-              "left": state.drive[..., 0], "right": state.drive[..., 1], "crashed": state.crashed, "alive": state.alive}
+    robots = _filled(state, *FLAT)
     if parts and world is not None:
         return _in_space(robots, state, world, parts)
     if state.movables.shape[1] == 0:
         return robots
-    robots |= {"vx": state.velocity[..., 0], "vy": state.velocity[..., 1], "spin": state.velocity[..., 2]}
-    things = dict(zip(("x", "y", "heading", "vx", "vy", "spin"), np.moveaxis(state.movables[..., :6], -1, 0), strict=True))
+    robots |= _filled(state, "velocity")
+    lying = np.moveaxis(state.movables[..., : Movable.ROLL_X], -1, 0)
+    things: dict[str, Any] = dict(zip(("x", "y", "heading", "vx", "vy", "spin"), lying, strict=True))
     nothing = np.zeros(state.movables.shape[:2])
     things |= {"left": nothing, "right": nothing, "crashed": nothing > 0.0, "alive": nothing == 0.0}
     return {name: np.concatenate([values, things[name]], axis=1) for name, values in robots.items()}
 
 
+def _filled(state: State, *arrays: str) -> dict[str, Any]:
+    """The columns of some arrays, each (worlds, robots)."""
+    declared, found = State.declared(), dict[str, Any]()
+    for name in arrays:
+        values, columns = getattr(state, name), declared[name].columns
+        found |= {columns[0]: values} if values.ndim == 2 else {column: values[..., k] for k, column in enumerate(columns)}
+    return found
+
+
 def _in_space(robots: dict[str, Any], state: Any, world: World, parts: tuple[Part, ...]) -> dict[str, Any]:
     """Robots with z and turn from their own bodies, then all other bodies; of these, what can be pushed has speeds."""
-    for column, name in enumerate(MOVING):
-        robots[name] = state.velocity[..., column]
+    robots |= _filled(state, "velocity")
     rest, raised = state.bodies[:, others(parts)], state.bodies[:, own(parts), 2:]
     nothing = np.zeros(rest.shape[:2])
     things = {"x": rest[..., 0], "y": rest[..., 1], "heading": yaw(rest[..., 3:]), "left": nothing, "right": nothing,
@@ -152,7 +166,7 @@ def describe(world: World, seed: int, worlds: int, engine: str, every: int) -> d
         "format": format_of(world, engine), "world": text, "files": files, "seed": seed, "worlds": worlds,
         "engine": engine, "dt": world.dt, "every": every, "versions": versions(engine), "platform": platform.platform(),
         "groups": [{"name": group.name, "robot": of(group.robot).tag, "count": group.count,
-                    "radius": getattr(group.robot, "radius", None)} for group in world.groups],
+                    "radius": group.robot.radius} for group in world.groups],
     }
 
 
@@ -248,7 +262,7 @@ def _contents(path: str) -> bytes:
             data = stream.read(LARGEST_FILE + 1)
     except (OSError, ValueError) as wrong:
         raise RecordingError(f"{path}: the world names it, but it cannot be read for the recording "
-                             f"({(wrong.strerror if isinstance(wrong, OSError) else None) or wrong}).") from wrong
+                             f"({reason(wrong)}).") from wrong
     if len(data) > LARGEST_FILE:
         raise RecordingError(f"{path}: larger than {LARGEST_FILE >> 20} MB; a recording does not take it.")
     return data

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from formiga.engine.parts import Part
-from formiga.errors import RecordingError
+from formiga.errors import RecordingError, reason
 from formiga.loop import Simulation
 from formiga.record.format import IN_SPACE, KEY, MEASURES, ROWS, SCHEMAS, bodies_of, describe, measured, own, sealed
 from formiga.record.notes import MOST_NOTES, words_of
@@ -40,9 +40,6 @@ class Recorder:
     Steps and time count from where the recording starts, which may be in the middle of a run; any thread may do all this.
     """
 
-    _file: Any = None    # the hidden file beside `path`, and its writer; None before the start
-    _writer: Any = None
-
     def __init__(self, path: str | os.PathLike[str], world: World, seed: int = 0, worlds: int = 1,
                  engine_name: str | None = None, every: int = 1) -> None:
         if every < 1:
@@ -57,6 +54,8 @@ class Recorder:
         self._robots = world.robots
         self._format: int = self._meta["format"]
         self._notes: list[tuple[int, dict[str, Any]]] = []  # step, what was shown
+        self._file: Any = None
+        self._writer: Any = None
         self._step = -1                    # of the last call
         self._shards: Sequence[Simulation] = ()
         self._steps: list[int] = []        # waiting in these arrays
@@ -220,8 +219,7 @@ class Recorder:
                 self._beside.unlink(missing_ok=True)
 
     def _error(self, wrong: Exception) -> RecordingError:
-        why = (wrong.strerror if isinstance(wrong, OSError) else None) or wrong
-        return RecordingError(f"{self.path}: cannot be written ({why}).")
+        return RecordingError(f"{self.path}: cannot be written ({reason(wrong)}).")
 
     # -- signals: what they do when nobody else has said so, but never in the middle of a write ------------------------
     def _catch_signals(self) -> None:

@@ -13,13 +13,15 @@ from typing import Any, TypeVar
 import numpy as np
 
 from formiga.engine import Engine, Model
-from formiga.engine.beams import Beams
+from formiga.engine.beams import SENSOR_HEIGHT, Beams
 from formiga.errors import WorldError
+from formiga.geometry import from_euler, multiply, rotate, to_world
 from formiga.kernels.program import Stage
 from formiga.noise import Noise
 from formiga.state import Floats, State
 from formiga.world.elements import complaint, discover, of, where
 from formiga.world.model import Group, World
+from formiga.world.mount import CHASSIS, Mounted
 
 Made = TypeVar("Made")
 Readings = dict[str, dict[str, Any]]  # group -> sensor -> (W, n, ...)
@@ -37,9 +39,35 @@ class Scene:
     noise: Noise
     owner: str             # 'group/sensor', for what the sensor remembers
 
-    def cast(self, beams: Beams, reach: float) -> Floats:
-        """Distances (W, n, B) along beams fixed to each robot; infinity where nothing is within reach."""
-        return self.engine.cast(self.model, self.state, beams, reach, self.robots)
+    def cast(self, beams: Beams, reach: float, sensor: Mounted | None = None) -> Floats:
+        """Distances (W, n, B) along beams fixed to each robot; infinity where nothing is within reach.
+
+        sensor: it has the beams in its own plane and frame, wherever it sits on the robot.
+        """
+        if sensor is None or not sensor.in_space:
+            return self.engine.cast(self.model, self.state, beams, reach, self.robots)
+        seat = self.seat(sensor, SENSOR_HEIGHT * self.group.robot.height)
+        origin, direction = (np.column_stack([part, np.zeros(len(part))]) for part in (beams.origin, beams.direction))
+        return self.engine.rays(self.model, self.state, to_world(seat, origin), rotate(seat[3:], direction), reach, self.robots,
+                                sensor.on)
+
+    def seat(self, sensor: Mounted, high: float = 0.0) -> Floats:
+        """The pose (7,) of a sensor in the frame of the part that carries it; high: z on a chassis, unless it is given."""
+        z = sensor.z if sensor.z is not None else high if sensor.on == CHASSIS else 0.0
+        return np.array([sensor.x, sensor.y, z, *from_euler(sensor.roll, sensor.pitch, sensor.yaw)])
+
+    def pose(self, sensor: Mounted) -> Floats:
+        """The poses (W, n, 7) of a sensor in space: x y z, and a quaternion w x y z. On the chassis z is from its foot."""
+        self.in_space(sensor)
+        part = self.state.bodies[:, self.model.part_rows(sensor.on, self.robots)]
+        if not sensor.moved:
+            return part
+        seat = self.seat(sensor)
+        return np.concatenate([to_world(part, seat[:3]), multiply(part[..., 3:], seat[3:])], axis=-1)
+
+    def paint(self, sensor: Mounted, width: int, height: int, field: float, high: float) -> Any:
+        """Images (W, n, height, width, 3) that a camera sees; field: the angle from left to right, high: as in `seat`."""
+        return self.engine.paint(self.model, self.state, width, height, field, self.seat(sensor, high), self.robots, sensor.on)
 
     def cast_turned(self, beams: Beams, turn: Floats, reach: float) -> Floats:
         """The same along beams that are each turned by an angle of its own, (W, n, B) rad."""
@@ -110,11 +138,10 @@ def prepare_all(world: World) -> None:
     """Before the first step: a sensor that has a method `prepare` reads what it needs, and says what is wrong with it."""
     for group in world.groups:
         for sensor in group.sensors:
-            if hasattr(sensor, "prepare"):
-                try:
-                    sensor.prepare()
-                except WorldError as wrong:
-                    raise complaint(sensor, wrong) from wrong
+            try:
+                sensor.prepare()
+            except WorldError as wrong:
+                raise complaint(sensor, wrong) from wrong
 
 
 def read_all(world: World, engine: Engine, model: Model, state: State) -> Readings:

@@ -11,6 +11,7 @@ from formiga.geometry import rotate_back
 from formiga.state import Floats
 from formiga.world.elements import angle, element, name, number, of
 from formiga.world.model import World
+from formiga.world.mount import Mounted
 from formiga.world.movables import GRAVITY
 
 if TYPE_CHECKING:
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 
 @element("inclinometer", role="sensor")
 @dataclass(frozen=True)
-class Inclinometer:
-    """How far a robot leans: roll to its right, pitch with its nose down, and the tilt of its axis from the vertical.
+class Inclinometer(Mounted):
+    """How far a robot leans, or the part that carries it: roll to its right, pitch nose down, and the tilt from the vertical.
 
-        up = R^T z, in the chassis's frame;  roll = atan2(up_y, up_z),  pitch = asin(-up_x),  tilt = acos(up_z)
+        up = R^T z, in its own frame;  roll = atan2(up_y, up_z),  pitch = asin(-up_x),  tilt = acos(up_z)
     Which way it heads is not in it. The thesis lists the sensor and does not describe it; this is ours.
     """
 
@@ -31,15 +32,17 @@ class Inclinometer:
 
     def read(self, scene: Scene) -> Floats:
         """Roll, pitch and tilt (W, n, 3) in rad."""
-        x, y, z = np.moveaxis(rotate_back(scene.chassis(self)[..., 3:], np.array([0.0, 0.0, 1.0])), -1, 0)
+        x, y, z = np.moveaxis(rotate_back(scene.pose(self)[..., 3:], np.array([0.0, 0.0, 1.0])), -1, 0)
         lean = np.stack([np.arctan2(y, z), np.arcsin(np.clip(-x, -1.0, 1.0)), np.arctan2(np.hypot(x, y), z)], axis=-1)
         return lean + scene.noise.uniform(-self.noise, self.noise, 3) if self.noise > 0.0 else lean
 
 
 @element("accelerometer", role="sensor")
 @dataclass(frozen=True)
-class Accelerometer:
-    """What a robot's body feels: its acceleration and what holds it up, in its own frame; standing still, g along z.
+class Accelerometer(Mounted):
+    """What a robot's body feels, or the part that carries it: its acceleration and what holds it up, in its own frame.
+
+    Standing still, that is g along z.
 
         f = R^T (dv/dt + g z),  v the mean velocity between two readings
     So it feels the changes from one control period to the next, and no faster ones.
@@ -50,7 +53,7 @@ class Accelerometer:
 
     def read(self, scene: Scene) -> Floats:
         """Specific force (W, n, 3) in m/s^2: ahead, to the left, up."""
-        pose = scene.chassis(self)
+        pose = scene.pose(self)
         here, nothing = pose[..., :3], np.zeros((*pose.shape[:2], 3))
         place, velocity, change = (scene.memory(name, first) for name, first in
                                    (("place", here), ("velocity", nothing), ("change", nothing)))

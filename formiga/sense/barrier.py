@@ -78,11 +78,11 @@ def grippable(world: World, parts: Sequence[Part]) -> tuple[Grippable, list[int]
     """Robots, balls, pucks, blocks and then solids, but for those that say that they are not; and the solids' rows in the
     state's `bodies`."""
     def can(thing: Any) -> bool:
-        return bool(getattr(thing, "grippable", True))
+        return bool(thing.grippable)
 
     rows = [row for row, part in enumerate(parts) if part.thing >= 0 and isinstance(world.things[part.thing], Solid)]
     lying = [*world.movables, *(world.things[parts[row].thing] for row in rows)]
-    radius = [np.full(group.count, float(getattr(group.robot, "radius", 0.0))) for group in world.groups]
+    radius = [np.full(group.count, group.robot.radius) for group in world.groups]
     robot = [np.full(group.count, can(group.robot)) for group in world.groups]
     outlines = [outline(thing) for thing in lying]
     movables = [-1.0 if not can(thing) else 0.0 if corners else thing.size[0] / 2 if isinstance(thing, Solid) else thing.radius

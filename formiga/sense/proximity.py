@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from formiga.engine.beams import Beams, directions, ring
+from formiga.engine.beams import Beams, directions, moved, ring
 from formiga.errors import WorldError
 from formiga.kernels import kernel
 from formiga.kernels.program import Stage
@@ -17,6 +17,7 @@ from formiga.sense import infrared_table
 from formiga.state import Floats
 from formiga.units import CM, DEG
 from formiga.world.elements import angle, choice, element, file, flag, length, name, number, numbers
+from formiga.world.mount import Mounted
 
 if TYPE_CHECKING:
     from formiga.sense import Scene
@@ -30,7 +31,7 @@ RAYS = 5     # of technique `cone`
 
 @element("proximity", role="sensor")
 @dataclass(frozen=True)
-class Proximity:
+class Proximity(Mounted):
     """A ring of infra-red beams; distance becomes a reading by a table. The defaults are the s-bot's.
 
     The chain of one reading [Vicentini & Tuci 2006, section 3]:
@@ -51,7 +52,7 @@ class Proximity:
 
     profile: str = choice("tr", options=("tr", "draft", "s3"), doc="the published report, the draft before it, or the thesis")
     angles: tuple[float, ...] = numbers(SBOT_ANGLES, unit="rad", doc="counter-clockwise from the heading")
-    mount: float = length(5.8 * CM, least=0.0, doc="sensor from the robot's centre")
+    mount: float = length(5.8 * CM, least=0.0, doc="sensor from the middle of the ring, which is the robot's centre")
     reach: float = length(15.0 * CM, above=0.0, doc="measured from the sensor")
     response: str = choice("table", options=("table", "reciprocal", "linear"),
                            doc="a look-up table, gain / (d + offset), or 1 - d / reach")
@@ -77,6 +78,9 @@ class Proximity:
     def __post_init__(self) -> None:
         if self.samples is not None and self.response != "table":
             raise WorldError(f"<proximity> samples: the {self.response} response has no table.")
+        if self.in_space if self.technique == "moving" else self.moved and self.technique in ("shadow", "sampling"):
+            raise WorldError(f"<proximity> technique: '{self.technique}' looks around the robot's own axis; a sensor that sits "
+                             "elsewhere takes ray or cone.")
 
     def prepare(self) -> None:
         """Read the samples, if there are any, and complain now if they are no table."""
@@ -85,7 +89,11 @@ class Proximity:
     @cached_property
     def beams(self) -> Beams:
         """The beams in the robot's frame, so this file serves 2D and 3D."""
-        return ring(self.angles, self.mount)
+        return self._seated(ring(self.angles, self.mount))
+
+    def _seated(self, beams: Beams) -> Beams:
+        """Beams of the ring in the robot's frame; in the sensor's own, if it sits where only space has a place."""
+        return moved(beams, self.x, self.y, self.yaw) if self.moved and not self.in_space else beams
 
     @cached_property
     def fan(self) -> Beams:
@@ -93,7 +101,7 @@ class Proximity:
         axis = ring(self.angles, self.mount)
         aside = np.linspace(0.5 * self.cone, -0.5 * self.cone, RAYS)
         angles = tuple(float(turn) + angle for turn in aside for angle in self.angles)
-        return Beams(np.tile(axis.origin, (RAYS, 1)), directions(angles))
+        return self._seated(Beams(np.tile(axis.origin, (RAYS, 1)), directions(angles)))
 
     @cached_property
     def values(self) -> Floats:
@@ -149,13 +157,13 @@ class Proximity:
     def distances(self, scene: Scene) -> Floats:
         """How far each sensor (W, n, sensors) sees along its beams; infinity where nothing is within reach."""
         if self.technique == "cone":
-            fan = scene.cast(self.fan, self.reach)
+            fan = scene.cast(self.fan, self.reach, self)
             nearest: Floats = fan.reshape(*fan.shape[:2], RAYS, -1).min(axis=2)
             return nearest
         if self.technique == "moving":
             aside = scene.noise.uniform(-0.5 * self.cone, 0.5 * self.cone, len(self.angles), "cone")
             return scene.cast_turned(self.beams, aside, self.reach)
-        return scene.cast(self.beams, self.reach)
+        return scene.cast(self.beams, self.reach, self)
 
 
 @kernel()

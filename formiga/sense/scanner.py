@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formiga.engine.beams import Beams, ring
+from formiga.engine.beams import Beams, moved, ring
 from formiga.state import Floats
 from formiga.units import DEG
 from formiga.world.elements import angle, element, integer, length, name
+from formiga.world.mount import Mounted
 
 if TYPE_CHECKING:
     from formiga.sense import Scene
@@ -19,13 +20,16 @@ if TYPE_CHECKING:
 
 @element("scanner", role="sensor")
 @dataclass(frozen=True)
-class Scanner:
-    """Distances in a fan, from the right-most beam to the left-most; `reach` where nothing is nearer."""
+class Scanner(Mounted):
+    """Distances in a fan, from the right-most beam to the left-most; `reach` where nothing is nearer.
+
+    With `on`, x, y, z, roll, pitch and yaw it sits on any part of the robot; the robot's own parts are not in its way.
+    """
 
     beams: int = integer(181, least=1, most=4096)
     field: float = angle(180.0 * DEG, least=0.0, most=360.0 * DEG, doc="of view, centred on `heading`; 360 deg is a full ring")
     heading: float = angle(0.0, doc="of the fan's middle, from the robot's heading")
-    mount: float = length(0.0, least=0.0, doc="sensor from the robot's centre")
+    mount: float = length(0.0, least=0.0, doc="of the beams' origins from the sensor's middle")
     reach: float = length(4.0, above=0.0)
     noise: float = length(0.0, least=0.0, doc="standard deviation of the Gaussian error")
     name: str = name("scanner")
@@ -44,12 +48,13 @@ class Scanner:
 
     @cached_property
     def fan(self) -> Beams:
-        """The beams in the robot's frame."""
-        return ring(self.angles, self.mount)
+        """The beams in the robot's frame; in the sensor's own, if it sits where only space has a place."""
+        fan = ring(self.angles, self.mount)
+        return moved(fan, self.x, self.y, self.yaw) if self.moved and not self.in_space else fan
 
     def read(self, scene: Scene) -> Floats:
         """Distances (W, n, beams) in metres."""
-        distance = np.minimum(scene.cast(self.fan, self.reach), self.reach)
+        distance = np.minimum(scene.cast(self.fan, self.reach, self), self.reach)
         if self.noise > 0.0:
             distance = np.clip(distance + scene.noise.normal(self.noise, self.beams), 0.0, self.reach)
         return distance

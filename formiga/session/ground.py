@@ -13,7 +13,7 @@ from formiga.engine.ground import with_obstacles
 from formiga.errors import FormigaError
 from formiga.session.names import robot_name
 from formiga.state import Floats
-from formiga.view.overlays import around
+from formiga.view.bodies import around
 from formiga.world.model import World
 
 PATIENCE = 3.0          # s on the clock to look for places

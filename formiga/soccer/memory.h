@@ -1,4 +1,4 @@
-/* The two memories between a team and the field, for programs in C and C++. The same as memory.py; docs/soccer-teams.md has
+/* The two memories between a team and the field, for programs in C and C++. The same as memory.py; docs/tutorials/soccer-teams.md has
  * the table. Nothing to link: everything is here.
  *
  *     struct formiga_team team;

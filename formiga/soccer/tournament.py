@@ -26,7 +26,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from formiga.errors import FormigaError, whole
+from formiga.errors import FormigaError, reason, whole
 from formiga.files import write_whole
 from formiga.noise import channel, fold, world_key
 from formiga.soccer.roster import find_team
@@ -315,10 +315,8 @@ def _read(file: Path) -> Any:
         if file.stat().st_size > LARGEST:
             raise TournamentError(f"{file}: too large for what it should be.")
         return json.loads(file.read_text(encoding="utf-8"))
-    except OSError as wrong:
-        raise TournamentError(f"{file}: cannot be read ({wrong.strerror or wrong}).") from wrong
-    except (ValueError, RecursionError) as wrong:
-        raise TournamentError(f"{file}: cannot be read ({wrong}).") from wrong
+    except (OSError, ValueError, RecursionError) as wrong:
+        raise TournamentError(f"{file}: cannot be read ({reason(wrong)}).") from wrong
 
 
 def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:

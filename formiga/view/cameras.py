@@ -10,14 +10,15 @@ import numpy as np
 
 from formiga.engine.flatten import flatten
 from formiga.geometry import rotate, yaw
-from formiga.view.bodies import look
 from formiga.view.frame import Frame
 from formiga.view.ground import seen
 from formiga.view.posture import posture
+from formiga.view.robots import robot_meshes
 from formiga.world.model import Group, World
+from formiga.world.page import Camera
 
 FOV = radians(45.0)         # upright
-ASPECT = 1.5                # width / height of a window that nobody has measured yet
+ASPECT = 1.5                # width / height of a window that has not been measured yet
 TILT = radians(52.0)        # of the overview, above the horizon
 BOWED = radians(8.0)        # of a robot's own camera, below the horizon: it sees what its gripper does
 Vector = tuple[float, float, float]
@@ -70,14 +71,14 @@ def first_person(frame: Frame, robot: int) -> Pose:
     group = _group(frame, robot)
     if frame.bodies is not None:
         return _from_its_camera(frame, robot, group)
-    eye = place + 1.05 * group.robot.radius * ahead + (0.0, 0.0, getattr(group.robot, "height", 0.1))
+    eye = place + 1.05 * group.robot.radius * ahead + (0.0, 0.0, group.robot.height)
     return Pose(_vector(eye), _vector(eye + ahead), fov=radians(75.0))
 
 
 def _from_its_camera(frame: Frame, robot: int, group: Group) -> Pose:
-    looks, high = look(group.robot), getattr(group.robot, "height", 0.1)
-    pose = posture(frame, looks, slice(robot, robot + 1), looks.bearer)[0]
-    eye, ahead, up = rotate(pose[3:], np.array([looks.eye or (1.05 * group.robot.radius, 0.0, high),
+    meshes, high = robot_meshes(group.robot), group.robot.height
+    pose = posture(frame, meshes, slice(robot, robot + 1), meshes.bearer)[0]
+    eye, ahead, up = rotate(pose[3:], np.array([meshes.camera or (1.05 * group.robot.radius, 0.0, high),
                                                 (cos(BOWED), 0.0, -sin(BOWED)), (sin(BOWED), 0.0, cos(BOWED))]))
     return Pose(_vector(pose[:3] + eye), _vector(pose[:3] + eye + ahead), _vector(up), fov=radians(75.0))
 
@@ -85,8 +86,8 @@ def _from_its_camera(frame: Frame, robot: int, group: Group) -> Pose:
 def named(world: World) -> dict[str, Pose]:
     """The cameras that the world file names: <camera name="corner" .../>."""
     poses = {}
-    for each in getattr(world, "page", ()):
-        if hasattr(each, "look_x"):
+    for each in world.page:
+        if isinstance(each, Camera):
             here, there = (each.x, each.y, each.z), (each.look_x, each.look_y, each.look_z)
             straight_down = abs(here[0] - there[0]) + abs(here[1] - there[1]) < 1e-6 * abs(here[2] - there[2])
             poses[each.name] = Pose(here, there, (0.0, 1.0, 0.0) if straight_down else (0.0, 0.0, 1.0), each.fov)
@@ -145,8 +146,8 @@ def _group(frame: Frame, robot: int) -> Group:
 
 
 def _size(frame: Frame, robot: int) -> float:
-    robot_of = _group(frame, robot).robot
-    return sqrt(robot_of.radius * max(robot_of.radius, getattr(robot_of, "height", 0.1)))
+    kind = _group(frame, robot).robot
+    return sqrt(kind.radius * max(kind.radius, kind.height))
 
 
 def _vector(point: np.ndarray) -> Vector:

@@ -1,7 +1,7 @@
 """What one world looks like at one moment: all that a scene, a picture or an inspector needs to know.
 
-A frame holds copies, so whoever draws may take their time while the simulation goes on. It has poses in three
-dimensions, whichever engine made them. In space it also has the pose of every body that moves: turrets, arms, wheels.
+A frame holds copies, so it can be drawn while the simulation goes on. It has poses in three dimensions, whichever engine made
+them. In space it also has the pose of every body that moves: turrets, arms, wheels.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from formiga.engine.parts import Part
 from formiga.geometry import about_z, between
 from formiga.state import Floats, State
 from formiga.supervisor import Note
+from formiga.world.looks import CHASSIS
 from formiga.world.model import Ball, World
-
-CHASSIS = "chassis"
 
 
 class Rays(NamedTuple):
@@ -44,24 +43,24 @@ class Frame:
     crashed: Any                   # (N,) touched something in the last step
     alive: Any                     # (N,)
     crashes: Any                   # (N,)
-    selected: int = -1             # the robot that somebody looks at, or -1
-    rays: Rays | None = None       # if somebody wants to see beams
+    selected: int = -1             # the robot that is selected, or -1
+    rays: Rays | None = None       # if beams are shown
     shifts: Floats | None = None   # (N, 2) m by which contacts moved each robot in the last step
     links: Any = None              # (P, 2) pairs of robots within each other's reach
-    movables: Any = None              # (M, 3) m, of the foot of what can be pushed, or of the middle of a ball; None: at the start
-    movables_turn: Any = None         # (M, 4) quaternion w x y z; how a ball rolled is not in it
+    movables: Any = None           # (M, 3) m, of the foot of what can be pushed, or the middle of a ball; None: at the start
+    movables_turn: Any = None      # (M, 4) quaternion w x y z; how a ball rolled is not in it
     touches: Floats | None = None  # (K, 7) contacts of the last step: x y, normal x y, impulse (N s), body A, body B. A body is
-                                   # a robot, or N + m for a loose thing, or -1; the normal points to A
+                                   # a robot, or N + m for a movable thing, or -1; the normal points to A
     note: Note | None = None       # what a supervisor shows
     bodies: Floats | None = None   # (B, 7) x y z and a quaternion w x y z of everything that moves in space; None in the plane
-    parts: tuple[Part, ...] = ()   # whose each row of `bodies` is
+    parts: tuple[Part, ...] = ()   # what each row of `bodies` belongs to
     forces: Floats | None = None   # (K, 7) point x y z, force x y z in N, and 0 for a grip or 1 for a joint
-    grips: Any = None              # (P, 2) who holds whom: a robot, and a robot or N + a row of `bodies`
+    grips: Any = None              # (P, 2) robots that hold something, and what: a robot or N + a row of `bodies`
     extra: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.movables is None:
-            start = [(thing.x, thing.y, getattr(thing, "heading", 0.0)) for thing in self.world.movables]
+            start = [(thing.x, thing.y, thing.heading) for thing in self.world.movables]
             for name, value in movables_poses(self.world, np.array(start).reshape(-1, 3)).items():
                 object.__setattr__(self, name, value)
 
@@ -130,5 +129,5 @@ def movables_poses(world: World, poses: Floats) -> dict[str, Any]:
     return {"movables": place, "movables_turn": about_z(poses[:, 2])}
 
 
-__all__ = ["CHASSIS", "Frame", "Rays", "blend", "flat_poses", "frame", "movables_poses", "rows_of", "space_poses",
+__all__ = ["Frame", "Rays", "blend", "flat_poses", "frame", "movables_poses", "rows_of", "space_poses",
            "thing_rows"]

@@ -1,9 +1,8 @@
-"""The ground in three dimensions as triangles: hills, pits, ramps; and bodies of simple shapes that stand or lie on it."""
+"""The ground in three dimensions as triangles: hills, pits, ramps."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from math import pi, tau
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from formiga.engine.fixed import Fixed, Region
 from formiga.engine.flatten import extent
 from formiga.engine.ground import floor_tiles, terrain_heights
 from formiga.geometry import from_euler
-from formiga.view.bodies import Mesh, box, drum, rgb, together
+from formiga.view.mesh import Mesh, rgb
 from formiga.world.ground import FLOORS, Hole, Terrain
 from formiga.world.model import World
 from formiga.world.solids import Solid
@@ -121,48 +120,9 @@ def lines(world: World, region: Region, step: float) -> Any:
     return np.array(found, np.float32).reshape(-1, 2, 3)
 
 
-# -- solids -----------------------------------------------------------------------------------------------------------
-@lru_cache(maxsize=256)
-def solid(shape: str, size: tuple[float, ...], colour: str) -> Mesh:
-    """A body around its middle. size: box: x, y, z; sphere: diameter; cylinder and capsule: diameter, height."""
-    if shape == "box":
-        a, b, c = (0.5 * side for side in size)
-        return box(-a, a, -b, b, -c, c, colour)
-    radius = 0.5 * size[0]
-    if shape == "cylinder":
-        return together(drum(radius, -0.5 * size[1], 0.5 * size[1], 40, min(0.06 * radius, 0.1 * size[1]), colour),
-                        _stripe(radius, 0.5 * size[1], colour))
-    return _round(radius, max(0.0, 0.5 * size[1] - radius) if shape == "capsule" else 0.0, colour)
-
-
-def _round(radius: float, apart: float, colour: str, sides: int = 36, cuts: int = 16) -> Mesh:
-    """A ball, or one cut in halves that are drawn apart by so much each; its corners are shared, so it has no edges. Two sides
-    are lighter, so that one sees it roll."""
-    up = np.concatenate([np.linspace(-0.5 * pi, 0.0, cuts // 2 + 1), np.linspace(0.0, 0.5 * pi, cuts // 2 + 1)])
-    lift = np.where(np.arange(len(up)) <= cuts // 2, -apart, apart)
-    around = np.linspace(0.0, tau, sides, endpoint=False)
-    ring = np.stack([np.outer(np.cos(up), np.cos(around)), np.outer(np.cos(up), np.sin(around)),
-                     np.repeat(np.sin(up)[:, None], sides, axis=1)], axis=-1) * radius
-    ring[..., 2] += lift[:, None]
-    number = np.arange(len(up) * sides).reshape(len(up), sides)
-    a, b = number, np.roll(number, -1, axis=1)
-    halves = (a[:-1], b[:-1], b[1:]), (a[:-1], b[1:], a[1:])
-    faces = np.concatenate([np.stack(half, axis=-1).reshape(-1, 3) for half in halves])
-    base = np.array(rgb(colour), float)
-    light = np.clip(np.cos(2.0 * np.tile(around, len(up))) * 4.0, 0.0, 1.0)[:, None]
-    return Mesh(ring.reshape(-1, 3), faces, (base + 0.22 * light * (255.0 - base)).astype(np.uint8))
-
-
-def _stripe(radius: float, half: float, colour: str) -> Mesh:
-    """A mark across the upper end of a cylinder, so that one sees it turn."""
-    light = "#" + "".join(f"{round(value + 0.45 * (255 - value)):02x}" for value in rgb(colour))
-    thin = 0.01 * radius
-    return box(0.15 * radius, 0.85 * radius, -0.06 * radius, 0.06 * radius, half - thin, half + thin, light)
-
-
 def attitude(thing: Solid) -> Any:
     """The quaternion w x y z of a solid as it is put there: roll, then pitch, then yaw."""
     return from_euler(thing.roll, thing.pitch, thing.yaw)
 
 
-__all__ = ["WEDGE", "attitude", "floor", "heights", "hills", "holes", "lines", "pit", "seen", "shade", "solid"]
+__all__ = ["WEDGE", "attitude", "floor", "heights", "hills", "holes", "lines", "pit", "seen", "shade"]

@@ -14,6 +14,7 @@ import numpy as np
 from formiga.engine.flatten import flatten
 from formiga.geometry import rotate, yaw
 from formiga.view import ground
+from formiga.view.bodies import solid
 from formiga.view.frame import Frame, thing_rows
 from formiga.view.picture import draw_world
 from formiga.world.solids import Solid
@@ -51,7 +52,7 @@ class Overhead:
         self._past: list[Any] = []
         self._shapes = [*(_shape(group.robot) for group in world.groups), *(_shape(thing) for thing in world.movables)]
         own = (*(group.robot for group in world.groups), *world.movables)
-        self._colours = [str(getattr(body, "colour", "#0072b2")) for body in own]
+        self._colours = [body.colour for body in own]
         self._lines = LineCollection([], lw=1.0, alpha=0.35)
         self._bodies, self._ahead = PolyCollection([], lw=1.0), LineCollection([], colors=PALE, lw=1.6)
         self._solids = PolyCollection([], lw=0.8, edgecolors=EDGE)
@@ -106,7 +107,7 @@ class Overhead:
         for number, row in self._rows.items():
             thing = self._world.things[number]
             if isinstance(thing, Solid):
-                shadow = rotate(frame.bodies[row, 3:], ground.solid(thing.shape, thing.size, thing.colour).vertices)[:, :2]
+                shadow = rotate(frame.bodies[row, 3:], solid(thing.shape, thing.size, thing.colour).vertices)[:, :2]
                 outlines.append(shadow[ConvexHull(shadow).vertices] + frame.bodies[row, :2])
                 colours.append(thing.colour)
         self._solids.set_verts(outlines)
@@ -115,9 +116,8 @@ class Overhead:
 
 def _shape(body: Any) -> Any:
     """Corners (K, 2) of a body from above, in its own frame."""
-    outline = getattr(body, "outline", None)
-    if outline is not None:
-        return np.array(outline, np.float64)
+    if body.outline is not None:
+        return np.array(body.outline, np.float64)
     angles = np.linspace(0.0, 2.0 * pi, CORNERS, endpoint=False)
     return float(body.radius) * np.column_stack([np.cos(angles), np.sin(angles)])
 

@@ -1,7 +1,7 @@
-"""What a ray meets first: which robot or thing somebody clicked on.
+"""What a ray meets first: the robot or thing under a click.
 
 The browser could say so itself, but the outline that viser keeps for the instance last hovered over also catches clicks
-where nothing is to be seen (1.1.1), so viser is only asked for the ray.
+where nothing is visible (1.1.1), so only the ray is taken from viser.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from formiga.geometry import rotate_back
-from formiga.view.bodies import Mesh
+from formiga.view.mesh import Mesh
 
 Target = tuple[str, int]    # ("robot", number in the frame) or ("thing", index into world.things)
 
 
-class Shape(NamedTuple):
+class Instances(NamedTuple):
     """Instances of one mesh."""
 
     mesh: Mesh
@@ -29,16 +29,16 @@ class Shape(NamedTuple):
     numbers: Any            # (K,) the robot or thing that each belongs to
 
 
-def first_hit(shapes: Iterable[Shape], origin: Sequence[float], direction: Sequence[float]) -> Target | None:
-    """Whom the ray meets first, or None."""
+def first_hit(bodies: Iterable[Instances], origin: Sequence[float], direction: Sequence[float]) -> Target | None:
+    """The robot or thing that the ray meets first, or None."""
     start, along = np.asarray(origin, float), np.asarray(direction, float)
     nearest, target = np.inf, None
-    for shape in shapes:
-        for k in _near(shape, start, along):
-            local = rotate_back(shape.turn[k], np.stack([start - shape.place[k], along])) / shape.size[k]
-            distance = meets(shape.mesh, local[0], local[1])
+    for each in bodies:
+        for k in _near(each, start, along):
+            local = rotate_back(each.turn[k], np.stack([start - each.place[k], along])) / each.size[k]
+            distance = meets(each.mesh, local[0], local[1])
             if distance < nearest:
-                nearest, target = distance, (shape.kind, int(shape.numbers[k]))
+                nearest, target = distance, (each.kind, int(each.numbers[k]))
     return target
 
 
@@ -59,10 +59,10 @@ def meets(mesh: Mesh, origin: Any, direction: Any) -> float:
     return float(t[hit].min(initial=np.inf))
 
 
-def _near(shape: Shape, start: Any, along: Any) -> Any:
+def _near(each: Instances, start: Any, along: Any) -> Any:
     """The instances whose spheres the ray passes through."""
-    reach = _radius(shape.mesh) * np.abs(shape.size).max(axis=1)
-    way = shape.place - start
+    reach = _radius(each.mesh) * np.abs(each.size).max(axis=1)
+    way = each.place - start
     t = np.maximum(way @ along / (along @ along), 0.0)
     return np.flatnonzero(((way - t[:, None] * along) ** 2).sum(axis=1) <= reach**2)
 
@@ -78,4 +78,4 @@ def _radius(mesh: Mesh) -> float:
     return float(np.linalg.norm(mesh.vertices, axis=1).max(initial=0.0))
 
 
-__all__ = ["Shape", "Target", "first_hit", "meets"]
+__all__ = ["Instances", "Target", "first_hit", "meets"]

@@ -14,9 +14,11 @@ from formiga.errors import FormigaError
 from formiga.files import whole_file
 from formiga.geometry import rotate
 from formiga.view import ground, pitch
-from formiga.view.bodies import rgb
+from formiga.view.bodies import is_on, solid
+from formiga.view.mesh import rgb
 from formiga.world.ground import Hole, Platform, Ramp, Terrain
 from formiga.world.model import Field, Lamp, Polygon, Rectangle, World, Zone
+from formiga.world.movables import rectangle
 from formiga.world.solids import Solid, Trigger
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ class Picture:
         self._every, self._seen = 1, 0
 
     def __call__(self, shards: list[Simulation]) -> None:
-        """Take down where everybody is."""
+        """Note where every body is."""
         state = shards[0].state
         self.heading = np.concatenate([state.heading[0], state.movables[0, :, 2]])
         self._last = np.concatenate([state.position[0], state.movables[0, :, :2]])
@@ -84,7 +86,7 @@ def draw_world(axes: Any, world: World, solids: dict[int, Any] | None = None) ->
     from matplotlib.patches import Polygon as Outline
 
     for index, thing in enumerate(world.things):
-        if not getattr(thing, "on", True) and not isinstance(thing, Lamp):
+        if not is_on(thing) and not isinstance(thing, Lamp):
             continue
         if isinstance(thing, Terrain | Hole | Ramp | Platform | Solid | Trigger):
             draw_ground(axes, thing, (solids or {}).get(index))
@@ -121,8 +123,14 @@ def draw_ground(axes: Any, thing: Any, pose: Any = None) -> None:
     from matplotlib.patches import Polygon as Outline
     from scipy.spatial import ConvexHull
 
-    half = 0.5 * np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)]) * (getattr(thing, "width", 1.0), getattr(thing, "depth", 1.0))
-    c, s = np.cos(getattr(thing, "heading", 0.0)), np.sin(getattr(thing, "heading", 0.0))
+    if isinstance(thing, Solid):
+        place, turn = ((thing.x, thing.y), ground.attitude(thing)) if pose is None else (pose[:2], pose[3:])
+        shadow = rotate(turn, solid(thing.shape, thing.size, thing.colour).vertices)[:, :2]
+        axes.add_patch(Outline(shadow[ConvexHull(shadow).vertices] + place, facecolor=thing.colour, edgecolor="#3b3a36", lw=0.8,
+                               zorder=2.5))
+        return
+    heading = thing.heading if isinstance(thing, Ramp | Platform) else 0.0
+    half, c, s = np.array(rectangle(thing.width, thing.depth)), np.cos(heading), np.sin(heading)
     corners = half @ np.array([[c, s], [-s, c]]) + (thing.x, thing.y)
     if isinstance(thing, Terrain):
         east, north, high = ground.heights(thing)
@@ -145,18 +153,12 @@ def draw_ground(axes: Any, thing: Any, pose: Any = None) -> None:
         axes.add_patch(Outline(corners, fill=False, edgecolor="#6d7178", lw=1.0, zorder=0.55))
     elif isinstance(thing, Platform):
         axes.add_patch(Outline(corners, facecolor=thing.colour, edgecolor="#6d7178", lw=1.0, zorder=0.5))
-    else:
-        place, turn = ((thing.x, thing.y), ground.attitude(thing)) if pose is None else (pose[:2], pose[3:])
-        shadow = rotate(turn, ground.solid(thing.shape, thing.size, thing.colour).vertices)[:, :2]
-        axes.add_patch(Outline(shadow[ConvexHull(shadow).vertices] + place, facecolor=thing.colour, edgecolor="#3b3a36", lw=0.8,
-                               zorder=2.5))
 
 
 def draw_robots(axes: Any, world: World, position: Any, heading: Any, trail: Any) -> None:
     """Bodies (N, 2) with a stroke that points ahead, and trails (steps, N, 2)."""
     for group, robots in zip(world.groups, world.slices, strict=True):
-        colour, radius = getattr(group.robot, "colour", "#0072b2"), group.robot.radius
-        outline = getattr(group.robot, "outline", None)
+        colour, radius, outline = group.robot.colour, group.robot.radius, group.robot.outline
         reach = radius if outline is None else max(x for x, _ in outline)
         _draw(axes, outline or radius, colour, "white", position[robots], heading[robots], trail[:, robots])
         for (x, y), ahead in zip(position[robots], heading[robots], strict=True):
@@ -166,7 +168,7 @@ def draw_robots(axes: Any, world: World, position: Any, heading: Any, trail: Any
 def draw_movables(axes: Any, world: World, position: Any, heading: Any, trail: Any) -> None:
     """Things that can be pushed, at (M, 2), and trails (steps, M, 2)."""
     for m, thing in enumerate(world.movables):
-        _draw(axes, getattr(thing, "outline", None) or thing.radius, thing.colour, "#3b3a36", position[m:m + 1],
+        _draw(axes, thing.outline or thing.radius, thing.colour, "#3b3a36", position[m:m + 1],
               heading[m:m + 1], trail[:, m:m + 1])
 
 

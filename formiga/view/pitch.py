@@ -9,8 +9,9 @@ from math import tau
 import numpy as np
 
 from formiga.units import CM, MM
-from formiga.view.bodies import Mesh, circle, offset, plate, prism, rectangle, together
+from formiga.view.mesh import Mesh, plate, prism, together
 from formiga.world.field import Field
+from formiga.world.looks.outlines import circle, offset, rectangle
 
 LINE = 5.0 * MM         # how wide a line is
 SPOT = 1.0 * CM         # radius of a mark

@@ -1,4 +1,4 @@
-"""How balls have turned. A frame knows where they are; that they rolled there can be seen from one frame to the next."""
+"""How balls have turned. A frame has their places; how they rolled there follows from one frame to the next."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from formiga.world.model import Ball
 
 
 class Rolling:
-    """Turns of all loose things, as they look: a frame's own, and with them how far each ball has rolled."""
+    """Turns of all movable things, as they are drawn: those of a frame, and for each ball how far it has rolled."""
 
     def __init__(self) -> None:
         self._place, self._turn = np.empty((0, 2)), np.empty((0, 4))
 
     def turn(self, frame: Frame) -> Any:
-        """Quaternions (M, 4) of the loose things of the next frame.
+        """Quaternions (M, 4) of the movable things of the next frame.
 
         A ball that goes by d without sliding turns by |d| / radius about the axis that lies across d.
         """

@@ -1,8 +1,8 @@
-"""What the laboratory asks of a robot: small contracts, each with what it is if a class says nothing.
+"""What the laboratory asks of an element: small contracts, each with the value of what a class leaves out.
 
-A robot is a frozen dataclass, registered as an element of role `robot`. It need not inherit anything: what its class leaves out
-is added when it is registered, as the contracts have it. So every robot has every attribute below, and nothing asks whether it
-has one.
+A robot is a frozen dataclass, registered as an element of role `robot`; a thing is one of role `thing`. Neither need inherit
+anything: what its class leaves out is added when it is registered, as the contracts of its role have it. So every robot has
+every attribute of `Robot`, every thing those of `Thing`, and no code asks whether it has one.
 """
 
 from __future__ import annotations
@@ -11,15 +11,21 @@ import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from formiga.errors import WorldError
 from formiga.units import CM
 from formiga.world.drives import Differential, Drive
+from formiga.world.looks import Look
+from formiga.world.looks.wheeled import plain_look
+
+if TYPE_CHECKING:
+    from formiga.world.build import Builder
 
 
 @dataclass(frozen=True)
 class Actuator:
-    """The motor of one joint: its name, what it is told, and the range that it takes."""
+    """The motor of one joint: its name, the quantity that it is ordered, and the range that it takes."""
 
     name: str
     mode: str = "velocity"      # 'position' rad or m; 'velocity' rad/s or m/s; 'torque' N m or N; 'switch': closed above 0.5
@@ -27,10 +33,18 @@ class Actuator:
     high: float = inf
 
 
+class Described(Protocol):
+    """Any element."""
+
+    PROFILES: ClassVar[dict[str, dict[str, Any]]] = {}       # named sets of defaults, such as the s-bot's `tr` and `draft`
+    ALIASES: ClassVar[dict[str, str]] = {}                   # former name of an attribute -> its name
+
+
+# -- robots ---------------------------------------------------------------------------------------------------------------
 class Body(Protocol):
     """A body on the floor."""
 
-    radius: float                                            # m, of the circle around it
+    radius: float                                            # m, of the circle around it; every robot says this
     height: float = 10.0 * CM
     mass: float = 0.0                                        # kg; 0: nothing can push it
     clearance: float = 0.0                                   # m; closer than this counts as a collision
@@ -38,12 +52,17 @@ class Body(Protocol):
     restitution: float = 0.0
     wall_restitution: float = 0.0
     friction: float = 1.0                                    # of its wheels on the floor, in space
-    SPATIAL: ClassVar[bool] = False                          # whether it needs engine="spatial"
+    felt: ClassVar[bool] = True                              # whether others feel its impacts
+    grippable: ClassVar[bool] = True                         # whether grippers take it for something to hold
+    profile: str | None = None                               # the one of PROFILES that counts
 
 
 class Driven(Protocol):
     """A robot that a drive moves."""
 
+    wheel_base: float = 0.0                                  # m between two wheels; 0: it does not drive on two wheels
+    wheel_radius: float = 2.0 * CM
+    top_speed: float = 0.0                                   # m/s, of a wheel's rim
     position_noise: float = 0.0
     heading_noise: float = 0.0
     motor_noise: float = 0.0
@@ -53,38 +72,137 @@ class Driven(Protocol):
 
     @cached_property
     def drive(self) -> Drive | None:
-        """Differential, for a robot with a wheel base; a robot without one has no drive, or says another."""
-        if not hasattr(self, "wheel_base"):  # the one question that decides what a robot of few words is
+        """Differential, for a robot with a wheel base; a robot without one has no drive, or declares another."""
+        if not self.wheel_base:
             return None
-        robot: Any = self
-        return Differential(robot.wheel_base, robot.top_speed, robot.wheel_radius, robot.motor_noise)
+        return Differential(self.wheel_base, self.top_speed, self.wheel_radius, self.motor_noise)
 
 
 class Jointed(Protocol):
-    """A robot with joints that are told something."""
+    """A robot with joints that motors move."""
 
     joints: tuple[Actuator, ...] = ()
+
+    @property
+    def start_posture(self) -> dict[str, float]:
+        """Hinge or slider of its part in space -> rad or m at the start, of those that do not start as they are built."""
+        return {}
+
+
+class Gripping(Protocol):
+    """A robot that can hold something. One of its joints is then a switch named 'grip'."""
+
+    grips: ClassVar[bool] = False
+    grip_reach: float = 0.0                                  # m, of the gripper, from the rim of the body
+    grip_force: float = inf                                  # N; a harder pull opens it
+    grasp: str = "rigid"                                     # or 'loose': the held body may turn
+
+    @property
+    def ring_height(self) -> float:
+        """m above its foot, at which the grippers of others hold it."""
+        return 0.5 * self.height  # type: ignore[attr-defined]  # of its Body
 
 
 class Looks(Protocol):
     """What others see of it."""
 
     leds: int = 0                                            # lights in a ring
-    colour: str = "#808080"
+    colour: str = "#0072b2"
+
+    def look(self) -> Look:
+        """Its shapes for the laboratory, see `formiga.world.looks`: a drum, or its outline, with an arrow that points ahead."""
+        return plain_look(self)
 
 
-class Robot(Body, Driven, Jointed, Looks, Protocol):
+class Spatial(Protocol):
+    """A robot in three dimensions. It builds its own part of the model; MuJoCo is not imported before that."""
+
+    SPATIAL: ClassVar[bool] = False                          # whether it needs engine="spatial"
+    base: str = "auto"               # 'sliding', 'wheels', 'own' for neither, or 'auto': slides where it can
+    prism: ClassVar[bool] = True    # whether it is its outline, seen from above at any height: then rays over a level floor are
+    #                                 cast in the plane. False unless declared, for a class with a `build_part` of its own
+
+    def slides(self, level: bool, graspable: bool) -> bool:
+        """Whether it stands on a sliding base. level: the ground is; graspable: something besides robots can be gripped.
+
+        A sliding base has no vertical degree of freedom, so it could lift any load; it has wheels if something can be gripped.
+        """
+        return self.base == "sliding" or (self.base == "auto" and level and not (graspable and self.grips))  # type: ignore[attr-defined]
+
+    def build_part(self, build: Builder) -> None:
+        """Add its bodies, joints and motors to the model: a drum on its drive, if it says nothing else."""
+        build.shell(build.base())
+
+    def size_in_space(self) -> tuple[int, int, int, int]:
+        """Bodies, bytes, geoms and points of height fields of one of it, if they are known before it is built."""
+        return 1, 0, 0, 0
+
+
+class Robot(Described, Body, Driven, Jointed, Gripping, Looks, Spatial, Protocol):
     """All of it."""
 
 
-def complete(cls: type) -> None:
-    """Give a class what the contracts of a robot have and it leaves out."""
+# -- things, settings, placements -------------------------------------------------------------------------------------------
+class Thing(Described, Protocol):
+    """What stands or lies in the world."""
+
+    SPATIAL: ClassVar[bool] = False         # whether it needs engine="spatial"
+    on: bool = True                         # false: as if it were not there
+    fixed: bool = False                     # whether it can never move; counts for what can be gripped
+    grippable: bool = False                 # whether grippers take it for something to hold
+    outline: tuple[tuple[float, float], ...] | None = None
+    restitution: float = 0.0
+    wall_restitution: float = 0.0
+    friction: float = 1.0
+    felt: bool = True                       # whether hitting it slows the body that does
+    drive: ClassVar[None] = None            # these three as robots have them: a movable thing is a body among bodies
+    motor_lag: ClassVar[float] = 0.0
+    tyre_friction: ClassVar[float] = 0.0
+
+
+class Setting(Described, Protocol):
+    """How the world runs."""
+
+    SPATIAL: ClassVar[bool] = False
+
+
+class Placement(Described, Protocol):
+    """Where the robots of a group start."""
+
+    heading: float | None = None            # rad; None: drawn at random
+    on: bool = True                         # false: they stand still for good
+
+
+class Sensor(Described, Protocol):
+    """State -> readings."""
+
+    def prepare(self) -> None:
+        """Before the first step: read files that it needs, and complain about them."""
+
+
+CONTRACTS: dict[str, type] = {"robot": Robot, "thing": Thing, "setting": Setting, "placement": Placement, "sensor": Sensor}
+
+
+def complete(cls: type, role: str, tag: str) -> None:
+    """Give a class what the contract of its role has and it leaves out."""
     own = {field.name for field in dataclasses.fields(cls)}
-    for contract in Robot.__mro__:
+    inherited = {name for parent in cls.__mro__[:-1] for name in vars(parent)}
+    for contract in CONTRACTS.get(role, Described).__mro__:
         if contract.__module__ == __name__:
             for name, value in vars(contract).items():
-                if not name.startswith("_") and name not in own and not hasattr(cls, name):
+                if not name.startswith("_") and name not in own | inherited:
                     setattr(cls, name, value)
+    if role == "robot":
+        _complete_robot(cls, tag, own | inherited)
+
+
+def _complete_robot(cls: type, tag: str, declared: set[str]) -> None:
+    if "radius" not in declared:
+        raise WorldError(f"<{tag}> of the role 'robot' needs a field or property radius, of the circle around it in m.")
+    if "wheel_base" in declared and not {"top_speed", "drive"} & declared:
+        raise WorldError(f"<{tag}> of the role 'robot' has a wheel_base; it needs top_speed, of a wheel's rim in m/s, too.")
+    if "prism" not in declared:
+        cls.prism = "build_part" not in declared  # type: ignore[attr-defined]
 
 
 def channels(robot: Any) -> int:
@@ -97,4 +215,4 @@ def joint_names(robot: Any) -> tuple[str, ...]:
     return tuple(joint.name for joint in robot.joints)
 
 
-__all__ = ["Actuator", "Robot", "channels", "complete", "joint_names"]
+__all__ = ["Actuator", "Robot", "Thing", "channels", "complete", "joint_names"]

@@ -229,7 +229,7 @@ class _Edit:
             raise _CannotKeep
         self.attributes(node, kinds_of(Group), old, new)
         self.attributes(node, of(new.robot).kinds, old.robot, new.robot)
-        around, children = getattr(new.robot, "profile", None), [child for child in node if isinstance(child.tag, str)]
+        around, children = new.robot.profile, [child for child in node if isinstance(child.tag, str)]
         if len(children) != sum(len(parts) for parts in _carried(old).values()):
             raise _CannotKeep
         for role, parts in _carried(new).items():
@@ -282,7 +282,7 @@ def _carried(group: Group) -> dict[str, tuple[Any, ...]]:
 
 
 def _key(element: Any) -> tuple[str, str]:
-    return of(element).tag, str(getattr(element, "name", ""))
+    return of(element).tag, str(element.name) if "name" in of(element).kinds else ""
 
 
 # -- nodes with the white space between them -----------------------------------------------------------------------------

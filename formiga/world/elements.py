@@ -152,7 +152,12 @@ class Element:
     @property
     def profiles(self) -> dict[str, dict[str, Any]]:
         """Named sets of defaults, such as the s-bot's `tr` and `draft`; the class keeps them in PROFILES."""
-        return getattr(self.cls, "PROFILES", {})
+        return self.cls.PROFILES  # type: ignore[attr-defined]
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """Former names of attributes, which are still read; the class keeps them in ALIASES."""
+        return self.cls.ALIASES  # type: ignore[attr-defined]
 
     def profile(self, around: str | None = None) -> str | None:
         """The profile that counts where none is written: that of the robot `around` it, if it has one of that name."""
@@ -192,12 +197,14 @@ def element(tag: str, role: str) -> Callable[[T], T]:
                 raise TypeError(f"{cls.__name__}.{field.name}: say what it may be (length(...), text(...) ...)")
         if role == "robot" and (taken := {"name", "count"} & set(kinds)):
             raise TypeError(f"{cls.__name__}.{min(taken)}: its group has that attribute; choose another name")
-        for profile, values in getattr(cls, "PROFILES", {}).items():
+        _check_methods(cls, tag, role, kinds)
+        contract.complete(cls, role, tag)
+        for former, attribute in cls.ALIASES.items():  # type: ignore[attr-defined]
+            if attribute not in kinds or former in kinds:
+                raise TypeError(f"{cls.__name__}.ALIASES[{former!r}]: it stands for an attribute, and is none itself")
+        for profile, values in cls.PROFILES.items():  # type: ignore[attr-defined]
             if unknown := set(values) - set(kinds):
                 raise TypeError(f"{cls.__name__}.PROFILES[{profile!r}]: no attribute {min(unknown)!r}")
-        if role == "robot":
-            contract.complete(cls)
-        _check_methods(cls, tag, role, kinds)
         _check_on_construction(cls, tag, kinds)
         known = Element(tag, role, cls, kinds)
         try:
@@ -219,8 +226,7 @@ def adopt(known: Element) -> None:
 def stand_in(tag: str, role: str, cls: type) -> Element:
     """An element that only its own instances know: nothing else can be made of it by its tag, which stays free."""
     kinds = kinds_of(cls)
-    if role == "robot":
-        contract.complete(cls)
+    contract.complete(cls, role, tag)
     _check_on_construction(cls, tag, kinds)
     _classes[cls] = Element(tag, role, cls, kinds)
     return _classes[cls]
@@ -269,7 +275,8 @@ def _check_on_construction(cls: type, tag: str, kinds: dict[str, Kind]) -> None:
 
 def kinds_of(cls: type) -> dict[str, Kind]:
     """The attributes of a dataclass: those fields that say what they may be."""
-    return {field.name: field.metadata["kind"] for field in dataclasses.fields(cls) if "kind" in field.metadata}
+    own = sorted(dataclasses.fields(cls), key=lambda field: field.kw_only)  # what all elements of a sort share comes last
+    return {field.name: field.metadata["kind"] for field in own if "kind" in field.metadata}
 
 
 def check(thing: Any, tag: str, kinds: dict[str, Kind]) -> None:
@@ -318,7 +325,7 @@ def of(thing: object) -> Element:
 
 def profiled(cls: type, profile: str, **changes: Any) -> Any:
     """An instance with the defaults of a named profile: `profiled(SBot, "draft", radius=0.06)`."""
-    profiles = getattr(cls, "PROFILES", {})
+    profiles = _classes[cls].profiles if cls in _classes else {}
     if profile not in profiles:
         raise WorldError(f"{cls.__name__} has no profile '{profile}'.{suggest(profile, profiles)} "
                          f"It has: {', '.join(profiles)}")

@@ -33,7 +33,9 @@ class Field:
     line_colour: str = colour("#e8ece6")
     colour: str = colour("#1f2a24", doc="of the floor")
 
+    walls: ClassVar[bool] = True  # as an arena's
     GROUPS: ClassVar[tuple[str, str]] = ("blue", "yellow")  # of robots that defend the goal at negative x, at positive x
+
     PROFILES: ClassVar[dict[str, dict[str, Any]]] = {
         "small": {},
         "middle": {"length": 2.2, "width": 1.8, "circle": 25.0 * CM, "area_width": 50.0 * CM, "area_depth": 15.0 * CM},

@@ -47,6 +47,7 @@ class Hole:
     deep: float = length(0.3, above=0.0, doc="its bottom under the floor; the same for all holes of a world")
     name: str = name("hole")
 
+    heading: ClassVar[float] = 0.0
     SPATIAL: ClassVar[bool] = True
 
 

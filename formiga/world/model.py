@@ -202,7 +202,7 @@ class Group:
         if places and places != self.count:
             raise WorldError(f"{where(self.place[0])}{places} <at> for {self.count} <{tag}>; "
                              "give as many as robots, or leave 'count' out.")
-        _unique("sensor", [sensor for sensor in self.sensors if hasattr(sensor, "name")])
+        _unique("sensor", self.sensors)
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ class Ball:
 
     heading: ClassVar[float] = 0.0
     outline: ClassVar[None] = None
+    grippable: ClassVar[bool] = True
 
     PROFILES: ClassVar[dict[str, dict[str, Any]]] = {
         "mirosot": {},
@@ -70,8 +71,8 @@ class Puck:
     heading: ClassVar[float] = 0.0
     vx: ClassVar[float] = 0.0
     vy: ClassVar[float] = 0.0
-    felt: ClassVar[bool] = True
     outline: ClassVar[None] = None
+    grippable: ClassVar[bool] = True
 
 
 @element("block", role="thing")
@@ -95,7 +96,7 @@ class Block:
 
     vx: ClassVar[float] = 0.0
     vy: ClassVar[float] = 0.0
-    felt: ClassVar[bool] = True
+    grippable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if (self.points is None) != (self.width > 0.0 and self.depth > 0.0) or (self.points and self.width + self.depth > 0.0):

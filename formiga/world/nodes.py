@@ -12,7 +12,7 @@ from typing import Any
 
 from lxml import etree
 
-from formiga.errors import Where, WorldError
+from formiga.errors import Where, WorldError, reason
 from formiga.world.kinds import SPACE
 
 LARGEST_FILE = 16 * 2**20   # bytes, of a world file together with all that it includes
@@ -49,7 +49,7 @@ def load(file: str, prefix: str) -> bytes:
     except FileNotFoundError as wrong:
         raise WorldError(f"{prefix}no such file.") from wrong
     except (OSError, ValueError) as wrong:  # ValueError: a null character in the name
-        raise WorldError(f"{prefix}cannot be read ({getattr(wrong, 'strerror', None) or wrong}).") from wrong
+        raise WorldError(f"{prefix}cannot be read ({reason(wrong)}).") from wrong
     if len(data) > LARGEST_FILE:
         raise WorldError(f"{prefix}larger than {LARGEST_FILE >> 20} MB.")
     return data

@@ -17,6 +17,14 @@ class At:
     y: float = length()
     heading: float | None = angle(None, doc="drawn at random if absent")
     on: bool = flag(True, doc="false: it stands still for good; the laboratory can switch it")
+    z: float | None = length(None, doc="of its own origin, in space; default: it stands on the ground")
+    roll: float = angle(0.0, doc="about x, first; in space")
+    pitch: float = angle(0.0, doc="about y, then; the heading is about z, last")
+
+    @property
+    def raised(self) -> bool:
+        """Whether it has a height or an attitude of its own, which only space has."""
+        return self.z is not None or self.roll != 0.0 or self.pitch != 0.0
 
 
 @element("scatter", role="placement")

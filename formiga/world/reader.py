@@ -218,7 +218,7 @@ class _Reader:
         parts: dict[str, list[Any]] = {role: [] for role in IN_ROBOT}
         for child in node.children:
             known = self.element(child, node, IN_ROBOT)
-            parts[known.role].append(self.build(child, known, getattr(robot, "profile", None)))
+            parts[known.role].append(self.build(child, known, robot.profile))
         only_one(parts["controller"], "controller")
         self.groups.append((node, {
             **values, "robot": robot, "place": parts["placement"], "sensors": parts["sensor"],

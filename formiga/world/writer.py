@@ -48,7 +48,7 @@ def group_node(root: Any, group: Group) -> Any:
     _attributes(node, group, kinds_of(Group), {"name": of(group.robot).tag, "count": places or 1})
     for part in (*group.place, *group.sensors, group.controller, *group.actuators):
         if part is not None:
-            element_node(node, part, getattr(group.robot, "profile", None))
+            element_node(node, part, group.robot.profile)
     return node
 
 

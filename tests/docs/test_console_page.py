@@ -12,7 +12,7 @@ from formiga.console import limits, parse
 from formiga.session import Session
 
 DOCS = Path(__file__).parents[2] / "docs"
-CONSOLE, LABORATORY = ((DOCS / name).read_text(encoding="utf-8") for name in ("console.md", "laboratory.md"))
+CONSOLE, LABORATORY = ((DOCS / name).read_text(encoding="utf-8") for name in ("reference/console.md", "guides/laboratory.md"))
 
 
 @pytest.fixture(scope="module")

@@ -169,10 +169,10 @@ def test_rays_in_space_and_rays_in_the_plane_see_the_same_around_a_robot_on_whee
 
 def test_an_eye_sees_a_red_ball_ahead_and_not_behind():
     from formiga.errors import MissingExtra
-    from formiga.sense.eye import Eye
+    from formiga.sense.camera import Camera
 
     ball = Solid(name="ball", shape="sphere", size=(0.2,), x=0.5, z=0.12, colour="#ff0000")
-    sim = Simulation(spatial(ball, robot=SBot(), at=[(0.0, 0.0, 0.0), (0.0, 0.4, pi)], sensors=(Eye(width=32, height=24),)))
+    sim = Simulation(spatial(ball, robot=SBot(), at=[(0.0, 0.0, 0.0), (0.0, 0.4, pi)], sensors=(Camera(width=32, height=24),)))
     try:
         image = sim.readings["r"]["eye"].astype(int)
     except MissingExtra as missing:

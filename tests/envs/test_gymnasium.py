@@ -255,7 +255,7 @@ def test_the_package_can_be_imported_without_gymnasium():
 def test_the_manual_shows_the_training_script_as_it_is():
     root = Path(__file__).parents[2]
     script = (root / "examples" / "04_train.py").read_text(encoding="utf-8")
-    assert f"```python\n{script}```" in (root / "docs" / "environments.md").read_text(encoding="utf-8")
+    assert f"```python\n{script}```" in (root / "docs" / "guides" / "environments.md").read_text(encoding="utf-8")
 
 
 def test_the_example_runs():

@@ -34,7 +34,7 @@ def test_a_window_shows_parts_forces_and_what_a_robot_sees(lab, window):
 
     lab.do(pull)
     lab.run("overlay forces on; step 5")
-    until(lambda: {"over/forces", "over/grips", "robots/0/part/arm", "solids/0", "hole/1"} <= set(lab.page.scene._nodes.parts))
+    until(lambda: {"over/forces", "over/grips", "robots/0/part/arm", "solids/0", "hole/1"} <= set(lab.page.scene._nodes.named))
     lab.run("select 0; camera eyes")
 
     def sees():
@@ -51,7 +51,7 @@ def test_a_recording_in_space_is_played_and_exported_with_all_that_moves(lab, wi
     lab.run("record run.parquet; step 4; record off; load run.parquet; seek 0.4; export run.html")
     lab.heard("saved run.html", "note")
     assert lab.session.replay is not None and lab.session.replay.index == 4
-    until(lambda: "robots/0/part/turret" in lab.page.scene._nodes.parts)
+    until(lambda: "robots/0/part/turret" in lab.page.scene._nodes.named)
     tab, errors = window.context.new_page(), []
     tab.on("pageerror", lambda error: errors.append(str(error)))
     tab.goto((folder / "run.html").as_uri())

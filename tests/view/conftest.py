@@ -57,9 +57,9 @@ def server():
 
 @pytest.fixture
 def scene(server):
-    from formiga.view.scene import Scene
+    from formiga.view.canvas import Canvas
 
-    scene = Scene(server.scene)
+    scene = Canvas(server.scene)
     yield scene
     scene.clear()
     server.scene.remove_click_callback("all")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import radians, tan
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +11,7 @@ from hypothesis import strategies as st
 
 from formiga.view.cameras import ASPECT, Pose, behind, first_person, floor_point, named, overview, top
 from formiga.world.model import Arena, Group, World
+from formiga.world.page import Bind, Camera
 from formiga.world.robots import Disc
 
 WORLDS = {"square": World(things=(Arena(2.0, 2.0),)), "wide": World(things=(Arena(6.0, 1.0, x=2.0, y=-3.0),)),
@@ -71,19 +70,9 @@ def test_cameras_of_a_robot_look_where_it_goes(still, heading):
 
 
 def test_the_cameras_of_a_world_file_have_names():
-    @dataclass
-    class Camera:
-        name: str
-        x: float = 1.0
-        y: float = 2.0
-        z: float = 3.0
-        look_x: float = 0.0
-        look_y: float = 0.0
-        look_z: float = 0.0
-        fov: float = radians(50.0)
-
-    page = (Camera("corner"), SimpleNamespace(key="w", run="+forward"), Camera("down", look_x=1.0, look_y=2.0))
-    poses = named(SimpleNamespace(page=page))
+    corner = Camera(1.0, 2.0, 3.0, fov=radians(50.0), name="corner")
+    down = Camera(1.0, 2.0, 3.0, look_x=1.0, look_y=2.0, name="down")
+    poses = named(World(page=(corner, Bind("w", "+forward"), down)))
     assert poses["corner"] == Pose((1.0, 2.0, 3.0), (0.0, 0.0, 0.0), (0.0, 0.0, 1.0), radians(50.0))
     assert poses["down"].up == (0.0, 1.0, 0.0)  # straight down, z cannot be up
     assert named(World()) == {}

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from formiga.view import overlays
-from formiga.view.bodies import look, rgb
 from formiga.view.frame import Rays
-from formiga.view.overlays import MOST_NAMES, NEAR_TO_FAR, NOTHING, SHIFT_SCALE, Trails
+from formiga.view.mesh import rgb
+from formiga.view.overlays import MOST_NAMES, NEAR_TO_FAR, NOTHING, SHIFT_SCALE
+from formiga.view.robots import robot_meshes
+from formiga.view.trails import Trails
 from formiga.world.model import Group, World
 from formiga.world.robots import SBot
 
@@ -29,7 +31,7 @@ def test_beams_go_from_orange_to_blue_and_are_pale_where_they_met_nothing():
 
 
 def test_links_join_the_middles_of_robots(frame):
-    height = overlays.each(frame.world, "height")
+    height = overlays.heights(frame.world)
     points, _ = overlays.links(replace(frame, links=[(0, 4)]), height)
     assert points[0, 0] == pytest.approx((0.5, -0.5, 0.05)) and points[0, 1] == pytest.approx((-1.5, 1.0, 0.05))
     assert len(overlays.links(frame, height).points) == 0
@@ -38,7 +40,7 @@ def test_links_join_the_middles_of_robots(frame):
 def test_shifts_are_drawn_for_those_that_were_moved(frame):
     shifts = np.zeros((5, 2))
     shifts[3] = (0.001, -0.002)
-    arrows = overlays.shifts(replace(frame, shifts=shifts), overlays.each(frame.world, "height"))
+    arrows = overlays.shifts(replace(frame, shifts=shifts), overlays.heights(frame.world))
     assert arrows.shape == (1, 2, 3)
     assert (arrows[0, 1] - arrows[0, 0]) == pytest.approx((SHIFT_SCALE * 0.001, -SHIFT_SCALE * 0.002, 0.0), abs=1e-6)
     assert arrows[0, 0, 2] > 0.1  # above the robot
@@ -59,7 +61,7 @@ def test_lights_turn_with_their_robot_and_dead_robots_have_none(still):
     frame = still(world, np.array([(1.0, 2.0), (0.0, 0.0), (0.0, 0.0)]), [0.5, 0.0, 0.0], leds=leds,
                   alive=np.array([True, False, True]))
     points, colours, size = overlays.lights(frame)
-    x, y, z = 1.06 * look(SBot()).lights[0]
+    x, y, z = 1.06 * robot_meshes(SBot()).lights[0]
     c, s = np.cos(0.5), np.sin(0.5)
     assert points == pytest.approx(np.array([(1.0 + c * x - s * y, 2.0 + s * x + c * y, z), (x, y, z)]), abs=1e-6)
     assert colours.tolist() == [[0, 255, 0], [0, 255, 0]] and 0.0 < size < 0.05

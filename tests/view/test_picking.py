@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 
 from formiga.geometry import about_z
-from formiga.view.bodies import box, bulb, drum
-from formiga.view.picking import Shape, first_hit, meets
+from formiga.view.bodies import bulb
+from formiga.view.mesh import box, drum
+from formiga.view.picking import Instances, first_hit, meets
 
 UNIT = box(-0.5, 0.5, -0.5, 0.5, 0.0, 1.0)
 DOWN = (0.0, 0.0, -1.0)
 
 
-def boxes(place, heading=None, size=None, numbers=None) -> Shape:
+def boxes(place, heading=None, size=None, numbers=None) -> Instances:
     count = len(place)
-    return Shape(UNIT, np.array(place, float), about_z(np.array(heading if heading is not None else [0.0] * count)),
+    return Instances(UNIT, np.array(place, float), about_z(np.array(heading if heading is not None else [0.0] * count)),
                  np.ones((count, 3)) if size is None else np.array(size, float), "thing",
                  range(count) if numbers is None else numbers)
 
@@ -60,6 +61,6 @@ def test_a_ray_that_misses_everything_meets_nobody():
 
 def test_a_thousand_instances_are_told_apart(rng):
     place = np.column_stack([rng.permutation(1000) % 40, rng.permutation(1000), np.zeros(1000)]).astype(float)
-    crowd = Shape(drum(0.1, 0.0, 0.1, 16), place, about_z(np.zeros(1000)), np.ones((1000, 3)), "robot", np.arange(1000))
+    crowd = Instances(drum(0.1, 0.0, 0.1, 16), place, about_z(np.zeros(1000)), np.ones((1000, 3)), "robot", np.arange(1000))
     for number in rng.integers(0, 1000, 20):
         assert first_hit([crowd], (*(place[number, :2] + 0.03), 3.0), DOWN) == ("robot", number)

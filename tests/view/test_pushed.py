@@ -14,19 +14,22 @@ from matplotlib.figure import Figure
 from formiga.geometry import about_z, rotate
 from formiga.units import CM
 from formiga.view import bodies, overlays, pitch
-from formiga.view.bodies import SPOTS, block, chamfered, circle, look, offset, rectangle, rgb
 from formiga.view.cameras import top
 from formiga.view.frame import frame as frame_of
 from formiga.view.frame import movables_poses
+from formiga.view.mesh import block, rgb
 from formiga.view.nodes import as_light
-from formiga.view.overlays import PUSH, Trails
+from formiga.view.overlays import PUSH
 from formiga.view.picture import draw_movables, draw_robots, draw_world
+from formiga.view.pointer import anchor
+from formiga.view.robots import SPOTS, robot_meshes
 from formiga.view.rolling import Rolling
-from formiga.view.scene import anchor
+from formiga.view.trails import LIFT, Trails
+from formiga.world.looks.outlines import chamfered, circle, offset, rectangle
 from formiga.world.model import Arena, Ball, Block, Contact, Field, Group, Puck, Rectangle, World
 from formiga.world.placement import At
 from formiga.world.robots import MiroSot
-from tests.view.test_bodies import is_closed, volume
+from tests.view.test_mesh import is_closed, volume
 
 DENTED = (0.04, 0.04, -0.04, 0.04, -0.04, -0.04, 0.04, -0.04, 0.02, 0.0)
 CUBES = [MiroSot(), MiroSot(profile="firasim", wheel_base=8.5 * CM), MiroSot(shape="circle"), MiroSot(points=DENTED),
@@ -50,13 +53,13 @@ def frame(world, still):
 
 
 def handle(scene, name):
-    return scene._nodes.parts[name].handle
+    return scene._nodes.named[name].handle
 
 
 # -- bodies -----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("robot", CUBES, ids=str)
 def test_a_soccer_robot_is_closed_cheap_and_as_large_as_what_others_meet(robot):
-    looks = look(robot)
+    looks = robot_meshes(robot).flat
     assert all(is_closed(mesh) and volume(mesh) > 0.0 for mesh in (looks.body, looks.paint, looks.spot))
     assert len(looks.body.faces) < 1000
     outline = np.array(robot.outline or circle(robot.side / 2, 32))
@@ -69,7 +72,7 @@ def test_a_soccer_robot_is_closed_cheap_and_as_large_as_what_others_meet(robot):
 
 @pytest.mark.parametrize("robot", CUBES, ids=str)
 def test_its_white_stroke_is_at_the_front_and_its_patch_is_seen_from_above(robot):
-    looks = look(robot)
+    looks = robot_meshes(robot).flat
     white = looks.body.vertices[(looks.body.colours == 255).all(axis=1)]
     assert white[:, 0].min() > 0.0 and white[:, 1].max() == pytest.approx(-white[:, 1].min())
     assert looks.spot.vertices[:, 0].max() < white[:, 0].min()  # apart
@@ -97,8 +100,8 @@ def test_an_outline_that_is_moved_outwards_keeps_its_distance(by):
 
 
 def test_a_ball_is_a_ball_of_two_colours_a_puck_is_round_and_a_block_has_its_outline():
-    ball, puck = bodies.movables("ball", (0.02,), 0.0, "#e87d1e"), bodies.movables("puck", (0.05,), 0.03, "#c9a227")
-    box = bodies.movables("block", tuple(np.ravel(THINGS[5].outline)), 0.08, "#8c6d46")
+    ball, puck = bodies.movable(Ball(radius=0.02)), bodies.movable(Puck(0.0, 0.0, 0.05, height=0.03))
+    box = bodies.movable(THINGS[5])
     assert np.linalg.norm(ball.vertices, axis=1) == pytest.approx(0.02) and is_closed(ball)
     assert volume(ball) == pytest.approx(4 / 3 * pi * 0.02**3, rel=0.06)
     colours, count = np.unique(ball.colours[ball.faces[:, 0]], axis=0, return_counts=True)
@@ -131,13 +134,13 @@ def test_the_field_is_the_same_from_both_sides():
 
 def test_a_field_has_a_floor_lines_a_board_and_goals_in_the_colours_of_its_teams(scene, frame):
     scene.show(frame)
-    assert {"pitch/floor", "pitch/lines", "pitch/board", "pitch/blue", "pitch/yellow"} <= set(scene._nodes.parts)
-    assert "grid" not in scene._nodes.parts
+    assert {"pitch/floor", "pitch/lines", "pitch/board", "pitch/blue", "pitch/yellow"} <= set(scene._nodes.named)
+    assert "grid" not in scene._nodes.named
     assert handle(scene, "pitch/blue").vertices[:, 0].max() == pytest.approx(-0.75)
     assert handle(scene, "pitch/yellow").vertices[:, 0].min() == pytest.approx(0.75)
-    assert scene._region.x1 < 1.2  # the floor ends a little behind the goals
+    assert scene._pointer.region.x1 < 1.2  # the floor ends a little behind the goals
     scene.show(replace(frame, version=2, world=replace(frame.world, things=(Arena(2.0, 2.0), *THINGS[1:]))))
-    assert not any(name.startswith("pitch/") for name in scene._nodes.parts)
+    assert not any(name.startswith("pitch/") for name in scene._nodes.named)
 
 
 def test_the_board_can_be_clicked_but_not_dragged_and_a_click_on_the_field_is_on_the_floor(scene, frame):
@@ -158,7 +161,7 @@ def test_from_above_there_is_room_for_a_scoreboard(world):
 
 # -- the scene --------------------------------------------------------------------------------------------------------
 def click(scene, x, y, z=3.0):
-    asyncio.run(scene._clicked(SimpleNamespace(ray_origin=(x, y, z), ray_direction=(0.0, 0.0, -1.0), modifier=None)))
+    asyncio.run(scene._pointer.clicked(SimpleNamespace(ray_origin=(x, y, z), ray_direction=(0.0, 0.0, -1.0), modifier=None)))
 
 
 def moved(frame, **places):
@@ -172,10 +175,11 @@ def moved(frame, **places):
 
 def test_things_that_look_alike_are_one_batch_where_the_frame_says(scene, frame):
     scene.show(frame)
-    batches = {name: handle(scene, name) for name in scene._nodes.parts if name.startswith("loose/")}
+    batches = {name: handle(scene, name) for name in scene._nodes.named if name.startswith("movables/")}
     assert sorted(len(batch.batched_positions) for batch in batches.values()) == [1, 1, 1, 2]
     places = np.concatenate([batch.batched_positions for batch in batches.values()])
-    assert sorted(map(tuple, places.round(5).tolist())) == sorted(map(tuple, frame.movables.round(5).astype(np.float32).tolist()))
+    expected = frame.movables.round(5).astype(np.float32)
+    assert sorted(map(tuple, places.round(5).tolist())) == sorted(map(tuple, expected.tolist()))
     assert frame.movables[0] == pytest.approx((0.2, 0.1, Ball().radius)) and frame.movables[1, 2] == 0.0
 
 
@@ -217,14 +221,14 @@ def test_what_is_pushed_is_dragged_by_where_it_is_and_not_by_where_it_began(scen
     assert anchor(now, ("thing", 1)) == pytest.approx((-0.1, -0.5)) and anchor(now, ("thing", 6)) == pytest.approx((0.3, 0.3))
     assert anchor(now, ("thing", 2)) == (0.0, 0.5)
     scene.show(now)
-    held = {name for name, part in scene._nodes.parts.items() if getattr(part.handle._impl, "drag_cb", [])}
-    assert {"loose/0", "loose/1", "robots/0/spot"} <= held
+    held = {name for name, part in scene._nodes.named.items() if getattr(part.handle._impl, "drag_cb", [])}
+    assert {"movables/0", "movables/1", "robots/0/spot"} <= held
 
 
 def test_a_hit_is_part_of_the_play_where_bodies_have_masses(scene, frame):
     crashed = replace(frame, crashed=np.ones(4, bool))
     scene.show(crashed)
-    assert "over/crashed" not in scene._nodes.parts
+    assert "over/crashed" not in scene._nodes.named
     scene.show(replace(crashed, version=2, world=replace(frame.world, contact=Contact(), things=())))
     assert handle(scene, "over/crashed").visible
 
@@ -280,7 +284,7 @@ def test_the_ball_leaves_a_trail_on_the_floor(frame):
         x = 0.2 + 0.01 * step
         trails.add(replace(moved(frame, ball=(x, 0.1, 0.0)), step=step))
     ball = np.concatenate([trails.segments(piece).reshape(-1, 9, 2, 3)[:, 4] for piece in trails.numbers])  # 4 robots, 5 things
-    assert ball[0, 0] == pytest.approx((0.2, 0.1, overlays.LIFT)) and ball[-1, 1, 0] == pytest.approx(0.59)
+    assert ball[0, 0] == pytest.approx((0.2, 0.1, LIFT)) and ball[-1, 1, 0] == pytest.approx(0.59)
     assert ball[1:, 0] == pytest.approx(ball[:-1, 1])
 
 

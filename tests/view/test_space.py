@@ -13,12 +13,14 @@ from formiga.engine.parts import Part
 from formiga.geometry import about, about_z, multiply, rotate, rotate_back
 from formiga.view import bodies, ground, overlays
 from formiga.view.cameras import first_person, overview
+from formiga.view.crowd import solid_pose
 from formiga.view.frame import blend, frame, space_poses
-from formiga.view.overlays import Trails
+from formiga.view.gltf import normals
 from formiga.view.picking import first_hit
 from formiga.view.picture import draw_world
 from formiga.view.posture import posture
-from formiga.view.scene import solid_pose
+from formiga.view.robots import robot_meshes
+from formiga.view.trails import Trails
 from formiga.world.ground import Hole, Platform, Ramp, Terrain
 from formiga.world.model import Arena, Ball, Group, Lamp, Puck, World
 from formiga.world.robots import Disc, SBot
@@ -53,7 +55,7 @@ def standing(world, still, parts=PARTS, **more):
 
 
 def handle(scene, name):
-    return scene._nodes.parts[name].handle
+    return scene._nodes.named[name].handle
 
 
 # -- frames -----------------------------------------------------------------------------------------------------------
@@ -82,7 +84,7 @@ def test_half_way_between_two_poses_a_turn_goes_the_short_way():
 def test_a_part_without_a_body_goes_rigidly_with_what_carries_it(pair, still):
     whole = standing(pair, still)
     fewer = standing(pair, still, tuple(part for part in PARTS if part.name in ("chassis", "turret")))
-    looks = bodies.look(SBot())
+    looks = robot_meshes(SBot())
     for name in ("arm", "left"):
         rigid, own = (posture(each, looks, slice(0, 2), name)[:, :3] for each in (fewer, whole))
         np.testing.assert_allclose(rigid, own)
@@ -98,21 +100,21 @@ def test_parts_that_move_have_batches_of_their_own_and_the_paint_is_on_the_turre
         rows = [row for row, part in enumerate(PARTS) if part.name == name]
         assert handle(scene, f"robots/0/part/{name}").batched_positions == pytest.approx(now.bodies[rows, :3], abs=1e-6)
     turret = now.bodies[[row for row, part in enumerate(PARTS) if part.name == "turret"]]
-    assert handle(scene, "robots/0/paint").batched_wxyzs == pytest.approx(turret[:, 3:], abs=1e-6)
-    assert "robots/0/body" not in scene._nodes.parts
+    assert handle(scene, "robots/0/painted/turret").batched_wxyzs == pytest.approx(turret[:, 3:], abs=1e-6)
+    assert "robots/0/body" not in scene._nodes.named
 
 
 def test_in_the_plane_a_robot_is_one_body_as_ever(scene, pair, still):
     scene.show(still(pair, np.array([(0.0, 0.0), (1.0, 0.0)])))
-    assert {name for name in scene._nodes.parts if name.startswith("robots/")} == {"robots/0/body", "robots/0/paint"}
+    assert {name for name in scene._nodes.named if name.startswith("robots/")} == {"robots/0/body", "robots/0/paint"}
 
 
 def test_from_space_to_the_plane_and_back_nothing_is_left_over(scene, pair, still):
     scene.show(standing(pair, still))
     scene.show(still(pair, np.array([(0.0, 0.0), (1.0, 0.0)]), version=2))
-    assert not any(name.startswith("robots/0/part/") for name in scene._nodes.parts)
+    assert not any(name.startswith("robots/0/part/") for name in scene._nodes.named)
     scene.show(standing(pair, still, version=3))
-    assert "robots/0/part/arm" in scene._nodes.parts and "robots/0/body" not in scene._nodes.parts
+    assert "robots/0/part/arm" in scene._nodes.named and "robots/0/body" not in scene._nodes.named
 
 
 def test_lights_sit_on_the_turret(pair, still):
@@ -121,7 +123,7 @@ def test_lights_sit_on_the_turret(pair, still):
     now = standing(pair, still, leds=leds)
     points, _, _ = overlays.lights(now)
     turret = now.bodies[PARTS.index(Part(1, -1, "turret"))]
-    assert points[0] == pytest.approx(turret[:3] + rotate(turret[3:], 1.06 * bodies.look(SBot()).lights[0]), abs=1e-6)
+    assert points[0] == pytest.approx(turret[:3] + rotate(turret[3:], 1.06 * robot_meshes(SBot()).lights[0]), abs=1e-6)
 
 
 def test_a_frame_that_is_the_same_sends_nothing_in_space_too(scene, pair, still):
@@ -137,18 +139,18 @@ def test_a_frame_that_is_the_same_sends_nothing_in_space_too(scene, pair, still)
 
 @pytest.mark.parametrize("robot", [SBot(), Disc(0.08, 0.1, 0.1)])
 def test_moving_parts_stay_within_the_robot_and_their_faces_are_whole(robot):
-    looks = bodies.look(robot)
-    assert {"chassis", "left", "right"} <= set(looks.moving)
-    for name, mesh in looks.moving.items():
+    looks = robot_meshes(robot)
+    assert {"chassis", "left", "right"} <= set(looks.parts)
+    for name, (mesh, _, _) in looks.parts.items():
         assert np.isfinite(mesh.vertices).all() and mesh.faces.max() < len(mesh.vertices)
         reach = robot.radius + getattr(robot, "grip_reach", 0.0)
-        middle = np.array(looks.rest.get(name, ("", (0.0, 0.0, 0.0)))[1])
+        middle = np.array(looks.mounts.get(name, ("", (0.0, 0.0, 0.0)))[1])
         assert np.hypot(*(mesh.vertices + middle)[:, :2].T).max() <= 1.01 * reach
 
 
 def test_the_gripper_reaches_as_far_as_the_element_says():
     robot = SBot(grip_reach=0.03)
-    assert robot.arm_pivot[0] + bodies.look(robot).moving["arm"].vertices[:, 0].max() == pytest.approx(robot.radius + 0.03)
+    assert robot.arm_pivot[0] + robot_meshes(robot).parts["arm"].body.vertices[:, 0].max() == pytest.approx(robot.radius + 0.03)
 
 
 # -- the ground -------------------------------------------------------------------------------------------------------
@@ -161,7 +163,7 @@ def test_a_terrain_is_as_high_as_the_engine_says_and_its_skirt_closes_it():
     mesh, z = ground.hills(HILLS), terrain_heights(HILLS)
     top = mesh.vertices[: z.size]
     assert top[:, 2] == pytest.approx(z.ravel()) and top[:, 0].max() == 1.0 and top[:, 1].min() == -0.5
-    up = bodies.normals(mesh)[: z.size, 2]
+    up = normals(mesh)[: z.size, 2]
     assert up.min() > 0.0  # seen from above
     edges = np.sort(np.concatenate([mesh.faces[:, [a, b]] for a, b in ((0, 1), (1, 2), (2, 0))]), axis=1)
     assert np.unique(edges, axis=0, return_counts=True)[1].max() == 2
@@ -208,7 +210,7 @@ def test_a_ramp_goes_up_along_its_own_x():
     ("capsule", (0.2, 0.5), np.pi * 3e-3 + 4.0 / 3.0 * np.pi * 1e-3)])
 def test_solids_have_the_volume_of_their_shape(shape, size, volume):
     """By the divergence theorem; round ones are a little smaller, as they have corners."""
-    mesh = ground.solid(shape, size, "#336699")
+    mesh = bodies.solid(shape, size, "#336699")
     a, b, c = (mesh.vertices[mesh.faces[:, k]] for k in range(3))
     assert np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0 == pytest.approx(volume, rel=0.03)
 
@@ -221,12 +223,12 @@ def test_everything_in_space_has_a_node_and_a_solid_is_where_its_body_is(scene, 
     now = standing(world, still, (*PARTS, Part(-1, 4, "body")))
     scene.show(now)
     assert {"floor", "lines", "hole/1", "ramps", "platforms", "solids/0", "trigger/6/zone",
-            "trigger/6/edge"} <= set(scene._nodes.parts)
+            "trigger/6/edge"} <= set(scene._nodes.named)
     assert handle(scene, "solids/0").batched_positions[0] == pytest.approx((0.1, 0.2, 0.3))
     assert handle(scene, "solids/0").batched_wxyzs[0] == pytest.approx(TILTED)
     assert solid_pose(now, 5)[:3] == pytest.approx((-0.1, 0.0, 0.15))  # on the platform
     scene.show(replace(now, world=replace(world, things=(HILLS,)), version=2, bodies=now.bodies[:10], parts=PARTS))
-    assert "terrain/0" in scene._nodes.parts and not {"lines", "grid", "ramps"} & set(scene._nodes.parts)
+    assert "terrain/0" in scene._nodes.named and not {"lines", "grid", "ramps"} & set(scene._nodes.named)
 
 
 def test_the_whole_of_a_terrain_without_an_arena_is_in_sight():
@@ -237,7 +239,7 @@ def test_the_whole_of_a_terrain_without_an_arena_is_in_sight():
 
 def test_one_clicks_through_a_zone_but_not_through_a_hill(scene, pair, still):
     scene.show(standing(replace(pair, things=(Arena(2.0, 2.0), Trigger(0.0, 0.0, 1.0, 1.0), HILLS)), still))
-    shapes = [shape for part in scene._nodes.parts.values() if (shape := part.shape())]
+    shapes = [shape for part in scene._nodes.named.values() if (shape := part.instances())]
     found = [first_hit(shapes, (x, y, 3.0), (0.0, 0.0, -1.0)) for x, y in ((-0.3, 0.0), (0.0, 0.3), (0.3, 0.1))]
     assert found == [("robot", 0), ("thing", 2), ("robot", 1)]
 
@@ -307,7 +309,7 @@ def test_a_frame_of_a_real_run_in_space_knows_every_part():
     assert {part.name for part in now.parts} == set(NAMES)
     np.testing.assert_allclose(now.place[:, :2], lab.state.position[0])
     for name in ("left", "right", "turret", "arm"):  # and they are where the scene would draw them at rest
-        looks = bodies.look(world.groups[0].robot)
+        looks = robot_meshes(world.groups[0].robot)
         resting = posture(replace(now, bodies=None, parts=()), looks, slice(0, 2), name)
         np.testing.assert_allclose(posture(now, looks, slice(0, 2), name)[:, :3], resting[:, :3], atol=3e-3)
 
@@ -326,9 +328,10 @@ def test_a_machine_looks_as_its_file_says(tmp_path):
     from formiga.world.robots.machine import Machine
 
     (tmp_path / "cart.xml").write_text(CART)
-    looks = bodies.look(Machine(str(tmp_path / "cart.xml")))
-    assert set(looks.moving) == {"chassis", "wheel"} and looks.rest["wheel"] == ("chassis", pytest.approx((0.0, 0.06, 0.03)))
-    assert np.ptp(looks.paint.vertices, axis=0) == pytest.approx((0.16, 0.1, 0.04))  # the box has no colour of its own
-    wheel = looks.moving["wheel"].vertices
+    looks = robot_meshes(Machine(str(tmp_path / "cart.xml")))
+    assert set(looks.parts) == {"chassis", "wheel"} and looks.mounts["wheel"] == ("chassis", pytest.approx((0.0, 0.06, 0.03)))
+    box = looks.parts["chassis"].paint.vertices  # it has no colour of its own
+    assert np.ptp(box, axis=0) == pytest.approx((0.16, 0.1, 0.04))
+    wheel = looks.parts["wheel"].body.vertices
     assert wheel[:, 2].max() == pytest.approx(0.11)  # what has no name goes with it
-    assert (looks.moving["wheel"].colours == (255, 0, 0)).all(axis=1).any()
+    assert (looks.parts["wheel"].body.colours == (255, 0, 0)).all(axis=1).any()

@@ -77,7 +77,7 @@ def _kept(model: Any) -> dict[Any, Any]:
     """What these functions know of a model beside its own arrays; made once, and kept with it."""
     if "looking" not in vars(model):
         world = model.world
-        leds = [np.full(group.count, getattr(group.robot, "leds", 0), np.int64) for group in world.groups]
+        leds = [np.full(group.count, group.robot.leds, np.int64) for group in world.groups]
         model.looking = {"movables": np.array([_around(thing) for thing in world.movables]),
                          "leds": np.concatenate([np.empty(0, np.int64), *leds]), "colours": _colours(model)}
     kept: dict[Any, Any] = model.looking

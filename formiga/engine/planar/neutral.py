@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from formiga.engine.events import Event
 from formiga.errors import WorldError
 from formiga.state import Floats, State
+from formiga.world.mount import CHASSIS
 
 
 def put_down(model: Any, state: State) -> None:
@@ -41,7 +42,8 @@ def inspect(model: Any, state: State, robot: int) -> dict[str, Any]:
     return {}
 
 
-def paint(model: Any, state: State, width: int, height: int, field: float, eye: float, robots: slice) -> Any:
+def paint(model: Any, state: State, width: int, height: int, field: float, eye: Floats, robots: slice,
+          on: str = CHASSIS) -> Any:
     """Refused."""
     raise WorldError("the planar engine renders no images; choose engine=\"spatial\".")
 

@@ -41,7 +41,9 @@ from formiga.noise import world_key
 from formiga.state import Floats, State
 from formiga.world.elements import of, where
 from formiga.world.model import World
+from formiga.world.mount import CHASSIS, Mounted
 from formiga.world.movables import JOINTS, MOVABLES
+from formiga.world.placement import At
 
 NAME = "planar"
 TOUCHES = 64       # contacts of a world's last step that are kept, at least
@@ -80,6 +82,10 @@ class Model:
     sights: dict[float, Sight] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()   # bodies that move in space: none
     chassis: Any = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def part_rows(self, part: str, robots: slice) -> Any:
+        """None: see `engine.Model`."""
+        return self.chassis
     level: bool = True
     poses: bool = False
     moves_joints: bool = False
@@ -167,16 +173,13 @@ def constants(world: World, worlds: int, first_world: int, copies: int) -> Model
     if world.contact.model != "impulse":
         cache.expect("formiga.engine.planar.warm")
     drives = drivetrain(world)
-    for group in world.groups:
-        if not hasattr(group.robot, "radius"):  # the one thing that no contract has a default for
-            raise WorldError(f"{where(group)}the planar engine cannot move <{group.name}>: it has no 'radius'.")
 
-    def each(name: str, *default: float) -> Floats:
-        parts = [np.full(group.count, float(getattr(group.robot, name, *default))) for group in world.groups]
+    def each(name: str) -> Floats:
+        parts = [np.full(group.count, float(getattr(group.robot, name))) for group in world.groups]
         return np.concatenate(parts or [np.empty(0)])
 
     fixed = flatten(world)
-    radius, safety, height = each("radius"), each("radius") + each("clearance"), each("height", 0.1)
+    radius, safety, height = each("radius"), each("radius") + each("clearance"), each("height")
     position_noise, heading_noise = each("position_noise"), each("heading_noise")
     driven = [group.robot.drive for group in world.groups]
     top_speed = np.repeat([drive.fastest if drive else 0.0 for drive in driven], [group.count for group in world.groups])
@@ -206,7 +209,7 @@ def _impulse(world: World, fixed: Fixed, longest: float) -> Impulse | None:
             if isinstance(thing, (*MOVABLES, *JOINTS)):
                 raise WorldError(f"{where(thing)}<{of(thing).tag}> needs bodies with masses: <contact model=\"impulse\"/>.")
         for group in world.groups:
-            if getattr(group.robot, "outline", None):
+            if group.robot.outline:
                 raise WorldError(f"{where(group)}'{group.name}' has corners; with <contact model=\"{contact.model}\"/> "
                                  "robots are discs. Choose model=\"impulse\".")
         return None
@@ -226,8 +229,13 @@ def _refuse_long(world: World) -> None:
 def refuse_space(world: World) -> None:
     """Say what needs a third dimension."""
     for each in (*world.things, *world.settings, *(group.robot for group in world.groups)):
-        if getattr(each, "SPATIAL", False):
+        if each.SPATIAL:
             raise WorldError(f"{where(each)}<{of(each).tag}> needs three dimensions: engine=\"spatial\".")
+    for rule in (rule for group in world.groups for rule in group.place if isinstance(rule, At) and rule.raised):
+        raise WorldError(f"{where(rule)}<at> z, roll and pitch need three dimensions: engine=\"spatial\".")
+    for each in (each for group in world.groups for each in group.sensors if isinstance(each, Mounted) and each.in_space):
+        raise WorldError(f"{where(each)}<{of(each).tag}> in the plane a sensor sits on the chassis, with x, y and yaw; on, z, roll "
+                         "and pitch need three dimensions: engine=\"spatial\".")
 
 
 def _glow(world: World) -> Floats:
@@ -433,7 +441,8 @@ def contacts(model: Model, state: State) -> Floats:
     return np.array(log.rows[0, :int(log.count[0])]) if log else np.zeros((0, 7))
 
 
-def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice) -> Floats:
+def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice,
+         on: str = CHASSIS) -> Floats:
     """Distances (W, n, B) along rays in space (B, 3), in each robot's frame. Here they meet the floor, and nothing else."""
     with np.errstate(divide="ignore", invalid="ignore"):
         down = np.where(direction[:, 2] < 0.0, -origin[:, 2] / direction[:, 2], np.inf)

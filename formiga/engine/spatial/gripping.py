@@ -44,12 +44,12 @@ def aim(model: Model, state: State, w: int, data: Any, loaded: Any) -> None:
 
 
 def grip_all(model: Model, state: State, w: int, events: list[Event]) -> None:
-    """Close and open the grippers of a world as they were told."""
+    """Close and open the grippers of a world as ordered; that of a robot that is not alive stays as it is."""
     N, at = len(model.machines), model.grippers[:, 0]
     if len(at) == 0:
         return
-    wanted = (state.joint_command[w, at, model.grippers[:, 1]] > CLOSED) & state.alive[w, at]
     holding, torn = state.grips[w, at, Grip.MODE] != Grip.OPEN, state.grips[w, at, Grip.FORCE] == Grip.TORN
+    wanted = np.where(state.alive[w, at], state.joint_command[w, at, model.grippers[:, 1]] > CLOSED, holding | torn)
     if (wanted == (holding | torn)).all():
         return
     time = float(state.step[w]) * model.dt
@@ -67,7 +67,7 @@ def grip_all(model: Model, state: State, w: int, events: list[Event]) -> None:
         found = _nearest(model, bodies, held_by, i, jaw)
         if found >= 0:
             other = _pose(model, bodies, model.hold[found] if found < N else model.held[found - N, 0])
-            loose = getattr(model.machines[i].robot, "grasp", "rigid") == "loose"
+            loose = model.machines[i].robot.grasp == "loose"
             state.grips[w, i, : Grip.AIM.start] = (Grip.LOOSE if loose else Grip.RIGID), found, 0.0
             state.grips[w, i, Grip.AIM] = aimed(own, other, jaw, loose)
             events.append(Event(w, time, "grip", f"{name_of(model, i)} grips {name_of(model, found)}"))
@@ -235,7 +235,7 @@ def name_of(model: Model, number: int) -> str:
             if robots.start <= number < robots.stop:
                 return f"{group.name}.{number - robots.start}"
     thing = model.world.things[model.held[number - len(model.machines), 1]]
-    return str(getattr(thing, "name", "thing"))
+    return str(thing.name)
 
 
 __all__ = ["aim", "aimed", "forces_of", "grip_all", "name_of", "note_pulls", "pulls_before", "pull_all", "rings"]

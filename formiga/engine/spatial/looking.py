@@ -11,15 +11,15 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from formiga.engine.beams import Beams
+from formiga.engine.beams import SENSOR_HEIGHT, Beams
 from formiga.engine.planar import pipeline as planar
 from formiga.engine.spatial.model import EVERYTHING, Model
 from formiga.engine.spatial.painter import Painter
 from formiga.errors import WorldError
 from formiga.geometry import matrix
 from formiga.state import Floats, State
+from formiga.world.mount import CHASSIS
 
-SENSOR_HEIGHT = 0.6                            # of rays around a robot, in its heights: only on rough ground does it matter
 UP = np.array([0.0, 0.0, 1.0])
 SEEN = np.array([1, 1, 0, 1, 1, 1], np.uint8)  # groups of geoms that rays meet
 
@@ -68,17 +68,19 @@ def look(model: Model, state: State, reach: float, most: int, robots: slice) -> 
     return planar.look(model.flat, state, reach, most, robots)
 
 
-def paint(model: Model, state: State, width: int, height: int, field: float, eye: float, robots: slice) -> Any:
-    """Images (W, n, height, width, 3) of what robots see straight ahead from so high above their feet, in colours 0..255."""
+def paint(model: Model, state: State, width: int, height: int, field: float, eye: Floats, robots: slice,
+          on: str = CHASSIS) -> Any:
+    """Images (W, n, height, width, 3) from a camera with the pose eye (7,) in the frame of a part of each robot, which looks
+    along its x, in colours 0..255."""
     out = np.empty((model.worlds, robots.stop - robots.start, height, width, 3), np.uint8)
-    scratch = state.scratch
+    scratch, rows = state.scratch, model.part_rows(on, robots)
     if scratch.painter is None or scratch.painter.size != (width, height):
         scratch.painter = Painter(model.mj, width, height)
     for w in range(model.worlds):
         mujoco.mj_setState(model.mj, scratch.data, state.own.integration[w], EVERYTHING)
         mujoco.mj_forward(model.mj, scratch.data)
         for i in range(robots.start, robots.stop):
-            scratch.painter.paint(scratch.data, state.bodies[w, model.chassis[i]], eye, field, out[w, i - robots.start])
+            scratch.painter.paint(scratch.data, state.bodies[w, rows[i - robots.start]], eye, field, out[w, i - robots.start])
     return out
 
 
@@ -88,12 +90,15 @@ def _refuse_hills(model: Model, technique: str) -> None:
                          "own robots; here take ray, cone or moving.")
 
 
-def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice) -> Floats:
-    """Distances (W, n, B) along rays (B, 3) in the frame of each robot's chassis; infinity where nothing is within reach."""
-    return _rays(model, state, origin, direction, reach, robots, [0.0] * (robots.stop - robots.start))
+def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice,
+         on: str = CHASSIS) -> Floats:
+    """Distances (W, n, B) along rays (B, 3) in the frame of a part of each robot; infinity where nothing is within reach. The
+    robot's own bodies are not in their way."""
+    return _rays(model, state, origin, direction, reach, robots, [0.0] * (robots.stop - robots.start), on)
 
 
-def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice, heights: Any) -> Floats:
+def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice, heights: Any,
+          on: str = CHASSIS) -> Floats:
     out = np.full((model.worlds, robots.stop - robots.start, len(origin)), np.inf)
     mj, data = model.mj, state.scratch.data
     far = np.empty(len(origin))
@@ -102,10 +107,10 @@ def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: 
     for w in range(model.worlds):
         mujoco.mj_setState(mj, data, state.own.integration[w], EVERYTHING)
         mujoco.mj_kinematics(mj, data)
-        poses = state.bodies[w, model.chassis[robots]]
+        poses = state.bodies[w, model.part_rows(on, robots)]
         for i, pose, turn in zip(range(robots.start, robots.stop), poses, matrix(poses[:, 3:]), strict=True):
             middle, ways = pose[:3] + heights[i - robots.start] * turn[:, 2], direction @ turn.T
-            if outward and not hasattr(model.machines[i].robot, "file"):
+            if outward and on == CHASSIS and model.machines[i].robot.prism:
                 mujoco.mj_multiRay(mj, data, middle, ways.ravel(), SEEN, True, int(model.hold[i]), many, far, None, len(far),
                                    reach + float(mount.max()))
                 distance = np.where(far >= 0.0, np.maximum(far - mount, 0.0), np.inf)

@@ -18,17 +18,18 @@ from formiga.engine.parts import Part
 from formiga.engine.planar import pipeline as planar
 from formiga.engine.spatial import robots, scenery
 from formiga.engine.spatial import solids as solid_things
-from formiga.errors import WorldError
+from formiga.errors import WorldError, suggest
 from formiga.state import Floats
 from formiga.world.contract import joint_names
 from formiga.world.drives import Differential, Omni, Steered
-from formiga.world.elements import where
+from formiga.world.elements import of, where
 from formiga.world.ground import Physics
 from formiga.world.model import Contact, World
+from formiga.world.mount import CHASSIS, Mounted
 from formiga.world.movables import JOINTS, MOVABLES
 from formiga.world.solids import Joint, Solid, Trigger
 
-SLIDING, ROLLING, BOUNCING = 0.02, 0.01, 0.0025  # s, steps that were accurate enough: docs/space.md
+SLIDING, ROLLING, BOUNCING = 0.02, 0.01, 0.0025  # s, steps that were accurate enough: docs/reference/space.md
 MOST_BODIES = 2500                       # robots count once, machines with all their bodies: MuJoCo compiles in quadratic time
 MOST_BYTES = 2**30                       # of all machines, as compiled
 MOST_GEOMS, MOST_HEIGHTS = 100_000, 2**20  # of all machines; heights are the points of their height fields
@@ -58,7 +59,7 @@ class Model:
     mj: Any                        # mujoco.MjModel
     substeps: int
     gravity: float
-    machines: list[robots.Machine]
+    machines: list[robots.Assembly]
     sliding: robots.Sliding
     parts: tuple[Part, ...]
     rows: Any                      # (B,) body of each part
@@ -71,6 +72,8 @@ class Model:
     wheel_dof: Any                 # (N, 2), or -1: it slides
     motor: Any                     # (N, K) actuators of `outputs`, or -1
     sign: Floats                   # (N, K)
+    takes_place: Any               # (N, K) whether it is a joint in position mode
+    ctrl: Any                      # columns of state.own.integration with the orders of all actuators
     motor_joint: Any               # (N, K) joint that an output turns, or -1
     owner: Any                     # (geoms,) robot that bumps with it, or -1
     ground: Any                    # (geoms,) whether it is the ground
@@ -91,6 +94,12 @@ class Model:
     moves_joints: bool = True
     solves_forces: bool = True
     spatial: bool = True
+
+    def part_rows(self, part: str, robots: slice) -> Any:
+        """(n,) the rows of `parts` with a part of some robots, by its name."""
+        if part == CHASSIS:
+            return self.chassis[robots]
+        return np.array([self.row_of[self.mj.body(f"r{i}/{part}").id] for i in range(robots.start, robots.stop)], np.int64)
 
     @property
     def fixed(self) -> Fixed:
@@ -113,15 +122,15 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     _refuse_large(world)
     level = is_flat(world)
     lying = any(isinstance(thing, (*MOVABLES, Solid)) for thing in world.things)
-    free = level and not any(getattr(thing, "grippable", isinstance(thing, MOVABLES)) and not getattr(thing, "fixed", False)
-                             for thing in world.things)
+    graspable = any(thing.grippable and not thing.fixed for thing in world.things)
     above = _from_above(world)
     flat = planar.constants(above, worlds, first_world, copies)
     contact = replace(world.contact, model="none" if world.contact.model == "none" else "reposition")
     placing = replace(above, contact=contact), flatten(with_obstacles(above, world))
     physics = next((each for each in world.settings if isinstance(each, Physics)), Physics())
-    slides = all(not hasattr(group.robot, "file") and robots.slides(group.robot, level, free) for group in world.groups)
-    bounces = any(getattr(thing, "restitution", 0.0) > 0.0 for thing in world.things)
+    site = robots.Site(level, graspable, lying or bool((flat.fixed.heights < LOW).any()))
+    slides = all(robots.slides(group, number, site) for group in world.groups for number in range(group.count))
+    bounces = any(thing.restitution > 0.0 for thing in world.things)
     step = physics.step or (BOUNCING if bounces else SLIDING if slides and not lying else ROLLING)
     substeps = _substeps(world, step)
     spec = mujoco.MjSpec()
@@ -135,10 +144,10 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     stuff = scenery.Stuff(world, option.timestep, physics.gravity)
     scenery.add_ground(spec, world, stuff, extent(world, flat.fixed))
     scenery.add_walls(spec, world, flat.fixed)
-    low = lying or bool((flat.fixed.heights < LOW).any())
-    machines = [robots.add(spec, group, number, level, free, low)
+    machines = [robots.add(spec, group, number, numbers.start, site)
                 for group, numbers in zip(world.groups, world.slices, strict=True)
                 for number in range(numbers.start, numbers.stop)]
+    _refuse_unknown_parts(world, machines)
     spec.nuserdata = 3 * sum(machine.sliding for machine in machines)  # strains of treels, so that they are part of the state
     movables = scenery.add_movables(spec, world, stuff)
     names = {f"{group.name}.{k}": machines[numbers.start + k].hold
@@ -159,7 +168,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     if world.contact.model == "none":
         mj.geom_contype[:] = np.where(mj.geom_contype & robots.BODY, mj.geom_contype & ~robots.BODY, mj.geom_contype)
         mj.geom_conaffinity[:] = mj.geom_conaffinity & ~robots.BODY
-    plain = level and not solids and not any(hasattr(machine.robot, "file") for machine in machines)
+    plain = level and not solids and all(machine.robot.prism for machine in machines)
     return Model(world=world, worlds=worlds * copies, copies=copies, first_world=first_world, dt=world.dt, flat=flat,
                  level=plain, mj=mj, placing=placing, substeps=substeps, gravity=physics.gravity, machines=machines,
                  sliding=_sliding(machines, mj), drives=drivetrain(world),
@@ -174,12 +183,13 @@ def _refuse_large(world: World) -> None:
     bodies, memory = sum(isinstance(thing, (*MOVABLES, Solid)) for thing in world.things), 0
     geoms = heights = 0
     for group in world.groups:
-        machine = group.robot.size if hasattr(group.robot, "file") and group.count <= MOST_BODIES else None
-        bodies += group.count * (machine.bodies - 1 if machine else 1)
-        if machine:
-            memory += group.count * machine.bytes
-            geoms += group.count * machine.geoms
-            heights += group.count * machine.heights
+        bodies += group.count
+        if group.count <= MOST_BODIES:  # else it is refused, and need not be measured
+            own, bytes, shapes, points = group.robot.size_in_space()
+            bodies += group.count * (own - 1)
+            memory += group.count * bytes
+            geoms += group.count * shapes
+            heights += group.count * points
         if bodies > MOST_BODIES:
             raise WorldError(f"{where(group)}{bodies} bodies are too many for three dimensions; at most {MOST_BODIES} can "
                              "move. Lower 'count'.")
@@ -207,15 +217,25 @@ def _substeps(world: World, step: float) -> int:
 
 def _from_above(world: World) -> World:
     """The world as the planar engine can build it, to place robots and to cast rays over a level floor."""
-    corners = any(getattr(group.robot, "outline", None) for group in world.groups)
-    things = tuple(thing for thing in world.things if not getattr(thing, "SPATIAL", False) and not isinstance(thing, JOINTS))
+    corners = any(group.robot.outline for group in world.groups)
+    things = tuple(thing for thing in world.things if not thing.SPATIAL and not isinstance(thing, JOINTS))
     contact = Contact(model="impulse" if world.movables or corners else "none", crash_limit=world.contact.crash_limit,
                       at_limit=world.contact.at_limit)
-    settings = tuple(each for each in world.settings if not getattr(each, "SPATIAL", False))
+    settings = tuple(each for each in world.settings if not each.SPATIAL)
     return replace(world, things=things, contact=contact, settings=settings, engine="planar")
 
 
-def _add_grips(spec: Any, machine: robots.Machine, stiffness: tuple[float, ...]) -> None:
+def _refuse_unknown_parts(world: World, machines: list[robots.Assembly]) -> None:
+    """Say which sensor sits on a part that its robot does not have."""
+    for group, numbers in zip(world.groups, world.slices, strict=True):
+        parts = [name.split("/", 1)[1] for name, _ in machines[numbers.start].parts] if group.count else []
+        for sensor in group.sensors:
+            if isinstance(sensor, Mounted) and sensor.on not in (CHASSIS, *parts):
+                raise WorldError(f"{where(sensor)}<{of(sensor).tag}> on: '{group.name}' has no part '{sensor.on}'."
+                                 f"{suggest(sensor.on, parts)} It has: {', '.join(dict.fromkeys((CHASSIS, *parts)))}.")
+
+
+def _add_grips(spec: Any, machine: robots.Assembly, stiffness: tuple[float, ...]) -> None:
     """Two equalities that hold nothing yet: a weld, and a shared point for a loose grasp. They are aimed when it grips."""
     if machine.gripper:
         for kind, how in (("rigid", mujoco.mjtEq.mjEQ_WELD), ("loose", mujoco.mjtEq.mjEQ_CONNECT)):
@@ -224,7 +244,7 @@ def _add_grips(spec: Any, machine: robots.Machine, stiffness: tuple[float, ...])
             made.data[10] = 1.0
 
 
-def _numbers(world: World, mj: Any, machines: list[robots.Machine], movables: Any, solids: Any) -> dict[str, Any]:
+def _numbers(world: World, mj: Any, machines: list[robots.Assembly], movables: Any, solids: Any) -> dict[str, Any]:
     """Names -> numbers: where all parts are in the compiled model."""
     def body(name: str) -> int:
         return int(mj.body(name).id) if name else -1
@@ -252,38 +272,41 @@ def _numbers(world: World, mj: Any, machines: list[robots.Machine], movables: An
     wide = np.zeros(mj.nbody)
     np.maximum.at(wide, mj.geom_bodyid, mj.geom_rbound + np.linalg.norm(mj.geom_pos, axis=1))
     held = [(body(name), part.thing) for name, part in [*movables, *solids]
-            if getattr(world.things[part.thing], "grippable", True)]
+            if world.things[part.thing].grippable]
     held += [(body(f"solid/{thing.name}"), index) for index, thing in enumerate(world.things)
              if isinstance(thing, Solid) and thing.fixed and thing.grippable]
     return {
-        "speeds": _speeds(mj), "parts": tuple(part for _, part in moving), "rows": rows, "row_of": row_of, "wide": wide,
+        "speeds": columns(mj, mujoco.mjtState.mjSTATE_QVEL, mujoco.mjtState.mjSTATE_WARMSTART),
+        "parts": tuple(part for _, part in moving), "rows": rows, "row_of": row_of, "wide": wide,
         "chassis": column(row[machine.chassis] for machine in machines), "hold": column(body(m.hold) for m in machines),
         "gripper": column(body(machine.gripper) for machine in machines), "jaw": jaw, "grips": grips,
         "grippers": np.array([(m.number, joint_names(m.robot).index("grip")) for m in gripping], np.int64).reshape(-1, 2),
-        "ring": np.array([getattr(m.robot, "arm_pivot", (0.0, 0.5 * m.robot.height))[1] for m in machines]),
+        "ring": np.array([m.robot.ring_height for m in machines]),
         "wheel_motor": table([machine.wheel_motors for machine in machines], 2, lambda name: mj.actuator(name).id),
         "wheel_dof": table([machine.wheels for machine in machines], 2, lambda name: mj.joint(name).dofadr[0]),
         "wheel_radius": np.array([float(m.robot.drive.wheel_radius) if m.robot.drive else 1.0 for m in machines]).reshape(-1, 1),
         "motor": motor, "sign": np.array(signs, np.float64).reshape(len(machines), count),
+        "takes_place": np.array([[k < len(m.motors) and m.motors[k] != "" and m.robot.joints[k].mode == "position"
+                                  for k in range(count)] for m in machines], np.bool_).reshape(len(machines), count),
+        "ctrl": columns(mj, mujoco.mjtState.mjSTATE_CTRL),
         "motor_joint": np.where(motor >= 0, mj.actuator_trnid[motor, 0], -1) if mj.nu else motor,
         "owner": _owners(mj, machines), "ground": mj.geom_group == scenery.GROUND_GROUP,
         "movables": column(row[name] for name, _ in movables), "held": np.array(held, np.int64).reshape(-1, 2),
     }
 
 
-def _speeds(mj: Any) -> Any:
-    """Where speeds, and accelerations of the last step, are in a state of MuJoCo, whose parts are in the order of bits."""
-    wanted = int(mujoco.mjtState.mjSTATE_QVEL), int(mujoco.mjtState.mjSTATE_WARMSTART)
+def columns(mj: Any, *wanted: Any) -> Any:
+    """Where these parts are in a state of MuJoCo, whose parts are in the order of bits."""
     first, found = 0, list[int]()
     for bit in (1 << k for k in range(31) if EVERYTHING >> k & 1):
         size = mujoco.mj_stateSize(mj, bit)
-        if bit in wanted:
+        if bit in [int(part) for part in wanted]:
             found += range(first, first + size)
         first += size
     return np.array(found, np.int64)
 
 
-def _owners(mj: Any, machines: list[robots.Machine]) -> Any:
+def _owners(mj: Any, machines: list[robots.Assembly]) -> Any:
     """The robot that bumps with each geom (geoms,), or -1."""
     owner = np.full(mj.ngeom, -1)
     for machine in machines:
@@ -294,14 +317,14 @@ def _owners(mj: Any, machines: list[robots.Machine]) -> Any:
     return owner
 
 
-def _sliding(machines: list[robots.Machine], mj: Any) -> robots.Sliding:
+def _sliding(machines: list[robots.Assembly], mj: Any) -> robots.Sliding:
     chosen = [machine for machine in machines if machine.sliding]
 
     def address(what: str, table: Any) -> Any:
         found = [mujoco.mj_name2id(mj, mujoco.mjtObj.mjOBJ_JOINT, f"r{machine.number}/{what}") for machine in chosen]
         return np.array([table[number] if number >= 0 else -1 for number in found], np.int64)
 
-    def inertia(machine: robots.Machine) -> float:
+    def inertia(machine: robots.Assembly) -> float:
         """About the vertical, of all that turns with the chassis; half of what it carries, which hangs on a motor."""
         own = mj.body_inertia[mj.body(machine.chassis).id, 2]
         return float(own + (0.5 * mj.body_inertia[mj.body(machine.hold).id, 2] if machine.hold != machine.chassis else 0.0))

@@ -10,7 +10,7 @@ import numpy as np
 
 from formiga.engine.spatial.robots import UNSEEN
 from formiga.errors import MissingExtra
-from formiga.geometry import matrix
+from formiga.geometry import matrix, multiply, to_world
 from formiga.state import Floats
 
 GEOMS = 10_000        # that a scene can hold
@@ -42,17 +42,20 @@ class Painter:
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._gl)
         self._camera.type = mujoco.mjtCamera.mjCAMERA_FREE
 
-    def paint(self, data: Any, pose: Floats, eye: float, field: float, out: Any) -> None:
-        """What is seen from `eye` metres above a chassis (x y z, quaternion), with so wide a field of view, into (h, w, 3)."""
+    def paint(self, data: Any, pose: Floats, eye: Floats, field: float, out: Any) -> None:
+        """What a camera with the pose eye (7,) in the frame of a body with the pose (7,) sees along its x, into (h, w, 3);
+        field: the angle of view from left to right."""
         self._context.make_current()
-        ahead, _, up = matrix(pose[3:]).T
+        place, (ahead, _, up) = to_world(pose, eye[:3]), matrix(multiply(pose[3:], eye[3:])).T
         width, height = self.size
-        self._camera.lookat[:] = pose[:3] + eye * up + AHEAD * ahead
+        self._camera.lookat[:] = place + AHEAD * ahead
         self._camera.distance = AHEAD
         self._camera.azimuth = degrees(atan2(ahead[1], ahead[0]))
         self._camera.elevation = degrees(atan2(ahead[2], hypot(ahead[0], ahead[1])))
         self._mj.vis.global_.fovy = degrees(2.0 * np.arctan(np.tan(0.5 * field) * height / width))
         mujoco.mjv_updateScene(self._mj, data, self._shown, self._noted, self._camera, mujoco.mjtCatBit.mjCAT_ALL, self._scene)
+        for camera in self._scene.camera:  # a free camera of MuJoCo's cannot roll
+            camera.pos[:], camera.forward[:], camera.up[:] = place, ahead, up
         frame = mujoco.MjrRect(0, 0, width, height)
         mujoco.mjr_render(frame, self._scene, self._gl)
         upside = np.empty_like(out)

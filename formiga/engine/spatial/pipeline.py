@@ -28,6 +28,7 @@ from formiga.engine.spatial.model import EVERYTHING, Model, build
 from formiga.engine.spatial.motion import AT_A_TIME, advance
 from formiga.engine.spatial.own import Coupling, SpatialState
 from formiga.engine.spatial.painter import Painter
+from formiga.engine.spatial.posture import bend, hold
 from formiga.engine.spatial.readout import poses
 from formiga.engine.spatial.start import places
 from formiga.engine.spatial.treels import pull_all as treels
@@ -87,7 +88,9 @@ def _set_down(model: Model, state: State, w: int) -> None:
     mujoco.mj_resetData(mj, data)
     for machine in model.machines:
         (x, y), heading = state.position[w, machine.number], state.heading[w, machine.number]
-        start_with.put(model, data, machine, x, y, heading)
+        bend(model, data, machine)
+        start_with.put(model, data, machine, x, y, heading, start=True)
+    hold(model, state, w, data)
     for thing in model.world.movables:
         start_with.lay(model, data, thing)
     mujoco.mj_forward(mj, data)
@@ -145,9 +148,18 @@ def _advance(model: Model, state: State, w: int, wheels: Floats) -> None:
 def _asleep(model: Model, state: State, w: int, wheels: Floats) -> bool:
     """Whether nothing moves, nothing is about to, and nobody is told to: then a step changes nothing but the clock. A world
     that has just begun, or that somebody edited, is awake."""
-    told = state.scratch.awake[w] or wheels.any() or state.joint_command[w].any() or state.grips[w, :, Grip.MODE].any()
+    told = state.scratch.awake[w] or wheels.any() or _joints_move(model, state, w) or state.grips[w, :, Grip.MODE].any()
     return bool(state.step[w] > 0 and not told
                 and np.abs(state.own.integration[w, model.speeds]).max(initial=0.0) < RESTING)
+
+
+def _joints_move(model: Model, state: State, w: int) -> bool:
+    """Whether a joint is ordered a speed or a torque, or another position than in the last step."""
+    command = state.joint_command[w]
+    if not model.takes_place.any():
+        return bool(command.any())
+    last = state.own.integration[w, model.ctrl][model.motor[model.takes_place]]
+    return bool(command[~model.takes_place].any() or (last != (model.sign * command)[model.takes_place]).any())
 
 
 def _substeps(model: Model, state: State, data: Any, twist: Floats, count: int) -> None:
@@ -189,11 +201,13 @@ def _follow(model: Model, state: State, w: int, told: Floats) -> Floats:
 
 
 def _drive(model: Model, state: State, w: int, data: Any, wheels: Floats) -> None:
-    """Tell the motors."""
+    """Tell the motors. Joints of a robot that is not alive stay where they are: in position mode they hold their last command,
+    in velocity mode their speed is 0, and in torque mode they are without power."""
     if model.wheel_motor.size and (on := model.wheel_motor >= 0).any():
         data.ctrl[model.wheel_motor[on]] = (wheels[:, :2] / model.wheel_radius)[on]
     if model.motor.size and (on := model.motor >= 0).any():
-        data.ctrl[model.motor[on]] = (model.sign * state.joint_command[w] * state.alive[w][:, None])[on]
+        moves = state.alive[w][:, None] | model.takes_place
+        data.ctrl[model.motor[on]] = np.where(moves, model.sign * state.joint_command[w], 0.0)[on]
 
 
 def _exploded(model: Model, state: State, w: int, data: Any) -> bool:

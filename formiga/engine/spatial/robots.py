@@ -1,56 +1,70 @@
-"""Robots as bodies, joints and motors of MuJoCo.
+"""Robots as bodies, joints and motors of MuJoCo: what `robot.build_part` builds with.
 
 Two kinds of base. A *sliding* one has three degrees of freedom on a flat floor and is pulled by its treels (`treels.py`).
 One on *wheels* is free in space: two round wheels with friction, two casters without. Wheels are spheres, because a cylinder
-touches with an edge and turns a tenth too little; of two geoms the one with the higher priority says how they rub.
+touches with an edge and turns a tenth too little; of two geoms the one with the higher priority determines their friction.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import degrees
 from typing import Any, NamedTuple
 
 import mujoco
 
 from formiga.engine.parts import Part
-from formiga.errors import WorldError
+from formiga.errors import WorldError, suggest
 from formiga.units import CM
 from formiga.world.contract import joint_names
 from formiga.world.drives import Differential
 from formiga.world.elements import of, where
 from formiga.world.model import Group
+from formiga.world.placement import At
 
-# Who touches whom: contype of one and conaffinity of the other share a bit.
+# Which geoms touch: contype of one and conaffinity of the other share a bit.
 BODY, GROUND, WHEEL, LYING = 1, 2, 4, 8
 UNSEEN = 2                         # group of geoms that rays and images leave out
 SHELL = 0.3                        # friction of bodies and walls
 SMOOTH = 1000                      # priority of what has no friction
-# Shares of an s-bot's mass [digest of S3: chassis 0.36, wheels 0.03 each, turret 0.30, arm 0.02 kg]
-CHASSIS_SHARE, WHEEL_SHARE, TURRET_SHARE, ARM_SHARE = 0.36 / 0.74, 0.03 / 0.74, 0.30 / 0.74, 0.02 / 0.74
-TURRET_TORQUE = 1.0                # N m: it holds what the gripper holds at the end of the arm
+WHEEL_SHARE = 0.03 / 0.74          # of a robot's mass: one wheel of an s-bot [digest of S3]
 SPRUNG = {"solref": (0.15, 1.0)}    # casters give way by some mm: no wheel ever hangs
 LOW = 1.0 * CM                     # radius of a caster
+SERVO = 8.0, 0.3                   # N m/rad, N m s/rad: gain and damping of a motor that takes speeds
+STIFFNESS, DAMPING = 20.0, 1.0     # 1/rad, s/rad: of one that takes positions, in its strength
 
 free, hinge, slide = mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE
 sphere, box, cylinder = mujoco.mjtGeom.mjGEOM_SPHERE, mujoco.mjtGeom.mjGEOM_BOX, mujoco.mjtGeom.mjGEOM_CYLINDER
 
+SHAPES = {"sphere": sphere, "box": box, "cylinder": cylinder, "capsule": mujoco.mjtGeom.mjGEOM_CAPSULE}
+
+
+class Site(NamedTuple):
+    """What of the world decides how robots are built."""
+
+    level: bool        # the ground is
+    graspable: bool    # something besides robots can be gripped
+    low: bool          # there may be things that pass under a sphere
+
 
 @dataclass
-class Machine:
-    """Where the parts of one robot are in the compiled model; names, until it is compiled."""
+class Assembly:
+    """One robot in the model. Parts are named until it is compiled."""
 
     number: int
     robot: Any
-    sliding: bool
-    chassis: str                                # the body that is the robot's own pose
-    gripper: str = ""                           # the body that grips, and what others grip it by
+    at: At | None = None                        # where it starts, if it has a z, a roll or a pitch
+    sliding: bool = False
+    settles: bool = False                       # whether it comes to rest on the ground before the start
+    chassis: str = ""                           # the body whose pose is the robot's own
+    gripper: str = ""                           # the body that grips, and the one that others grip
     hold: str = ""
     wheels: tuple[str, ...] = ()                # joints of the two wheels
     wheel_motors: tuple[str, ...] = ()          # their actuators, empty if it slides
     motors: tuple[str, ...] = ()                # actuators of `robot.joints`; '' for what has none, such as a gripper
     signs: tuple[float, ...] = ()               # +1, or -1 where the motor turns the other way round
     parts: list[tuple[str, Part]] = field(default_factory=list)
-    lift: float = 0.0                           # m by which its foot starts above the ground
+    lift: float | None = 0.0                    # m by which its origin starts above the ground; None: as it needs to touch it
 
 
 class Sliding(NamedTuple):
@@ -61,171 +75,253 @@ class Sliding(NamedTuple):
     facts: Any       # (n, 4): distance of the treels in m, mass in kg, inertia of what turns on the floor in kg m^2, friction
 
 
-def slides(robot: Any, flat: bool, free: bool) -> bool:
-    """Whether this robot slides in such a world. `free`: there is nothing for it to grip but other robots; who slides has no
-    weight, and would hold up what it grips with any force."""
-    base = getattr(robot, "base", "auto")
-    able = flat and (free or not bool(robot.joints)) and getattr(robot, "model", "simple") == "simple"
-    return base == "sliding" or (base == "auto" and able)
+def raised(group: Group, number: int) -> At | None:
+    """The <at> of a robot of a group, if it has a height or an attitude of its own."""
+    rule = group.place[number] if len(group.place) == group.count else None
+    return rule if isinstance(rule, At) and rule.raised else None
 
 
-def add(spec: Any, group: Group, number: int, flat: bool, free: bool, low: bool) -> Machine:
-    """Add one robot to the description of the model. low: there may be things that pass under a sphere."""
-    robot = group.robot
-    if hasattr(robot, "file"):
-        return _from_file(spec, robot, number)
-    if robot.drive is None or robot.mass <= 0.0:
-        lacks = "drive" if robot.drive is None else "mass"
-        raise WorldError(f"{where(group)}the spatial engine cannot build <{of(robot).tag}>: it has no '{lacks}'.")
-    if not isinstance(robot.drive, Differential) and not slides(robot, flat, free):
-        why = "on level ground only" if not flat else "without base=\"wheels\" and without joints"
-        raise WorldError(f"{where(group)}'{group.name}' has a drive of the kind {type(robot.drive).__name__}, which in space slides "
-                         f"over the floor, {why}. Wheels that roll in space are two: a robot with a wheel base.")
-    if getattr(robot, "base", "auto") == "sliding" and (not flat or robot.model == "detailed"):
-        why = "this ground is not level" if not flat else "a detailed robot stands on wheels"
-        raise WorldError(f"{where(group)}'{group.name}' cannot slide: {why}. Leave 'base' out.")
-    for noise in ("position_noise", "heading_noise"):
-        if getattr(robot, noise, 0.0) > 0.0:
-            raise WorldError(f"{where(group)}'{group.name}' has {noise}; in space robots move by forces, and only motor_noise "
-                             "has a meaning.")
-    if robot.height < 2.5 * robot.drive.wheel_radius:
-        raise WorldError(f"{where(group)}'{group.name}' is {robot.height:g} m high; in space a robot is at least 2.5 times as "
-                         f"high as its wheels' radius, {robot.drive.wheel_radius:g} m.")
-    return _sliding(spec, robot, number, low) if slides(robot, flat, free) else _on_wheels(spec, robot, number)
+def slides(group: Group, number: int, site: Site) -> bool:
+    """Whether a robot of a group stands on a sliding base in such a world."""
+    return raised(group, number) is None and bool(group.robot.slides(site.level, site.graspable))
 
 
-# -- sliding ------------------------------------------------------------------------------------------------------------
-def _sliding(spec: Any, robot: Any, number: int, low: bool) -> Machine:
-    """x, y and a turn about the vertical. With a turret, that is what slides, and the chassis turns under it."""
-    name, turret = f"r{number}", bool(robot.joints)
-    own = robot.mass * (TURRET_SHARE + ARM_SHARE) if turret else robot.mass
-    body = spec.worldbody.add_body(name=f"{name}/turret" if turret else f"{name}/chassis")
-    for axis, kind, what in (((1, 0, 0), slide, "x"), ((0, 1, 0), slide, "y"), ((0, 0, 1), hinge, "turn")):
-        body.add_joint(name=f"{name}/{what}", type=kind, axis=axis)
-    _weight(body, own, robot)
-    if low and not getattr(robot, "outline", None):
-        half = robot.height / 2  # a sphere would pass over a flat puck
-        body.add_geom(type=cylinder, size=(robot.radius, half - 1e-3, 0), pos=(0, 0, half + 1e-3), mass=0.0, contype=BODY,
-                      conaffinity=BODY, condim=1, rgba=rgba(robot.colour))
-    else:
-        _shell(body, robot, contype=BODY, conaffinity=BODY, condim=1)
-    if not turret:
-        return Machine(number, robot, True, f"{name}/chassis", hold=f"{name}/chassis",
-                       parts=[(f"{name}/chassis", Part(number, -1, "chassis"))])
-    chassis = body.add_body(name=f"{name}/chassis")
-    chassis.add_joint(name=f"{name}/under", type=hinge, axis=(0, 0, 1))
-    _weight(chassis, robot.mass - own, robot)
-    _jaw(body, robot)
-    _servo(spec, f"{name}/turret", f"{name}/under", TURRET_TORQUE)
-    return Machine(number, robot, True, f"{name}/chassis", f"{name}/turret", f"{name}/turret",
-                   motors=(f"{name}/turret", "", ""), signs=(-1.0, 1.0, 1.0),
-                   parts=[(f"{name}/turret", Part(number, -1, "turret")), (f"{name}/chassis", Part(number, -1, "chassis"))])
+def add(spec: Any, group: Group, number: int, first: int, site: Site) -> Assembly:
+    """Add one robot to the description of the model. number: of all robots; first: that of the group's first robot."""
+    build = Build(spec, group, number, number - first, site)
+    group.robot.build_part(build)
+    return build.finished()
 
 
-# -- on wheels ------------------------------------------------------------------------------------------------------------
-def _on_wheels(spec: Any, robot: Any, number: int) -> Machine:
-    name, turret, detailed = f"r{number}", bool(robot.joints), getattr(robot, "model", "") == "detailed"
-    r, half, reach = robot.wheel_radius, robot.wheel_base / 2, 0.78 * robot.radius
-    light = robot.mass * (1.0 if not turret else 1.0 - TURRET_SHARE - ARM_SHARE) - 2 * WHEEL_SHARE * robot.mass
-    # A motor that pulls harder than the wheel's share of friction only makes it slip. The rotor behind its gear is nearly as
-    # heavy as the robot: a lighter one slips and overshoots, because a contact answers a step after the one that it slipped in.
-    friction, swung = getattr(robot, "friction", 1.0), robot.mass * r * r
-    pull = 0.5 * friction * robot.mass * 9.81
-    body = spec.worldbody.add_body(name=f"{name}/chassis")
-    body.add_joint(name=f"{name}/free", type=free)
-    body.explicitinertial, body.mass = True, light
-    body.ipos, body.inertia = (0, 0, 1.5 * r), _drum(light, robot.radius, 0.5 * robot.height)
-    low = min(LOW, 0.5 * r)
-    for x in (-reach, reach):
-        body.add_geom(type=sphere, size=(low, 0, 0), pos=(x, 0, low + 0.2e-3), mass=0.0, friction=(0, 0, 0), condim=1,
-                      priority=SMOOTH, **SPRUNG, contype=WHEEL, conaffinity=GROUND | LYING, group=UNSEEN)
-    if detailed:
-        body.add_geom(type=box, size=(0.8 * robot.radius, 0.7 * half, 0.4 * r), pos=(0, 0, 1.4 * r), mass=0.0,
-                      friction=(0.3, 0, 0), condim=3, contype=BODY | WHEEL, conaffinity=BODY | GROUND | LYING)
-    machine = Machine(number, robot, False, f"{name}/chassis", hold=f"{name}/chassis", lift=1e-3,
-                      parts=[(f"{name}/chassis", Part(number, -1, "chassis"))])
-    for side, y in (("left", half), ("right", -half)):
-        wheel = body.add_body(name=f"{name}/{side}", pos=(0, y, r))
-        wheel.add_joint(name=f"{name}/{side}", type=hinge, axis=(0, 1, 0), armature=0.7 * swung)
-        wheel.add_geom(type=sphere, size=(r, 0, 0), mass=WHEEL_SHARE * robot.mass, friction=(friction, 0, 0),
-                       priority=priority(friction), condim=3, contype=WHEEL, conaffinity=GROUND | LYING)
-        motor = spec.add_actuator(name=f"{name}/{side}", target=f"{name}/{side}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
-        motor.set_to_velocity(kv=180.0 * swung)
-        motor.forcelimited, motor.forcerange = True, (-pull * r, pull * r)
-        machine.parts.append((f"{name}/{side}", Part(number, -1, side)))
-    machine.wheels = machine.wheel_motors = (f"{name}/left", f"{name}/right")
-    upper = body
-    if turret:
-        upper = body.add_body(name=f"{name}/turret")
-        upper.add_joint(name=f"{name}/turret", type=hinge, axis=(0, 0, 1))
-        mass = robot.mass * (TURRET_SHARE + (0.0 if detailed else ARM_SHARE))
-        upper.explicitinertial, upper.mass = True, mass
-        upper.ipos, upper.inertia = (0, 0, 3.0 * r), _drum(mass, robot.radius, 0.4 * robot.height)
-        _servo(spec, f"{name}/turret", f"{name}/turret", TURRET_TORQUE)
-        machine.parts.append((f"{name}/turret", Part(number, -1, "turret")))
-        machine.gripper = machine.hold = f"{name}/turret"
-        machine.motors, machine.signs = (f"{name}/turret", "", ""), (1.0, 1.0, 1.0)
-    _shell(upper, robot, contype=BODY | WHEEL, conaffinity=BODY | GROUND | LYING, condim=3)
-    if detailed:
-        _arm(spec, upper, robot, machine)
-    elif turret:
-        _jaw(upper, robot)
-    return machine
+class Build:
+    """Adds the bodies, joints and motors of one robot: `world.build.Builder`."""
 
+    def __init__(self, spec: Any, group: Group, number: int, inside: int, site: Site) -> None:
+        self.spec, self.group, self.robot, self._site = spec, group, group.robot, site
+        self.sliding = slides(group, inside, site)
+        self._name = f"r{number}"
+        self._made = Assembly(number, group.robot, raised(group, inside))
+        self._motors: dict[str, tuple[str, float]] = {}
 
-def _arm(spec: Any, turret: Any, robot: Any, machine: Machine) -> None:
-    """An arm on a horizontal axis, with the gripper at its end."""
-    name = f"r{machine.number}"
-    x, z = robot.arm_pivot
-    long = robot.radius + robot.grip_reach - x
-    arm = turret.add_body(name=f"{name}/arm", pos=(x, 0, z))
-    arm.add_joint(name=f"{name}/arm", type=hinge, axis=(0, -1, 0), limited=mujoco.mjtLimited.mjLIMITED_TRUE,
-                  range=(-30.0, 70.0), armature=1e-4)  # degrees
-    arm.add_geom(type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=(0, 0, 0, long - 0.01, 0, 0), size=(0.006, 0, 0),
-                 mass=ARM_SHARE * robot.mass, contype=0, conaffinity=0, group=UNSEEN)
-    arm.add_site(name=f"{name}/jaw", pos=(long - 0.5 * robot.grip_reach, 0, 0))
-    _servo(spec, f"{name}/arm", f"{name}/arm", robot.lift_force * long)
-    machine.parts.append((f"{name}/arm", Part(machine.number, -1, "arm")))
-    machine.gripper, machine.motors = f"{name}/arm", (machine.motors[0], f"{name}/arm", "")
+    def finished(self) -> Assembly:
+        """The robot, once it is built."""
+        made, names = self._made, joint_names(self.robot)
+        if not made.chassis:
+            raise self._wrong("it builds no base")
+        for joint in self.robot.joints:
+            if joint.name not in self._motors and joint.mode != "switch":
+                raise self._wrong(f"it builds no motor for its joint '{joint.name}'")
+        if self.robot.grips and (not made.gripper or "grip" not in names):
+            raise self._wrong("it grips, and builds no gripper or has no joint 'grip'")
+        found = [self._motors.get(name, ("", 1.0)) for name in names]
+        made.motors, made.signs = tuple(name for name, _ in found), tuple(sign for _, sign in found)
+        made.hold = made.hold or made.chassis
+        return made
 
+    def _wrong(self, what: str) -> WorldError:
+        return WorldError(f"{where(self.group)}the spatial engine cannot build <{of(self.robot).tag}>: {what}.")
 
-def _jaw(body: Any, robot: Any) -> None:
-    """Where a still gripper holds: in the middle of its reach, at the height of the arm."""
-    body.add_site(name=body.name.split("/")[0] + "/jaw", pos=(robot.radius + 0.5 * robot.grip_reach, 0, robot.arm_pivot[1]))
+    # -- bases ----------------------------------------------------------------------------------------------------------
+    def base(self) -> Any:
+        """The body 'chassis' with the whole mass on its drive."""
+        if self.robot.drive is None:
+            return self._stand()
+        return self.slide("chassis", self.robot.mass) if self.sliding else self.roll(1.0)
 
+    def _check_drive(self) -> None:
+        """Refuse a robot that cannot stand on such a base."""
+        group, robot = self.group, self.robot
+        if robot.drive is None:
+            raise self._wrong("it has no 'drive'")
+        if not robot.mass > 0.0:
+            raise self._wrong("it has no 'mass'")
+        for noise in ("position_noise", "heading_noise"):
+            if getattr(robot, noise) > 0.0:
+                raise WorldError(f"{where(group)}'{group.name}' has {noise}; in space robots move by forces, and only "
+                                 "motor_noise has a meaning.")
+        if robot.height < 2.5 * robot.drive.wheel_radius:
+            raise WorldError(f"{where(group)}'{group.name}' is {robot.height:g} m high; in space a robot is at least 2.5 times "
+                             f"as high as its wheels' radius, {robot.drive.wheel_radius:g} m.")
 
-def _servo(spec: Any, name: str, joint: str, torque: float) -> None:
-    """A motor that is told a speed and holds its place when that is 0."""
-    motor = spec.add_actuator(name=name, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-    motor.set_to_intvelocity(kp=8.0, kv=0.3)
-    motor.forcelimited, motor.forcerange = True, (-torque, torque)
+    def slide(self, name: str, mass: float) -> Any:
+        """x, y and a turn about the vertical."""
+        self._check_drive()
+        if not self._site.level:
+            raise WorldError(f"{where(self.group)}'{self.group.name}' cannot slide: this ground is not level. "
+                             "Leave 'base' out.")
+        body = self._part(self.spec.worldbody, name)
+        for axis, kind, what in (((1, 0, 0), slide, "x"), ((0, 1, 0), slide, "y"), ((0, 0, 1), hinge, "turn")):
+            body.add_joint(name=f"{self._name}/{what}", type=kind, axis=axis)
+        self.drum(body, mass, 0.5 * self.robot.height, self.robot.height)
+        self._made.sliding, self._made.chassis = True, body.name
+        return body
 
+    def roll(self, share: float) -> Any:
+        """Free in space, on two wheels and two casters."""
+        self._check_drive()
+        robot, name = self.robot, self._name
+        if robot.base == "sliding":
+            why = "a raised or tilted <at> puts it on wheels" if self._made.at else "this build of it stands on wheels"
+            raise WorldError(f"{where(self._made.at or self.group)}'{self.group.name}' cannot slide: {why}. Leave 'base' out.")
+        if not isinstance(robot.drive, Differential):
+            why = "on level ground only" if not self._site.level else "without base=\"wheels\" and upright"
+            raise WorldError(f"{where(self.group)}'{self.group.name}' has a drive of the kind {type(robot.drive).__name__}, which "
+                             f"in space slides over the floor, {why}. Wheels that roll in space are two: a robot with a wheel "
+                             "base.")
+        r, half, reach = robot.drive.wheel_radius, robot.drive.wheel_base / 2, 0.78 * robot.radius
+        light = robot.mass * share - 2 * WHEEL_SHARE * robot.mass
+        # A motor that pulls harder than the wheel's share of friction only makes it slip. The rotor behind its gear is nearly
+        # as heavy as the robot: a lighter one slips and overshoots, because a contact answers a step after it slipped.
+        friction, swung = robot.friction, robot.mass * r * r
+        pull = 0.5 * friction * robot.mass * 9.81
+        body = self._part(self.spec.worldbody, "chassis")
+        body.add_joint(name=f"{name}/free", type=free)
+        self.drum(body, light, 1.5 * r, 0.5 * robot.height)
+        low = min(LOW, 0.5 * r)
+        for x in (-reach, reach):
+            body.add_geom(type=sphere, size=(low, 0, 0), pos=(x, 0, low + 0.2e-3), mass=0.0, friction=(0, 0, 0), condim=1,
+                          priority=SMOOTH, **SPRUNG, contype=WHEEL, conaffinity=GROUND | LYING, group=UNSEEN)
+        for side, y in (("left", half), ("right", -half)):
+            wheel = self._part(body, side, pos=(0, y, r))
+            wheel.add_joint(name=f"{name}/{side}", type=hinge, axis=(0, 1, 0), armature=0.7 * swung)
+            wheel.add_geom(type=sphere, size=(r, 0, 0), mass=WHEEL_SHARE * robot.mass, friction=(friction, 0, 0),
+                           priority=priority(friction), condim=3, contype=WHEEL, conaffinity=GROUND | LYING)
+            motor = self.spec.add_actuator(name=f"{name}/{side}", target=f"{name}/{side}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
+            motor.set_to_velocity(kv=180.0 * swung)
+            motor.forcelimited, motor.forcerange = True, (-pull * r, pull * r)
+        made = self._made
+        made.chassis, made.lift, made.settles = body.name, 1e-3, made.at is None
+        made.wheels = made.wheel_motors = (f"{name}/left", f"{name}/right")
+        return body
 
-def _shell(body: Any, robot: Any, **how: Any) -> None:
-    """What others bump into. A sphere stands for an upright drum: cheaper, and the same among robots of one height."""
-    low, high = robot.drive.wheel_radius, robot.height
-    how |= {"rgba": rgba(getattr(robot, "colour", "#808080")), "friction": (SHELL, 0, 0), "priority": priority(SHELL)}
-    outline = getattr(robot, "outline", None)
-    if outline:
-        width, depth = (max(p[k] for p in outline) - min(p[k] for p in outline) for k in (0, 1))
-        x, y = (0.5 * (max(p[k] for p in outline) + min(p[k] for p in outline)) for k in (0, 1))
-        body.add_geom(type=box, size=(width / 2, depth / 2, (high - 0.1 * low) / 2), pos=(x, y, (high + 0.1 * low) / 2),
-                      mass=0.0, **how)
-    elif getattr(robot, "model", "") == "detailed":
-        body.add_geom(type=cylinder, size=(robot.radius, (high - 2 * low) / 2, 0), pos=(0, 0, (high + 2 * low) / 2), mass=0.0,
-                      **how)
-    else:
-        body.add_geom(type=sphere, size=(robot.radius, 0, 0), pos=(0, 0, low + robot.radius), mass=0.0, **how)
+    def _stand(self) -> Any:
+        """Free in space, on its own foot: `shell` touches the ground."""
+        if not self.robot.mass > 0.0:
+            raise self._wrong("it has no 'mass'")
+        body = self._part(self.spec.worldbody, "chassis")
+        body.add_joint(name=f"{self._name}/free", type=free)
+        self.drum(body, self.robot.mass, 0.5 * self.robot.height, self.robot.height)
+        self._made.chassis = body.name
+        return body
 
+    def attach(self, child: Any, wheels: tuple[str, ...], lift: float | None) -> None:
+        """A whole robot of a `mujoco.MjSpec`."""
+        name, made = self._name, self._made
+        self._motors = {each: (f"{name}/{each}", 1.0) for each in joint_names(self.robot)}
+        root = child.worldbody.first_body().name
+        for geom in child.geoms:
+            if geom.contype or geom.conaffinity:
+                geom.contype, geom.conaffinity = BODY | WHEEL | LYING, BODY | GROUND | LYING | WHEEL
+                geom.priority = SMOOTH + geom.priority if geom.priority > 0 else priority(geom.friction[0])
+        names = [body.name for body in child.bodies if body.name and body.name not in ("world", root)]
+        made.wheels = tuple(f"{name}/{child.actuator(wheel).target}" for wheel in wheels)
+        made.wheel_motors = tuple(f"{name}/{wheel}" for wheel in wheels)
+        self.spec.attach(child, prefix=f"{name}/", frame=self.spec.worldbody.add_frame())
+        made.chassis, made.lift = f"{name}/{root}", lift
+        made.parts = [(f"{name}/{root}", Part(made.number, -1, "chassis")),
+                      *((f"{name}/{called}", Part(made.number, -1, called)) for called in names)]
 
-def _weight(body: Any, mass: float, robot: Any) -> None:
-    body.explicitinertial, body.mass = True, mass
-    body.ipos, body.inertia = (0, 0, 0.5 * robot.height), _drum(mass, robot.radius, robot.height)
+    # -- parts ------------------------------------------------------------------------------------------------------------
+    def _part(self, parent: Any, name: str, **how: Any) -> Any:
+        body = parent.add_body(name=f"{self._name}/{name}", **how)
+        self._made.parts.append((body.name, Part(self._made.number, -1, name)))
+        return body
 
+    def body(self, parent: Any, name: str, at: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Any:
+        """A further part."""
+        if any(part.name == name for _, part in self._made.parts):
+            raise self._wrong(f"it has a second part '{name}'")
+        body = self._part(parent, name, pos=at)
+        return body
 
-def _drum(mass: float, radius: float, height: float) -> tuple[float, float, float]:
-    across = mass * (3.0 * radius**2 + height**2) / 12.0
-    return across, across, 0.5 * mass * radius**2
+    def drum(self, body: Any, mass: float, middle: float, height: float) -> None:
+        """The inertia of an upright drum."""
+        across = mass * (3.0 * self.robot.radius**2 + height**2) / 12.0
+        body.explicitinertial, body.mass = True, mass
+        body.ipos, body.inertia = (0, 0, middle), (across, across, 0.5 * mass * self.robot.radius**2)
+
+    def shell(self, body: Any, drum: bool = False) -> None:
+        """A sphere stands for an upright drum: cheaper, and the same among robots of one height."""
+        robot, sliding = self.robot, self._made.sliding
+        low, high = robot.drive.wheel_radius if robot.drive else 0.0, robot.height
+        how: dict[str, Any] = {"contype": BODY, "conaffinity": BODY, "condim": 1} if sliding else {
+            "contype": BODY | WHEEL, "conaffinity": BODY | GROUND | LYING, "condim": 3}
+        if sliding and self._site.low and not robot.outline:
+            half = high / 2  # a sphere would pass over a flat puck
+            body.add_geom(type=cylinder, size=(robot.radius, half - 1e-3, 0), pos=(0, 0, half + 1e-3), mass=0.0, **how,
+                          rgba=rgba(robot.colour))
+            return
+        how |= {"rgba": rgba(robot.colour), "friction": (SHELL, 0, 0), "priority": priority(SHELL), "mass": 0.0}
+        if robot.outline:
+            x, y = (0.5 * (max(p[k] for p in robot.outline) + min(p[k] for p in robot.outline)) for k in (0, 1))
+            width, depth = (max(p[k] for p in robot.outline) - min(p[k] for p in robot.outline) for k in (0, 1))
+            body.add_geom(type=box, size=(width / 2, depth / 2, (high - 0.1 * low) / 2), pos=(x, y, (high + 0.1 * low) / 2),
+                          **how)
+        elif drum or robot.drive is None:
+            body.add_geom(type=cylinder, size=(robot.radius, (high - 2 * low) / 2, 0), pos=(0, 0, (high + 2 * low) / 2), **how)
+        else:
+            body.add_geom(type=sphere, size=(robot.radius, 0, 0), pos=(0, 0, low + robot.radius), **how)
+
+    def geom(self, body: Any, shape: str, size: tuple[float, ...], at: Any = (0, 0, 0), *, to: Any = None, mass: float = 0.0,
+             colour: str | None = None, ghost: bool = False) -> None:
+        """A shape of MuJoCo that others bump into and see."""
+        if shape not in SHAPES:
+            raise self._wrong(f"there is no shape '{shape}'.{suggest(shape, SHAPES)} There are: {', '.join(SHAPES)}")
+        where_to: dict[str, Any] = {"pos": at} if to is None else {"fromto": (*at, *to)}
+        how: dict[str, Any] = {"contype": 0, "conaffinity": 0, "group": UNSEEN} if ghost else {
+            "friction": (SHELL, 0, 0), "condim": 3, "contype": BODY | WHEEL, "conaffinity": BODY | GROUND | LYING}
+        if colour is not None:
+            how["rgba"] = rgba(colour)
+        body.add_geom(type=SHAPES[shape], size=(*size, 0, 0)[:3], mass=mass, **where_to, **how)
+
+    # -- joints and motors ----------------------------------------------------------------------------------------------
+    def hinge(self, body: Any, name: str, axis: Any, limits: tuple[float, float] | None = None, armature: float = 0.0) -> None:
+        """About an axis through the body's origin."""
+        made = body.add_joint(name=f"{self._name}/{name}", type=hinge, axis=axis, armature=armature)
+        if limits is not None:
+            made.limited, made.range = mujoco.mjtLimited.mjLIMITED_TRUE, tuple(round(degrees(limit), 12) for limit in limits)
+
+    def slider(self, body: Any, name: str, axis: Any, limits: tuple[float, float] | None = None) -> None:
+        """Along an axis."""
+        made = body.add_joint(name=f"{self._name}/{name}", type=slide, axis=axis)
+        if limits is not None:
+            made.limited, made.range = mujoco.mjtLimited.mjLIMITED_TRUE, limits
+
+    def motor(self, joint: str, moves: str, strength: float, *, gain: float | None = None, damping: float | None = None,
+              sign: float = 1.0) -> None:
+        """In the mode that robot.joints declares."""
+        known = {each.name: each for each in self.robot.joints}
+        if joint not in known:
+            raise self._wrong(f"it builds a motor '{joint}', which is none of its joints.{suggest(joint, known)} "
+                              f"They are: {', '.join(known) or 'none'}")
+        motor = self.spec.add_actuator(name=f"{self._name}/{joint}", target=f"{self._name}/{moves}",
+                                       trntype=mujoco.mjtTrn.mjTRN_JOINT)
+        motor.forcelimited, motor.forcerange = True, (-strength, strength)
+        if known[joint].mode == "position":
+            motor.set_to_position(kp=STIFFNESS * strength if gain is None else gain,
+                                  kv=DAMPING * strength if damping is None else damping)
+        elif known[joint].mode == "velocity":
+            motor.set_to_intvelocity(kp=SERVO[0] if gain is None else gain, kv=SERVO[1] if damping is None else damping)
+        else:
+            motor.set_to_motor()
+        self._motors[joint] = motor.name, sign
+
+    def idle(self, joint: str) -> None:
+        """No motor here."""
+        self._motors[joint] = "", 1.0
+
+    def gripper(self, body: Any, at: Any) -> None:
+        """Where it holds."""
+        body.add_site(name=f"{self._name}/jaw", pos=at)
+        self._made.gripper = body.name
+
+    def chassis(self, body: Any) -> None:
+        """The robot's own pose."""
+        self._made.chassis = body.name
+
+    def held_by(self, body: Any) -> None:
+        """By which others hold it."""
+        self._made.hold = body.name
 
 
 def rgba(colour: str) -> tuple[float, ...]:
@@ -234,24 +330,8 @@ def rgba(colour: str) -> tuple[float, ...]:
 
 
 def priority(friction: float) -> int:
-    """The smoother of two that touch says how they rub: MuJoCo asks the geom with the higher priority."""
+    """The smoother of two surfaces determines their friction: MuJoCo asks the geom with the higher priority."""
     return int(max(0, min(SMOOTH, round(SMOOTH - 100.0 * friction))))
 
 
-# -- from a file of the user's own ------------------------------------------------------------------------------------------
-def _from_file(spec: Any, robot: Any, number: int) -> Machine:
-    """A robot in MJCF or URDF."""
-    name, child, rest = f"r{number}", robot.description(), joint_names(robot)
-    root = child.worldbody.first_body().name
-    for geom in child.geoms:
-        if geom.contype or geom.conaffinity:
-            geom.contype, geom.conaffinity = BODY | WHEEL | LYING, BODY | GROUND | LYING | WHEEL
-            geom.priority = SMOOTH + geom.priority if geom.priority > 0 else priority(geom.friction[0])
-    names = [body.name for body in child.bodies if body.name and body.name not in ("world", root)]
-    driven = tuple(f"{name}/{child.actuator(wheel).target}" for wheel in robot.wheels)
-    spec.attach(child, prefix=f"{name}/", frame=spec.worldbody.add_frame())
-    return Machine(number, robot, False, f"{name}/{root}", hold=f"{name}/{root}", lift=robot.lift, wheels=driven,
-                   wheel_motors=tuple(f"{name}/{wheel}" for wheel in robot.wheels),
-                   motors=tuple(f"{name}/{each}" for each in rest), signs=(1.0,) * len(rest),
-                   parts=[(f"{name}/{root}", Part(number, -1, "chassis")),
-                          *((f"{name}/{called}", Part(number, -1, called)) for called in names)])
+__all__ = ["Assembly", "Build", "Site", "Sliding", "add", "priority", "raised", "rgba", "slides"]

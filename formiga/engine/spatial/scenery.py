@@ -162,7 +162,7 @@ def _outside(world: World) -> dict[tuple[float, ...], tuple[float, float, float]
     """The edges of the arena and of a field: the way outwards, and how thick the wall is there."""
     found = {}
     for thing, thick in ((world.arena, OUTER), (world.pitch, BOARD)):
-        edges = _edges(thing) if thing is not None and getattr(thing, "walls", True) else []
+        edges = _edges(thing) if thing is not None and thing.walls else []
         area = sum(x0 * y1 - x1 * y0 for x0, y0, x1, y1 in edges)
         for edge in edges:
             x0, y0, x1, y1 = edge
@@ -180,7 +180,7 @@ def add_movables(spec: Any, world: World, stuff: Stuff) -> list[tuple[str, Part]
         name, high = f"loose{index}", 2.0 * thing.radius if isinstance(thing, Ball) else thing.height
         body = spec.worldbody.add_body(name=name)
         body.add_joint(name=name, type=free)
-        friction = getattr(thing, "friction", 1.0)
+        friction = thing.friction
         how = {"mass": thing.mass, "friction": (friction, 0, 0), "priority": priority(friction), "condim": 3,
                "rgba": rgba(thing.colour), **LIES}
         if isinstance(thing, Ball):

@@ -14,9 +14,10 @@ from formiga.engine.spatial.gripping import aimed, name_of
 from formiga.engine.spatial.model import Model
 from formiga.engine.spatial.motion import advance
 from formiga.engine.spatial.own import Coupling
-from formiga.engine.spatial.robots import GROUND, WHEEL
+from formiga.engine.spatial.posture import lowest
+from formiga.engine.spatial.robots import GROUND, WHEEL, Assembly
 from formiga.errors import WorldError
-from formiga.geometry import about_z, multiply, yaw
+from formiga.geometry import about_z, from_euler, multiply, yaw
 from formiga.state import Floats
 from formiga.world.elements import where
 from formiga.world.model import Ball, World
@@ -33,7 +34,8 @@ def places(model: Model, keys: Any) -> tuple[Any, Any]:
 
 
 def refuse_overlaps(model: Model, data: Any) -> None:
-    """Say who starts deep inside what: a solver would shoot them apart."""
+    """Refuse bodies that start deep inside each other, the ground, or another part of their own robot: a solver would shoot
+    them apart."""
     if data.ncon == 0:
         return
     for (one, other), gap in zip(data.contact.geom, data.contact.dist, strict=True):
@@ -41,6 +43,10 @@ def refuse_overlaps(model: Model, data: Any) -> None:
             found = [_named(model, int(model.mj.geom_bodyid[geom]), bool(model.ground[geom])) for geom in (one, other)]
             place = where(next((element for _, element in reversed(found) if element is not None), model.world))
             names = " and ".join(name for name, _ in found)
+            parts = [model.parts[row] for geom in (one, other) if (row := model.row_of[model.mj.geom_bodyid[geom]]) >= 0]
+            if len(parts) == 2 and parts[0].robot == parts[1].robot >= 0:
+                raise WorldError(f"{place}{parts[0].name} and {parts[1].name} of {found[0][0]} overlap by {-gap:.2g} m at the "
+                                 "start. Change its posture.")
             raise WorldError(f"{place}{names} overlap by {-gap:.2g} m at the start. Move one of them.")
 
 
@@ -62,7 +68,7 @@ def _named(model: Model, body: int, ground: bool) -> tuple[str, Any]:
 def settle(model: Model, data: Any) -> None:
     """Let robots on wheels come to rest on the ground before the clock starts; everything else stays as it is."""
     mj = model.mj
-    if all(machine.sliding or hasattr(machine.robot, "file") for machine in model.machines):
+    if not any(machine.settles for machine in model.machines):
         return
     place, speed, warm = data.qpos.copy(), data.qvel.copy(), data.act.copy()
     touches = mj.geom_contype.copy(), mj.geom_conaffinity.copy()
@@ -74,7 +80,7 @@ def settle(model: Model, data: Any) -> None:
     advance(mj, data, max(1, round(SETTLING / mj.opt.timestep)))
     mj.opt.timestep = step
     mj.geom_contype[:], mj.geom_conaffinity[:] = touches
-    rolls = np.array([part.robot >= 0 and not model.machines[part.robot].sliding for part in model.parts])
+    rolls = np.array([part.robot >= 0 and model.machines[part.robot].settles for part in model.parts])
     moved = np.isin(mj.jnt_bodyid, model.rows[rolls])
     stays = np.ones(mj.nq, np.bool_)
     for joint in np.flatnonzero(moved):
@@ -86,32 +92,44 @@ def settle(model: Model, data: Any) -> None:
     data.qacc_warmstart[:] = 0.0
 
 
-def put(model: Model, data: Any, machine: Any, x: float, y: float, heading: float) -> None:
-    """Set a robot down at a place on the ground, upright."""
-    mj = model.mj
+def put(model: Model, data: Any, machine: Assembly, x: float, y: float, heading: float, *, start: bool = False) -> None:
+    """Set a robot down at a place on the ground, upright; at the start as high and as tilted as its <at> has it. A fixed robot
+    keeps the height and the attitude of its <at>."""
+    mj, rule = model.mj, machine.at
     if machine.sliding:
         at = mj.joint(f"r{machine.number}/x").qposadr[0]
         data.qpos[at : at + 3] = x, y, heading
         return
     root = mj.body(machine.chassis)
-    if (fixed := mj.body_mocapid[root.id]) >= 0:  # its height, roll and pitch are those of its file
+    ground = highest(model.world, x, y, 0.8 * machine.robot.radius)
+    if (fixed := mj.body_mocapid[root.id]) >= 0:  # its height, roll and pitch are those of its file, unless <at> has others
         data.mocap_quat[fixed] = multiply(about_z(heading - yaw(root.quat)), root.quat)
-        data.mocap_pos[fixed] = x, y, highest(model.world, x, y, 0.8 * machine.robot.radius) + machine.lift + root.pos[2]
+        data.mocap_pos[fixed] = x, y, ground + (machine.lift or 0.0) + root.pos[2]
+        if rule is not None:
+            file = multiply(about_z(-yaw(root.quat)), root.quat)
+            data.mocap_quat[fixed] = multiply(from_euler(rule.roll, rule.pitch, heading), file)
+            data.mocap_pos[fixed, 2] = data.mocap_pos[fixed, 2] if rule.z is None else rule.z
         return
     first = mj.body_jntadr[root.id]
     if first >= 0 and mj.jnt_type[first] == mujoco.mjtJoint.mjJNT_FREE:
-        at = mj.jnt_qposadr[first]
-        data.qpos[at : at + 2], data.qpos[at + 3 : at + 7] = (x, y), about_z(heading)
-        data.qpos[at + 2] = highest(model.world, x, y, 0.8 * machine.robot.radius) + machine.lift
+        at, rule = mj.jnt_qposadr[first], rule if start else None
+        data.qpos[at : at + 2] = x, y
+        data.qpos[at + 3 : at + 7] = about_z(heading) if rule is None else from_euler(rule.roll, rule.pitch, heading)
+        data.qpos[at + 2] = ground + (machine.lift or 0.0)
+        if rule is not None and rule.z is not None:
+            data.qpos[at + 2] = rule.z
+        elif machine.lift is None:
+            mujoco.mj_kinematics(mj, data)
+            data.qpos[at + 2] += ground - lowest(mj, data, int(mj.body_rootid[root.id]))
 
 
 def lay(model: Model, data: Any, thing: Any) -> None:
     """A ball, puck or block where the world says."""
     at = model.mj.joint(f"loose{model.world.things.index(thing)}").qposadr[0]
     data.qpos[at : at + 3] = thing.x, thing.y, rests_at(model.world, thing, thing.x, thing.y)
-    data.qpos[at + 3 : at + 7] = about_z(getattr(thing, "heading", 0.0))
+    data.qpos[at + 3 : at + 7] = about_z(thing.heading)
     dof = model.mj.joint(f"loose{model.world.things.index(thing)}").dofadr[0]
-    data.qvel[dof : dof + 2] = getattr(thing, "vx", 0.0), getattr(thing, "vy", 0.0)
+    data.qvel[dof : dof + 2] = thing.vx, thing.vy
 
 
 def join(model: Model, data: Any, joint: Any, equalities: Any, row: Floats) -> None:
@@ -128,5 +146,5 @@ def join(model: Model, data: Any, joint: Any, equalities: Any, row: Floats) -> N
 
 def rests_at(world: World, thing: Any, x: float, y: float) -> float:
     """How high the origin of a ball, puck or block is when it lies at a place: that of a ball is its middle."""
-    spread = float(thing.radius) if hasattr(thing, "radius") else max(hypot(x, y) for x, y in thing.outline)
+    spread = max(hypot(x, y) for x, y in thing.outline) if thing.outline else float(thing.radius)
     return highest(world, x, y, spread) + (spread if isinstance(thing, Ball) else 0.0)

@@ -1,8 +1,8 @@
 """Evolution from a pack, under two contact policies, judged in one common test. `formiga study bootstrap`
 
 Training fitness cannot be compared between policies: the same driving scores differently. So the best genotype of a
-generation is taken out and tried again where everybody gets the same: a spaced start, `stop`, the same unseen trials.
-Every number follows from SEED, whoever computes it.
+generation is taken out and tried again under the same conditions: a spaced start, `stop`, the same unseen trials.
+Every number follows from SEED, on any number of processes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SPACED = Scatter(gap=6.0 * CM)  # at least 12 cm from rim to rim, and 9 cm to a 
 
 @dataclass(frozen=True)
 class Budget:
-    """What both policies get."""
+    """The budget of each policy."""
 
     runs: int
     population: int
@@ -114,7 +114,7 @@ def arena(policy: str, **parameters: str | float) -> World:
 
 
 def common_test() -> World:
-    """Where everybody is judged: a spaced start, and who crashes stays."""
+    """The common test: a spaced start, and robots that crash stay where they are."""
     world = arena("stop")
     return replace(world, groups=(replace(world.groups[0], place=(SPACED,)),))
 
@@ -147,7 +147,7 @@ def evolve(task: tuple[str, int, Budget]) -> Outcome:
 
 # -- what they say --------------------------------------------------------------------------------------------------
 def generation_0(outcomes: dict[str, list[Outcome]]) -> Iterator[Row]:
-    """The certain part: who is moved apart lives longer."""
+    """The certain part: robots that are moved apart survive longer."""
     ours, theirs = (float(np.mean([outcome.survival for outcome in outcomes[policy]])) for policy in POLICIES)
     yield Row("generation 0: mean survival (s), longer under reposition than under stop", f"> {theirs:.4g}", ours,
               origin="law", verdict="met" if ours > theirs else "missed")
@@ -172,6 +172,6 @@ def comparison(generation: int, ours: Sequence[float], theirs: Sequence[float]) 
 
 
 def decide(ours: Sequence[float], theirs: Sequence[float]) -> tuple[str, float]:
-    """Who is better, if anybody is at LEVEL; and the p-value of 'reposition is better'."""
+    """The better policy, or 'neither' at LEVEL; and the p-value of 'reposition is better'."""
     better, worse = (float(mannwhitneyu(ours, theirs, alternative=way).pvalue) for way in ("greater", "less"))
     return "reposition" if better < LEVEL else "stop" if worse < LEVEL else "neither", better

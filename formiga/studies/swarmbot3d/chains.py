@@ -46,7 +46,7 @@ def pulling(workers: Pool, seeds: int) -> Iterator[Row]:
 
 
 def cross(task: tuple[int, float]) -> tuple[Floats, list[int], float, int]:
-    """Tracks (steps, robots, 3) of everybody's foot; the robots of the chain; the largest force in a grip (N); grips lost."""
+    """Tracks (steps, robots, 3) of the robots' feet; the robots of the chain; the largest force in a grip (N); grips lost."""
     seed, gap = task
     world = lab.read_world("trough", gap=gap)
     simulation = Simulation(world, seed)

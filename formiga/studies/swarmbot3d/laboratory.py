@@ -110,4 +110,4 @@ def console(folder: Path) -> Iterator[Row]:
     place = session.sim.state.position[0].copy()
     session.console.run("enable west")
     kept = float(np.abs(session.sim.state.position[0] - place).max())
-    yield Row("    a switch moves nobody (m)", 0.0, kept, 1e-9, LAW)
+    yield Row("    a switch moves no robot (m)", 0.0, kept, 1e-9, LAW)

@@ -106,12 +106,12 @@ class Study(harness.Study):
     def _speed(self, panel: Any) -> None:
         kinds = {("5.1", "auto"): ("free", "#0072b2"), ("5.2", "auto"): ("connected", "#d55e00")}
         theirs = {("5.1", "direct"): ("free", "#0072b2"), ("5.2", "iterative"): ("connected", "#d55e00")}
-        for times, which, style, who in ((self.took, kinds, "o-", "ours"), (self.thesis, theirs, "s--", "thesis")):
+        for times, which, style, source in ((self.took, kinds, "o-", "ours"), (self.thesis, theirs, "s--", "thesis")):
             for (table, name), (kind, colour) in which.items():
                 points = sorted((robots, 100.0 / took) for (where, robots, how), took in times.items()
                                 if (where, how) == (table, name) and took == took)
                 if points:
-                    panel.plot(*zip(*points, strict=True), style, color=colour, label=f"{kind}, {name}, {who}")
+                    panel.plot(*zip(*points, strict=True), style, color=colour, label=f"{kind}, {name}, {source}")
         panel.axhline(1.0, color="#888888", linewidth=1.0)
         panel.set(title="Speed on one core; the thesis's in 2005", xlabel="robots", ylabel="times real time", xscale="log",
                   yscale="log", xticks=(8, 16, 25, 32, 64))

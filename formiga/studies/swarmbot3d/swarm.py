@@ -1,4 +1,4 @@
-"""Acceptance 5, 6, 7 and 9: the thesis's four experiments as the shipped worlds, many seeds. And what else must hold of swarms:
+"""Acceptance 5, 6, 7 and 9: the thesis's four experiments as the shipped worlds, many seeds. And what else must hold:
 a network that was evolved in the plane drives in space, and an hour of gripping on hills does not explode."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from formiga.world.model import Cylinder, World
 LAW = "law"
 NEAR = 0.6                                     # m, from a lamp
 PHASES = (180.0, 180.0, 60.0)                  # s: both lamps, one, none
-ASSEMBLE = 120.0                               # s in which somebody must have gripped somebody
+ASSEMBLE = 120.0                               # s in which one robot must have gripped another
 UNDER = 0.01                                   # m under the ground that counts as fallen through
 
 

@@ -2,9 +2,9 @@
 
     python spec.py ARGUMENTS        ARGUMENTS: JSON with file, smooth, gain, fixed, memory (bytes), seconds (of the processor)
 
-The script prints one line of JSON: {"bodies": ..., "dofs": ..., "geoms": ..., "heights": ..., "bytes": ...} if the file
-compiles and makes one step, {"wrong": reason} if MuJoCo refuses it, and nothing if it was stopped at a limit. It imports MuJoCo
-and nothing of formiga, so that it starts quickly.
+The script prints one line of JSON: {"bodies": ..., "dofs": ..., "geoms": ..., "heights": ..., "bytes": ..., "motors": ...,
+"joints": ..., "keys": ...} if the file compiles and makes one step, {"wrong": reason} if MuJoCo refuses it, and nothing if it
+was stopped at a limit. It imports MuJoCo and nothing of formiga, so that it starts quickly.
 """
 
 from __future__ import annotations
@@ -116,7 +116,52 @@ def _try(arguments: dict[str, Any]) -> dict[str, Any]:
     except (ValueError, OSError, mujoco.FatalError) as wrong:
         return {"wrong": " ".join(str(wrong).split()).rstrip(".") or type(wrong).__name__}
     return {"bodies": model.nbody, "dofs": model.nv, "geoms": model.ngeom, "heights": model.nhfielddata,
-            "bytes": model.nbuffer + data.nbuffer}
+            "bytes": model.nbuffer + data.nbuffer, "motors": _motors(model), "joints": _joints(model),
+            "keys": _keys(arguments["file"])}
+
+
+def _motors(model: Any) -> list[list[Any]]:
+    """Of each motor: name, mode, least and largest order (None: any), the joint that it moves, and its gear."""
+    import mujoco
+
+    found = []
+    for number in range(model.nu):
+        motor, (_, place, speed, *_) = model.actuator(number), model.actuator_biasprm[number]
+        affine = model.actuator_biastype[number] == mujoco.mjtBias.mjBIAS_AFFINE
+        integrates = model.actuator_dyntype[number] == mujoco.mjtDyn.mjDYN_INTEGRATOR
+        mode = "torque" if not affine else "velocity" if integrates or (place == 0.0 and speed != 0.0) else \
+            "position" if place != 0.0 else "torque"
+        limits = motor.ctrlrange.tolist() if model.actuator_ctrllimited[number] else [None, None]
+        found.append([motor.name, mode, *limits, model.joint(int(motor.trnid[0])).name, float(motor.gear[0])])
+    return found
+
+
+def _joints(model: Any) -> dict[str, list[Any]]:
+    """Of each hinge and slider: 'hinge' or 'slider', its least and largest place (None: any), and where it is by itself."""
+    import mujoco
+
+    kinds = {int(mujoco.mjtJoint.mjJNT_HINGE): "hinge", int(mujoco.mjtJoint.mjJNT_SLIDE): "slider"}
+    return {joint.name: [kinds[int(joint.type[0])], *(joint.range.tolist() if model.jnt_limited[joint.id] else [None, None]),
+                         float(joint.qpos0[0])]
+            for joint in map(model.joint, range(model.njnt)) if int(joint.type[0]) in kinds}
+
+
+def _keys(file: str) -> dict[str, dict[str, float]]:
+    """Of each named <key>: where it has the hinges and sliders. Keys that do not fit the robot are left out, as MuJoCo says."""
+    import mujoco
+
+    spec = mujoco.MjSpec.from_file(file)
+    if not spec.keys:
+        return {}
+    _name_joints(spec)
+    spec.compiler.fusestatic = False
+    try:
+        model = spec.compile()
+    except (ValueError, mujoco.FatalError):
+        return {}
+    column = {name: model.jnt_qposadr[model.joint(name).id] for name in _joints(model)}
+    return {model.key(k).name: {name: float(model.key_qpos[k, place]) for name, place in column.items()}
+            for k in range(model.nkey) if model.key(k).name}
 
 
 def _refuse_no_numbers(model: Any) -> None:

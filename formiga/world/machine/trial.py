@@ -17,7 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from formiga.errors import FormigaError
 from formiga.files import private_cache, write_whole
@@ -30,9 +30,9 @@ PATIENCE = 60        # s by the clock
 MOST = {"bodies": 1000, "dofs": 1000, "geoms": 5000, "heights": 2**20, "bytes": 2**28}
 WORDS = {"bodies": "bodies", "dofs": "degrees of freedom", "geoms": "geoms", "heights": "points of height fields",
          "bytes": "bytes when it is compiled"}
-VERSION = 1          # of what a trial is; another one forgets all that have passed
+VERSION = 2          # of what a trial is; another one forgets all that have passed
 
-_passed: dict[str, Size] = {}
+_passed: dict[str, Facts] = {}
 _turn = Lock()
 
 
@@ -46,18 +46,47 @@ class Size(NamedTuple):
     bytes: int
 
 
-def attempt(tree: Tree, smooth: str, gain: float, fixed: bool) -> Size:
-    """How large the machine is; ValueError if it is no robot, or passes a limit."""
+class Motor(NamedTuple):
+    """An actuator of MuJoCo."""
+
+    name: str
+    mode: str              # position, velocity or torque
+    low: float | None      # of its orders; None: any
+    high: float | None
+    joint: str             # that it moves
+    gear: float
+
+
+class Joint(NamedTuple):
+    """A hinge or a slider of MuJoCo."""
+
+    kind: str              # 'hinge' or 'slider'
+    low: float | None      # rad or m; None: any
+    high: float | None
+    start: float           # where it is by itself
+
+
+class Facts(NamedTuple):
+    """What a trial has found out."""
+
+    size: Size
+    motors: tuple[Motor, ...]
+    joints: dict[str, Joint]              # by name
+    keys: dict[str, dict[str, float]]     # name of a <key> -> joint -> rad or m
+
+
+def attempt(tree: Tree, smooth: str, gain: float, fixed: bool) -> Facts:
+    """What the machine is; ValueError if it is no robot, or passes a limit."""
     arguments = {"file": tree.first, "smooth": smooth, "gain": gain, "fixed": fixed, "memory": MEMORY, "seconds": SECONDS}
     options = [smooth, gain, fixed, MEMORY, SECONDS, VERSION, version("mujoco"), Path(spec.__file__).read_text("utf-8")]
     key = tree.key(json.dumps(options))
     with _turn:  # threads that build the same world wait for one trial
         if key not in _passed:
-            _passed[key] = _remembered(key) or _remember(key, _size(_answer(arguments)))
+            _passed[key] = _remembered(key) or _remember(key, _answer(arguments))
         return _passed[key]
 
 
-def _answer(arguments: dict[str, object]) -> dict[str, object]:
+def _answer(arguments: dict[str, object]) -> dict[str, Any]:
     """What the process says of the machine."""
     if not sys.executable or getattr(sys, "frozen", False):
         raise ValueError("there is no Python interpreter in which it could be tried first")
@@ -78,7 +107,7 @@ def _answer(arguments: dict[str, object]) -> dict[str, object]:
     raise ValueError(f"MuJoCo needs more than {MEMORY >> 30} GB of memory for it, or crashes")
 
 
-def _size(answer: dict[str, object]) -> Size:
+def _size(answer: dict[str, Any]) -> Size:
     if "wrong" in answer:
         raise ValueError(str(answer["wrong"]))
     size = Size(**{name: int(str(answer[name])) for name in Size._fields})
@@ -88,17 +117,23 @@ def _size(answer: dict[str, object]) -> Size:
     return size
 
 
+def _facts(answer: dict[str, Any]) -> Facts:
+    return Facts(_size(answer), tuple(Motor(*each) for each in answer["motors"]),
+                 {name: Joint(*each) for name, each in answer["joints"].items()}, answer["keys"])
+
+
 # -- machines that have passed -----------------------------------------------------------------------------------------------
-def _remembered(key: str) -> Size | None:
+def _remembered(key: str) -> Facts | None:
     """What an earlier process has found out."""
     if folder := private_cache("machines"):
         with suppress(OSError, ValueError, TypeError, KeyError):
-            return _size(json.loads((folder / f"{key}.json").read_text("utf-8")))
+            return _facts(json.loads((folder / f"{key}.json").read_text("utf-8")))
     return None
 
 
-def _remember(key: str, size: Size) -> Size:
+def _remember(key: str, answer: dict[str, Any]) -> Facts:
+    found = _facts(answer)
     if folder := private_cache("machines"):
         with suppress(FormigaError):  # a full disk costs the next run half a second
-            write_whole(folder / f"{key}.json", json.dumps(size._asdict()))
-    return size
+            write_whole(folder / f"{key}.json", json.dumps(answer))
+    return found

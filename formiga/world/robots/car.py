@@ -11,6 +11,8 @@ from formiga.units import CM
 from formiga.world.drives import Steered
 from formiga.world.elements import angle, choice, colour, duration, element, integer, number, numbers, speed
 from formiga.world.elements import length as metres
+from formiga.world.looks import Look
+from formiga.world.looks.car import car_look
 
 
 @element("car", role="robot")
@@ -83,3 +85,7 @@ class Car:
         behind, half = 0.5 * (self.body - self.length), 0.5 * self.width
         front = self.length + behind
         return (front, half), (-behind, half), (-behind, -half), (front, -half)
+
+    def look(self) -> Look:
+        """A body on four wheels, a cabin with a windscreen."""
+        return car_look(self)

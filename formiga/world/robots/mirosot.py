@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 from formiga.units import CM, MM
 from formiga.world.elements import choice, colour, duration, element, integer, length, number, numbers
+from formiga.world.looks import Look
+from formiga.world.looks.mirosot import mirosot_look
 from formiga.world.movables import rectangle
 
 
@@ -78,3 +80,7 @@ class MiroSot:
     def heading_noise(self) -> float:
         """Its motion is what its motors do."""
         return 0.0
+
+    def look(self) -> Look:
+        """A cube with the colour of its team and a spot of its own on top."""
+        return mirosot_look(self)

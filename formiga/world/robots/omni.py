@@ -10,6 +10,8 @@ from formiga.errors import WorldError
 from formiga.units import CM
 from formiga.world.drives import Omni as OmniDrive
 from formiga.world.elements import colour, duration, element, integer, length, number, numbers, speed
+from formiga.world.looks import Look
+from formiga.world.looks.omni import omni_look
 
 
 @element("omni", role="robot")
@@ -67,3 +69,7 @@ class Omni:
     def outline(self) -> tuple[tuple[float, float], ...] | None:
         """Its corners, counter-clockwise, in its own frame; None: it is a disc of `radius`."""
         return None if self.points is None else tuple(zip(self.points[::2], self.points[1::2], strict=True))
+
+    def look(self) -> Look:
+        """A drum or its outline over wheels with rollers."""
+        return omni_look(self)

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from math import radians
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from formiga.units import CM
 from formiga.world.contract import Actuator
 from formiga.world.elements import choice, colour, element, integer, length, number
+from formiga.world.looks import Look
+from formiga.world.looks.sbot import sbot_look
+
+if TYPE_CHECKING:
+    from formiga.world.build import Builder
+
+# Shares of its mass [digest of S3: chassis 0.36, wheels 0.03 each, turret 0.30, arm 0.02 kg]
+TURRET_SHARE, ARM_SHARE = 0.30 / 0.74, 0.02 / 0.74
+TURRET_TORQUE = 1.0                # N m: it holds what the gripper holds at the end of the arm
+ARM_RANGE = radians(-30.0), radians(70.0)
 
 
 @element("sbot", role="robot")
@@ -52,6 +63,9 @@ class SBot:
         """Of a wheel's rim, m/s."""
         return self.top_wheel_speed * self.wheel_radius
 
+    grips: ClassVar[bool] = True
+    prism: ClassVar[bool] = True   # turret and arm stay inside its disc, seen from above
+
     @property
     def joints(self) -> tuple[Actuator, ...]:
         """Turret and arm take rad/s, the gripper closes above 0.5."""
@@ -61,3 +75,64 @@ class SBot:
     def arm_pivot(self) -> tuple[float, float]:
         """Where the arm's axis is in the turret's frame: ahead, and above the floor."""
         return 3.0 * CM, 7.0 * CM
+
+    def look(self) -> Look:
+        """Tracks, a turret with the ring of lights, a gripper, a camera on a mast."""
+        return sbot_look(self)
+
+    @property
+    def ring_height(self) -> float:
+        """Others hold it at the height of its own arm."""
+        return self.arm_pivot[1]
+
+    def slides(self, level: bool, graspable: bool) -> bool:
+        """Only without an arm that lifts: a sliding base has no vertical degree of freedom, so it could lift any load."""
+        return self.model == "simple" and (self.base == "sliding" or (self.base == "auto" and level and not graspable))
+
+    def build_part(self, build: Builder) -> None:
+        """Chassis, turret and gripper; the detailed model has an arm, too."""
+        if build.sliding:  # the turret is what slides, and the chassis turns under it
+            upper = self.mass * (TURRET_SHARE + ARM_SHARE)
+            turret = build.slide("turret", upper)
+            build.shell(turret)
+            chassis = build.body(turret, "chassis")
+            build.hinge(chassis, "under", axis=(0, 0, 1))
+            build.drum(chassis, self.mass - upper, 0.5 * self.height, self.height)
+            build.chassis(chassis)
+            self._jaw(build, turret)
+            build.motor("turret", "under", TURRET_TORQUE, sign=-1.0)
+        else:
+            turret = self._on_wheels(build)
+            if self.model == "detailed":
+                self._arm(build, turret)
+            else:
+                self._jaw(build, turret)
+        build.held_by(turret)
+
+    def _on_wheels(self, build: Builder) -> Any:
+        """The turret of an s-bot on wheels."""
+        detailed, r = self.model == "detailed", self.wheel_radius
+        chassis = build.roll(1.0 - TURRET_SHARE - ARM_SHARE)
+        if detailed:
+            build.geom(chassis, "box", (0.8 * self.radius, 0.7 * (self.wheel_base / 2), 0.4 * r), (0, 0, 1.4 * r))
+        turret = build.body(chassis, "turret")
+        build.hinge(turret, "turret", axis=(0, 0, 1))
+        build.drum(turret, self.mass * (TURRET_SHARE + (0.0 if detailed else ARM_SHARE)), 3.0 * r, 0.4 * self.height)
+        build.motor("turret", "turret", TURRET_TORQUE)
+        build.shell(turret, drum=detailed)
+        return turret
+
+    def _jaw(self, build: Builder, turret: Any) -> None:
+        """A still gripper holds in the middle of its reach, at the height of the arm."""
+        build.gripper(turret, (self.radius + 0.5 * self.grip_reach, 0, self.arm_pivot[1]))
+        build.idle("arm")
+
+    def _arm(self, build: Builder, turret: Any) -> None:
+        """An arm on a horizontal axis, with the gripper at its end."""
+        x, z = self.arm_pivot
+        long = self.radius + self.grip_reach - x
+        arm = build.body(turret, "arm", (x, 0, z))
+        build.hinge(arm, "arm", axis=(0, -1, 0), limits=ARM_RANGE, armature=1e-4)
+        build.geom(arm, "capsule", (0.006,), to=(long - 0.01, 0, 0), mass=ARM_SHARE * self.mass, ghost=True)
+        build.gripper(arm, (long - 0.5 * self.grip_reach, 0, 0))
+        build.motor("arm", "arm", self.lift_force * long)

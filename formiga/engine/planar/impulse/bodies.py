@@ -15,7 +15,7 @@ from formiga.errors import WorldError, suggest
 from formiga.world.drives import Omni
 from formiga.world.elements import of, where
 from formiga.world.model import World
-from formiga.world.movables import GRAVITY, JOINTS, MOVABLES, Ball, Pin
+from formiga.world.movables import GRAVITY, JOINTS, Ball, Pin
 
 WHEELS, SLIDING, BALL, SLAB, OMNI = 0, 1, 2, 3, 4   # how a body stands on the floor
 PIN, WELD = 1.0, 2.0
@@ -168,8 +168,7 @@ def _body(thing: Any, place: str, substep: float, dt: float) -> tuple[dict[str, 
     if not thing.mass:
         raise WorldError(f"{place}<{of(thing).tag}> has no 'mass', so nothing can push it; "
                          "choose another <contact model> or another robot.")
-    outline = getattr(thing, "outline", None)
-    if outline:
+    if outline := thing.outline:
         try:
             corners, parts = tidy(outline), [(part, 0.0) for part in convex_parts(outline)]
         except WorldError as wrong:
@@ -179,11 +178,10 @@ def _body(thing: Any, place: str, substep: float, dt: float) -> tuple[dict[str, 
     else:
         parts, reach, inner = [([(0.0, 0.0)], thing.radius)], thing.radius, thing.radius
         moment = (0.4 if isinstance(thing, Ball) else 0.5) * thing.mass * thing.radius**2
-    lag = getattr(thing, "motor_lag", 0.0)
+    lag = thing.motor_lag
     row = {
         "kind": _kind(thing), "inverse_mass": 1.0 / thing.mass, "inverse_inertia": 1.0 / moment, "reach": reach, "inner": inner,
-        "restitution": getattr(thing, "restitution", 0.0), "wall_restitution": getattr(thing, "wall_restitution", 0.0),
-        "felt": getattr(thing, "felt", True), "lag": lag,
+        "restitution": thing.restitution, "wall_restitution": thing.wall_restitution, "felt": thing.felt, "lag": lag,
         "kept": [exp(-t / lag) if lag > 0.0 else 0.0 for t in (substep, dt, *(node * dt for node in NODES))],
         "floor": floor_of(thing, moment)}
     return row, parts
@@ -192,7 +190,7 @@ def _body(thing: Any, place: str, substep: float, dt: float) -> tuple[dict[str, 
 def _kind(thing: Any) -> int:
     if isinstance(thing, Ball):
         return BALL
-    if isinstance(thing, MOVABLES) or thing.drive is None:
+    if thing.drive is None:
         return SLAB
     return OMNI if thing.drive.holonomic else SLIDING if thing.tyres == "sliding" else WHEELS
 

@@ -1,0 +1,134 @@
+"""Tables beside a recording: what they hold is what the run had, and they are whole or not there."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import formiga
+from formiga import Simulation
+from formiga.control import Orders
+from formiga.errors import RecordingError
+from formiga.record.recording import read_recording
+from formiga.record.tables import SCHEMAS, Tables, read_table, table_file
+
+DATA = Path(__file__).parent / "data"
+
+
+def columns(table, *names):
+    return [table[name].to_numpy() for name in names]
+
+
+def test_readings_and_orders_are_those_of_the_same_run_by_hand(tmp_path):
+    run = formiga.simulate("avoid", 1.0, seed=3, worlds=2, out=tmp_path, tables=["readings", "orders"], threads=1)
+    lab = Simulation("avoid", 3, 2, compiled=False)
+    group = lab.world.groups[0]
+    readings, orders = read_table(run.recording, "readings"), read_table(run.recording, "orders")
+    for step in range(11):
+        here = readings.filter(pa.compute.equal(readings["step"], step))
+        for sensor in group.sensors:
+            of_sensor = here.filter(pa.compute.equal(here["sensor"].cast(pa.string()), sensor.name))
+            assert np.array_equal(of_sensor["value"].to_numpy(), lab.readings[group.name][sensor.name].reshape(-1))
+        told = orders.filter(pa.compute.equal(orders["step"], step))
+        if step == 0:
+            assert told.num_rows == 0
+        else:
+            assert np.array_equal(told["value"].to_numpy(), lab.orders[group.name].drive.reshape(-1))
+            assert set(told["name"].to_pylist()) == {"left", "right"} and set(told["part"].to_pylist()) == {"drive"}
+        lab.step()
+    assert set(orders["world"].to_pylist()) == {0, 1} and orders["time"].to_numpy().max() == pytest.approx(1.0)
+
+
+def test_joints_and_events_of_a_run_in_space(tmp_path):
+    with Tables(tmp_path / "run.parquet", ["joints", "events", "orders"], every=2) as tables:
+        lab = Simulation("pulling", 3)
+        tables([lab])
+        group = lab.world.groups[0]
+        told = np.zeros((1, group.count, 3))
+        told[..., 2] = 1.0
+        for _ in range(6):
+            lab.step({group.name: Orders(joints=told)})
+            tables([lab])
+    joints = read_table(tmp_path / "run.parquet", "joints")
+    robots = lab.world.robots
+    assert joints.schema == SCHEMAS["joints"] and sorted(set(joints["step"].to_pylist())) == [0, 2, 4, 6]
+    last = joints.slice(joints.num_rows - 3 * robots)
+    assert last["joint"].to_pylist() == ["turret", "arm", "grip"] * robots
+    assert np.array_equal(last["position"].to_numpy(), lab.state.joint_position.reshape(-1))
+    assert np.array_equal(last["command"].to_numpy(), lab.state.joint_command.reshape(-1))
+    events = read_table(tmp_path / "run.parquet", "events")
+    assert events.num_rows == sum(lab.log.counts.values()) > 0
+    assert events["text"].to_pylist() == [event.text for event in lab.log.last]
+    assert "joint" in read_table(tmp_path / "run.parquet", "orders")["part"].to_pylist()
+
+
+def test_threads_and_shards_write_the_same_tables(tmp_path):
+    for threads in (1, 3):
+        formiga.simulate("avoid", 0.5, seed=1, worlds=3, out=tmp_path / str(threads), tables=["readings"], threads=threads)
+    one, other = (read_table(tmp_path / name / "run.parquet", "readings") for name in ("1", "3"))
+    assert one.num_rows == other.num_rows and all(np.array_equal(*pair) for pair in zip(
+        columns(one, "step", "world", "robot", "index", "value"), columns(other, "step", "world", "robot", "index", "value"),
+        strict=True))
+
+
+@pytest.mark.parametrize("tables", [["joint"], ["events", "wheels"]])
+def test_a_table_that_there_is_not_is_refused_before_the_run(tmp_path, tables):
+    with pytest.raises(RecordingError, match=r"there is no table '\w+' of a run.* There are: joints, readings, orders, events"):
+        formiga.simulate("avoid", 0.5, out=tmp_path / "new", tables=tables)
+    assert not (tmp_path / "new").exists()
+
+
+def test_tables_need_a_folder():
+    with pytest.raises(RecordingError, match="say where it goes"):
+        formiga.simulate("avoid", 0.5, tables=["events"])
+
+
+def test_what_is_not_such_a_table_is_refused_in_one_sentence(tmp_path):
+    file = tmp_path / "run.parquet"
+    with pytest.raises(RecordingError, match="no such file; `formiga run --out DIR --tables joints` writes it"):
+        read_table(file, "joints")
+    table_file(file, "joints").write_bytes(b"PAR1 garbage")
+    with pytest.raises(RecordingError, match="damaged, or not a table"):
+        read_table(file, "joints")
+    pq.write_table(pa.table({"a": [1]}), table_file(file, "joints"))
+    with pytest.raises(RecordingError, match="other columns than a table of joints: a"):
+        read_table(file, "joints")
+
+
+def test_an_error_in_the_middle_keeps_whole_files_and_leaves_nothing_hidden(tmp_path):
+    lab = Simulation("avoid", 3)
+    with pytest.raises(ZeroDivisionError), Tables(tmp_path / "run.parquet", ["orders", "readings"]) as tables:
+        tables([lab])
+        lab.step()
+        tables([lab])
+        raise ZeroDivisionError
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.orders.parquet", "run.readings.parquet"]
+    assert read_table(tmp_path / "run.parquet", "orders").num_rows == 2 * lab.world.robots
+    with pytest.raises(ZeroDivisionError), Tables(tmp_path / "none.parquet", ["orders"]):
+        raise ZeroDivisionError
+    assert not list(tmp_path.glob("*none*"))
+
+
+# -- recordings of earlier versions --------------------------------------------------------------------------------------
+WRITTEN = json.loads((DATA / "written.json").read_text())
+
+
+@pytest.mark.parametrize("name", sorted(WRITTEN))
+def test_a_recording_of_an_earlier_version_reads_as_it_was_written(name):
+    """The files were written, and their figures read, by formiga at the commit before states were declared."""
+    recording, expected = read_recording(DATA / name), WRITTEN[name]
+    assert (recording.format, recording.seed, recording.worlds) == tuple(expected[key] for key in ("format", "seed", "worlds"))
+    assert recording.world.robots == expected["robots"]
+    table = recording.table
+    assert table.schema.names == list(expected["last"])
+    for column, value in expected["last"].items():
+        assert float(table[column].to_numpy()[-1]) == value
+        assert float(np.mean(table[column].to_numpy().astype(float))) == expected["mean"][column]
+
+
+@pytest.mark.parametrize("name", ["format1.parquet", "format2.parquet"])
+def test_a_run_of_an_earlier_version_gives_the_same_bits_today(name):
+    assert read_recording(DATA / name).replay(1) is None
