@@ -2,8 +2,8 @@
 
 Memory 1 (SIGHT) is written by the camera's side, a simulator or the vision program of real robots, and read by the team.
 Memory 2 (ORDERS) is written by the team. A team program cannot tell which of the two it plays in. memory.h is the same
-in C; docs/tutorials/soccer-teams.md has the table. How a memory is shared stands in formiga/link/memory.py. A vision program without
-memfds maps two plain files instead (`Feed(folder=...)`).
+in C; docs/tutorials/soccer-teams.md has the table. How a memory is shared stands in formiga/link/memory.py. A vision program
+without memfds maps two plain files instead (`Feed(folder=...)`).
 """
 
 from __future__ import annotations
