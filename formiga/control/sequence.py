@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,23 +23,25 @@ class Sequence:
 
     moves: tuple[float, ...] = numbers(fewest=3, group=3, doc="seconds, left m/s, right m/s; then the next three")
     repeat: bool = flag(False, doc="start again at the end; otherwise stand still")
-    outputs: tuple[float, ...] | None = numbers(None, doc="for its further motors, all the time: turret, arm, grip; say 0 0 1")
+    joints: tuple[float, ...] | None = numbers(None, doc="orders for its joints, all the time: turret, arm, grip; say 0 0 1")
+
+    ALIASES: ClassVar[dict[str, str]] = {"outputs": "joints"}
 
     def __post_init__(self) -> None:
         if min(self.moves[::3]) <= 0.0:
             raise WorldError("<sequence> moves: every move must last longer than 0 s.")
 
     def decide(self, view: View) -> Orders:
-        """Wheel speeds (W, n, 2), and what the further motors shall do."""
+        """Wheel speeds (W, n, 2), and orders for the joints."""
         wheels = np.empty((*view.shape, 2))
         Program(self.rules(view, wheels), len(wheels)).run(0, len(wheels))
-        if self.outputs is None:
+        if self.joints is None:
             return Orders(wheels)
-        return Orders(wheels, joints=np.broadcast_to(self.outputs, (*view.shape, len(self.outputs))))
+        return Orders(wheels, joints=np.broadcast_to(self.joints, (*view.shape, len(self.joints))))
 
     def stages(self, view: View, wheels: Floats) -> list[Stage] | None:
-        """The kernel that fills wheels (W, n, 2); None with `outputs`, which have none."""
-        return self.rules(view, wheels) if self.outputs is None else None
+        """The kernel that fills wheels (W, n, 2); None with `joints`, which have none."""
+        return self.rules(view, wheels) if self.joints is None else None
 
     def rules(self, view: View, wheels: Floats) -> list[Stage]:
         """What decides on the wheels (W, n, 2)."""

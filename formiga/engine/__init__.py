@@ -67,6 +67,9 @@ class Model(Protocol):
     def level(self) -> bool:
         """Whether beams in the plane of the floor see all that there is."""
     @property
+    def made(self) -> dict[str, Any]:
+        """What sensors made of the world's description, by name; filled when it is first asked for."""
+    @property
     def uncompiled(self) -> str:
         """What keeps a step from being one compiled call, in words; '' if nothing does."""
 

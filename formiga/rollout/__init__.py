@@ -64,7 +64,7 @@ def genes(world: World, group: Group) -> int:
 
 def lacking(world: World, group: Group) -> str:
     """What keeps the rollouts of this world from one compiled call, or nothing."""
-    if own := [of(praise).tag for praise in world.fitness if not isinstance(praise, Fitness)]:
+    if own := [of(term).tag for term in world.fitness if not isinstance(term, Fitness)]:
         return f"the term <{own[0]}>"
     network: Network = group.controller
     genotypes = {} if network.genotype is not None else {group.name: np.zeros(genes(world, group))}

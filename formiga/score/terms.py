@@ -108,7 +108,7 @@ def light(w, i, facts):
 
 @kernel(inline="always")
 def coverage(w, i, facts):
-    """The visited share, the same for everybody: who is early is praised longer."""
+    """The visited share of the arena, the same for all robots: early visits count for longer."""
     return facts.share[w]
 
 

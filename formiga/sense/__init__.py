@@ -118,7 +118,7 @@ class Scene:
 
     def once(self, name: str, make: Callable[[World], Made]) -> Made:
         """What a sensor makes of the world's description, made when it is first asked for and kept with the model."""
-        kept = vars(self.model).setdefault("sensed", {})
+        kept = self.model.made
         if name not in kept:
             kept[name] = make(self.model.world)
         made: Made = kept[name]

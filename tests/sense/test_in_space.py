@@ -24,7 +24,7 @@ class Lab:
     def __init__(self):
         self.sim = bench(SBot(), [(0, 0, 0), (1, 0, 0)], worlds=2)
         self.state = self.sim.state
-        self.sim.model.spatial = True
+        self.sim.model.poses = True
         self.sim.model.chassis = np.array([3, 1])  # rows of `bodies`
         rng = np.random.default_rng(1)
         self.state.pull = rng.normal(size=(2, 2, 3))

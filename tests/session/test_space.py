@@ -217,12 +217,12 @@ def test_the_plane_has_no_solver():
 
 
 def test_a_planar_world_can_be_opened_in_space_and_taken_there_while_it_runs():
-    assert Workspace("line", engine="spatial").session.sim.model.spatial
+    assert Workspace("line", engine="spatial").session.sim.model.poses
     workspace = Workspace("line")
     workspace.steps(5)
     where = workspace.session.poses()[0]
     workspace.run("set world.engine spatial")
-    assert workspace.session.sim.model.spatial and np.allclose(workspace.session.poses()[0], where, atol=1e-9)
+    assert workspace.session.sim.model.poses and np.allclose(workspace.session.poses()[0], where, atol=1e-9)
     workspace.steps(5)
     workspace.run("set world.engine planar")
     workspace.steps(2)

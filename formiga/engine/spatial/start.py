@@ -30,7 +30,7 @@ MOST_SETTLING = 300  # steps of motion in that time
 def places(model: Model, keys: Any) -> tuple[Any, Any]:
     """Where the placement rules put the robots of worlds with these keys: positions (K, N, 2) and headings (K, N)."""
     world, clear = model.placing
-    return place(world, model.flat.fixed, keys, clear)
+    return place(world, model.above.fixed, keys, clear)
 
 
 def refuse_overlaps(model: Model, data: Any) -> None:
