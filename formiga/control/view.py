@@ -63,7 +63,7 @@ class View:
     def directions(self, name: str) -> Floats:
         """Where the beams of a ring of sensors point, as unit vectors (beams, 2) in the robot's frame."""
         sensor = self.sensor(name)
-        if not hasattr(sensor, "angles"):
+        if sensor.angles is None:
             raise WorldError(f"{where(self.group.controller)}the controller of '{self.group.name}' needs a ring of beams, "
                              f"such as <proximity>; '{name}' is <{of(sensor).tag}>.")
         if (each := self.reading(name).shape[2:]) != (len(sensor.angles),):

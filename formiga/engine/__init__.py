@@ -171,8 +171,11 @@ class Engine(Protocol):
         """What a robot has besides what it has in the plane, by name: height, tilt, joints, grips; {} in the plane."""
 
     # -- the same as stages of a compiled program; None where the engine has no kernels: see formiga/compiled.py --------------
+    def ordered(self, model: Own, state: State) -> Floats:
+        """The array (W, N, D) into which the orders of a compiled step go."""
+
     def step_stages(self, model: Own, state: State) -> list[Stage] | None:
-        """What `step` does after the motors."""
+        """What `step` does after the orders are in `ordered`."""
 
     def cast_stages(self, model: Own, state: State, beams: Beams, reach: float, robots: slice,
                     out: Floats) -> list[Stage] | None:

@@ -32,7 +32,7 @@ from formiga.loop import Simulation
 from formiga.noise import channel, fold, world_key
 from formiga.score import Score
 from formiga.state import CONTROLLER, Floats
-from formiga.world.elements import locate, where
+from formiga.world.elements import locate, origin, where
 from formiga.world.model import Group, World
 
 Call = Callable[[], object]
@@ -53,7 +53,7 @@ class Batch:
             raise WorldError(f"world '{world.name}' has no <fitness>, so there is nothing to be rewarded for.")
         self.sensors, self.full = inputs_of(learner)
         self.world, self.group = released(world, learner)
-        seconds = getattr(world.search, "seconds", None) or world.seconds
+        seconds = (world.search.seconds if world.search is not None else None) or world.seconds
         self.limit = whole("max_episode_steps", max(1, round(seconds / world.dt)) if steps is None else steps, 1, 2**53)
         self.lab = Simulation(self.world, 0, worlds)
         self.score = Score(self.world, self.lab.model, self.lab.state, self.group)
@@ -277,7 +277,7 @@ def inputs_of(group: Group) -> tuple[list[str], list[float]]:
     """The sensors that are observed, and the readings that count as one: those of the network, else all that can be."""
     if isinstance(group.controller, Network):
         return group.controller.sensors, group.controller.scales(group)
-    seen = [sensor for sensor in group.sensors if hasattr(sensor, "full")]
+    seen = [sensor for sensor in group.sensors if sensor.full is not None]
     if not seen:
         raise WorldError(f"{where(group)}'{group.name}' carries no sensor with a full reading to be measured in, such as "
                          "<proximity> or <light>, so there is nothing to observe.")
@@ -293,8 +293,8 @@ def _elements(group: Group) -> list[tuple[str, Any]]:
 def released(world: World, group: Group) -> tuple[World, Group]:
     """The world with that group waiting for orders from outside."""
     free = replace(group, controller=None)
-    if hasattr(group, "_where"):
-        locate(free, group._where)
+    if (place := origin(group)) is not None:
+        locate(free, place)
     return replace(world, groups=tuple(free if each is group else each for each in world.groups)), free
 
 

@@ -14,7 +14,7 @@ from formiga.state import Floats
 from formiga.world.elements import element, integer, name
 
 if TYPE_CHECKING:
-    from formiga.sense import Scene
+    from formiga.sense import SensorView
 
 
 @element("encoders", role="sensor")
@@ -25,7 +25,7 @@ class Encoders:
     ticks: int = integer(0, least=0, doc="per turn of a wheel; 0: exact")
     name: str = name("encoders")
 
-    def read(self, scene: Scene) -> Floats:
+    def read(self, scene: SensorView) -> Floats:
         """Angles (W, n, 2) in rad."""
         return in_ticks(scene.state.wheel_angle[:, scene.robots], self.ticks)
 
@@ -38,7 +38,7 @@ class Odometry:
     ticks: int = integer(0, least=0, doc="per turn of a wheel; 0: exact")
     name: str = name("odometry")
 
-    def read(self, scene: Scene) -> Floats:
+    def read(self, scene: SensorView) -> Floats:
         """Poses (W, n, 3): x, y in m, heading in rad."""
         state, robots, robot = scene.state, scene.robots, scene.group.robot
         here = np.concatenate([state.position[:, robots], state.heading[:, robots, None]], axis=-1)

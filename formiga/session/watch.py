@@ -95,7 +95,7 @@ def rays(session: Session) -> Rays:
             distance = sim.engine.cast(sim.model, sim.state, beams, reach, chosen)[0]
             hit = np.minimum(distance, reach)
             place, turn = now.place[chosen, None], now.turn[chosen, None]
-            height = np.full((len(beams.origin), 1), 0.5 * getattr(group.robot, "height", 0.1))
+            height = np.full((len(beams.origin), 1), 0.5 * group.robot.height)
             start = place + rotate(turn, np.column_stack([beams.origin, height]))
             way = rotate(turn, np.column_stack([beams.direction, 0.0 * height]))
             starts.append(start.reshape(-1, 3))
@@ -106,9 +106,9 @@ def rays(session: Session) -> Rays:
 
 def beams_of(sensor: Any) -> Beams | None:
     """The beams of a sensor that looks from a ring, such as <proximity> and <scanner>; None for the others."""
-    if all(hasattr(sensor, name) for name in ("angles", "mount", "reach")):
-        return ring(sensor.angles, sensor.mount)
-    return None
+    if sensor is None or sensor.angles is None or sensor.mount is None or sensor.reach is None:
+        return None
+    return ring(sensor.angles, sensor.mount)
 
 
 def shifts(session: Session, position: Floats, heading: Floats) -> Floats:
@@ -147,7 +147,7 @@ def links(session: Session) -> Any:
     reach, radius = np.zeros(world.robots), np.zeros(world.robots)
     for group, robots in zip(world.groups, world.slices, strict=True):
         radius[robots] = group.robot.radius
-        finite = [float(sensor.reach) for sensor in group.sensors if np.isfinite(getattr(sensor, "reach", np.inf))]
+        finite = [float(sensor.reach) for sensor in group.sensors if sensor.reach is not None and np.isfinite(sensor.reach)]
         reach[robots] = max(finite, default=0.0)
     if not reach.any():
         return np.empty((0, 2), np.int64)
@@ -185,13 +185,13 @@ def inspect(session: Session, robot: int) -> dict[str, Any]:
         "driven": session.manual.includes(robot),
         "controller": of(group.controller).tag if group.controller is not None else "none",
         "readings": readings, "memory": memory, "layers": layers, "space": in_space(session, robot),
-        "sensors": {sensor.name: sensor for sensor in group.sensors if hasattr(sensor, "name")},
+        "sensors": {sensor.name: sensor for sensor in group.sensors},
     }
 
 
 def own_readings(session: Session, group: Group) -> dict[str, Any]:
     """Name -> readings (W, n, ...) of a group's sensors, but of those that a replay cannot know."""
-    known = {getattr(sensor, "name", ""): sensor for sensor in group.sensors}
+    known = {sensor.name: sensor for sensor in group.sensors}
     try:
         return {name: values for name, values in session.sim.readings[group.name].items()
                 if session.replay is None or _sees(session, group.name, name, known.get(name))}

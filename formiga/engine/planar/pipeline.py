@@ -211,8 +211,8 @@ def refuse_space(world: World) -> None:
     for rule in (rule for group in world.groups for rule in group.place if isinstance(rule, At) and rule.raised):
         raise WorldError(f"{where(rule)}<at> z, roll and pitch need three dimensions: engine=\"spatial\".")
     for each in (each for group in world.groups for each in group.sensors if isinstance(each, Mounted) and each.in_space):
-        raise WorldError(f"{where(each)}<{of(each).tag}> in the plane a sensor sits on the chassis, with x, y and yaw; on, z, roll "
-                         "and pitch need three dimensions: engine=\"spatial\".")
+        raise WorldError(f"{where(each)}<{of(each).tag}> in the plane a sensor sits on the chassis, with x, y and yaw; on, z, "
+                         "roll and pitch need three dimensions: engine=\"spatial\".")
 
 
 def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> State:
@@ -304,9 +304,9 @@ def _bind(model: Model, impulse: Impulse, scratch: Scratch, arrays: tuple[Any, .
     """Tie the kernel to its arrays, once: to look up all their types again would take longer than a small world's step."""
     contact = model.world.contact
     scratch.orders = np.empty_like(arrays[0])
-    given = (impulse.rules, contact.crash_limit, contact.at_limit == "end", scratch.orders, model.drives.table, scratch.twist, *arrays,
-             model.fixed.shapes, model.near(impulse.bodies.widest + impulse.rules.margin), impulse.bodies, scratch.bodies,
-             scratch.grid, scratch.log)
+    given = (impulse.rules, contact.crash_limit, contact.at_limit == "end", scratch.orders, model.drives.table, scratch.twist,
+             *arrays, model.fixed.shapes, model.near(impulse.bodies.widest + impulse.rules.margin), impulse.bodies,
+             scratch.bodies, scratch.grid, scratch.log)
     scratch.push = partial(advance.advance_all.compile(tuple(typeof(each) for each in given)), *given)
     scratch.pushed = arrays
 
@@ -323,12 +323,12 @@ def _drive(model: Model, state: State) -> None:
     scratch = state.scratch
     if not model.drives.plain:
         move_all(model.drives.table, state.drive, scratch.twist, model.dt, model.contact == STOP, model.position_noise,
-                 model.heading_noise, model.noisy, state.position, state.heading, scratch.before, state.wheel_angle, state.alive,
-                 state.crashed, state.done, state.step, state.key)
+                 model.heading_noise, model.noisy, state.position, state.heading, scratch.before, state.wheel_angle,
+                 state.alive, state.crashed, state.done, state.step, state.key)
         return
-    drive_all(state.drive, model.dt, model.contact == STOP, model.drives.table.base, model.drives.table.radius, model.position_noise,
-              model.heading_noise, model.noisy, state.position, state.heading, scratch.before, state.wheel_angle,
-              state.alive, state.crashed, state.done, state.step, state.key)
+    drive_all(state.drive, model.dt, model.contact == STOP, model.drives.table.base, model.drives.table.radius,
+              model.position_noise, model.heading_noise, model.noisy, state.position, state.heading, scratch.before,
+              state.wheel_angle, state.alive, state.crashed, state.done, state.step, state.key)
 
 
 def _sweep(model: Model, state: State) -> None:
@@ -374,9 +374,14 @@ def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: f
 
 
 # -- the same as stages of a compiled program: see formiga/compiled.py ----------------------------------------------------
+def ordered(model: Model, state: State) -> Floats:
+    """The array (W, N, D) into which the orders of a compiled step go."""
+    return state.scratch.orders if model.drives.lagging else state.drive
+
+
 def step_stages(model: Model, state: State) -> list[Stage] | None:
     """What `step` does after the orders, world by world; None with contact model `impulse`, which has a call of its own, or
-    with a drive that has no kernel. Orders go into `scratch.orders` where drives follow them with a delay, else `state.drive`."""
+    with a drive without a kernel."""
     if model.impulse or model.drives.own:
         return None
     scratch, contact, cells, work = state.scratch, model.world.contact, _own_cells(state), make_workspace(model.world.robots)
@@ -426,5 +431,5 @@ def _own_cells(state: State) -> cell_lists.Cells:
 
 
 __all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
-           "events", "forces", "holding", "init", "inspect", "light", "light_stages", "look", "paint", "places", "points",
-           "put_down", "rays", "sample", "shadow", "step", "step_stages"]
+           "events", "forces", "holding", "init", "inspect", "light", "light_stages", "look", "ordered", "paint", "places",
+           "points", "put_down", "rays", "sample", "shadow", "step", "step_stages"]

@@ -291,7 +291,7 @@ def _numbers(world: World, mj: Any, machines: list[robots.Assembly], movables: A
         "ring": np.array([m.robot.ring_height for m in machines]),
         "wheel_motor": table([machine.wheel_motors for machine in machines], 2, lambda name: mj.actuator(name).id),
         "wheel_dof": table([machine.wheels for machine in machines], 2, lambda name: mj.joint(name).dofadr[0]),
-        "wheel_radius": np.array([float(m.robot.drive.wheel_radius) if m.robot.drive else 1.0 for m in machines]).reshape(-1, 1),
+        "wheel_radius": np.array([m.robot.drive.wheel_radius if m.robot.drive else 1.0 for m in machines], np.float64)[:, None],
         "motor": motor, "sign": np.array(signs, np.float64).reshape(len(machines), count),
         "takes_place": np.array([[k < len(m.motors) and m.motors[k] != "" and m.robot.joints[k].mode == "position"
                                   for k in range(count)] for m in machines], np.bool_).reshape(len(machines), count),

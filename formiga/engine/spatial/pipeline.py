@@ -308,6 +308,11 @@ def _zones(model: Model, state: State, w: int) -> None:
         state.scratch.inside[w, number] = now
 
 
+def ordered(model: Model, state: State) -> Floats:
+    """No compiled step: see `step_stages`."""
+    return state.drive
+
+
 def step_stages(model: Model, state: State) -> list[Stage] | None:
     """None: MuJoCo is no kernel, and a world in space is stepped by the readable loop."""
     return None
@@ -324,5 +329,5 @@ def light_stages(model: Model, state: State, diodes: Any, robots: slice, out: Fl
 
 
 __all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
-           "events", "forces", "holding", "init", "inspect", "light", "light_stages", "look", "paint", "places", "points",
-           "put_down", "rays", "sample", "shadow", "step", "step_stages"]
+           "events", "forces", "holding", "init", "inspect", "light", "light_stages", "look", "ordered", "paint", "places",
+           "points", "put_down", "rays", "sample", "shadow", "step", "step_stages"]

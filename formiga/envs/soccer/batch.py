@@ -31,6 +31,7 @@ from formiga.soccer import league
 from formiga.soccer.talk import BLUE, NAMES, YELLOW, Call, Foul
 from formiga.state import State
 from formiga.world.model import World
+from formiga.world.robots import MiroSot
 
 Bound = Callable[[], Any]
 
@@ -181,7 +182,7 @@ class SoccerBatch:
         """Poses (2, N, 3) of everybody at a kick-off of blue, and at one of yellow."""
         poses = np.zeros((2, self.world.robots, 3))
         robot = self.world.groups[0].robot
-        side = getattr(robot, "side", 2.0 * robot.radius)
+        side = robot.side if isinstance(robot, MiroSot) else 2.0 * robot.radius
         for taker in (BLUE, YELLOW):
             _, standing = league.places(self.field, self.players, Call(Foul.KICKOFF, taker, 0, 1, 0.0), side)
             for team in (BLUE, YELLOW):
