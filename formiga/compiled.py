@@ -57,7 +57,7 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
     if lacking := without_kernels(world, outside):
         parts.lacking = lacking
         return parts
-    told = engine.ordered(model, state)
+    told = engine.told(model, state)
     for group, robots in zip(world.groups, world.slices, strict=True):
         readings = parts.readings[group.name] = {}
         for sensor in group.sensors:

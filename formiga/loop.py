@@ -245,7 +245,8 @@ class Simulation:
 def _still(before: State, position: Any, heading: Any, kept: Any) -> NDArray[np.bool_]:
     """Who (N,) is still exactly where it was."""
     place, ahead = np.asarray(position, np.float64).reshape(-1, 2), np.asarray(heading, np.float64)
-    still = (place == before.position[0, kept]).all(axis=1) & (ahead == before.heading[0, kept]) if len(kept) else kept >= 0
+    still = (place == before.position[0, kept]).all(axis=1) & (ahead == before.heading[0, kept]) \
+        if len(kept) and len(before.position[0]) else np.zeros(len(kept), np.bool_)
     return np.asarray(still & (kept >= 0), np.bool_)
 
 

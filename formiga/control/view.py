@@ -11,6 +11,7 @@ from formiga.engine.beams import directions
 from formiga.errors import WorldError
 from formiga.noise import Noise
 from formiga.state import CONTROLLER, Floats, State
+from formiga.world.drives import Differential
 from formiga.world.elements import of, where
 from formiga.world.model import Group
 
@@ -70,6 +71,16 @@ class View:
             raise WorldError(f"{where(self.group.controller)}the controller of '{self.group.name}' needs one reading for each "
                              f"of the {len(sensor.angles)} angles of '{name}'; <{of(sensor).tag}> gives {each} numbers here.")
         return directions(sensor.angles)
+
+    def two_wheels(self) -> Differential:
+        """The drive of the robots, for a controller that only makes sense on two wheels; a clear error if it is another."""
+        drive = self.group.robot.drive
+        if not isinstance(drive, Differential):
+            has = "no drive" if drive is None else f"the channels {', '.join(drive.channels)}"
+            controller = self.group.controller
+            raise WorldError(f"{where(controller)}<{of(controller).tag}> drives two wheels, and the robots of "
+                             f"'{self.group.name}' have {has}. <course>, a network or a controller of your own can drive them.")
+        return drive
 
     def memory(self, name: str, first: Any) -> Any:
         """An array of the controller's own, changed in place; `first` (W, n, ...) is what it starts as."""

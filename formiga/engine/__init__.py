@@ -170,12 +170,16 @@ class Engine(Protocol):
     def inspect(self, model: Own, state: State, robot: int) -> dict[str, Any]:
         """What a robot has besides what it has in the plane, by name: height, tilt, joints, grips; {} in the plane."""
 
-    # -- the same as stages of a compiled program; None where the engine has no kernels: see formiga/compiled.py --------------
-    def ordered(self, model: Own, state: State) -> Floats:
-        """The array (W, N, D) into which the orders of a compiled step go."""
+    def twist(self, model: Own, state: State) -> Floats:
+        """(W, N, 3) vx, vy in m/s and turning rate in rad/s of each robot in its own frame, as its drive moved it in the last
+        step; where drives have not two wheels, an array that each step fills anew."""
 
+    # -- the same as stages of a compiled program; None where the engine has no kernels: see formiga/compiled.py --------------
     def step_stages(self, model: Own, state: State) -> list[Stage] | None:
-        """What `step` does after the orders are in `ordered`."""
+        """What `step` does with orders that are in the array `told`."""
+
+    def told(self, model: Own, state: State) -> Floats:
+        """(W, N, D) where stages write the orders of drives, cut and with noise, before `step_stages`."""
 
     def cast_stages(self, model: Own, state: State, beams: Beams, reach: float, robots: slice,
                     out: Floats) -> list[Stage] | None:

@@ -93,8 +93,8 @@ def ask_own(own: list[tuple[Drive, slice]], drive: Floats, twist: Floats) -> Non
         given = np.asarray(each.twist(drive[:, robots, : len(each.channels)]), np.float64)
         if given.shape != twist[:, robots].shape or not np.isfinite(given).all():
             what = f"the shape {given.shape}" if given.shape != twist[:, robots].shape else "a number that is not finite"
-            raise WorldError(f"the twist of {type(each).__name__} must be finite numbers {twist[:, robots].shape}; it has "
-                             f"{what}.")
+            raise WorldError(f"the twist of {type(each).__name__} must be finite numbers of the shape "
+                             f"{twist[:, robots].shape}; it has {what}.")
         twist[:, robots] = given
 
 

@@ -175,14 +175,14 @@ class Placement(Described, Protocol):
 
 # -- sensors and controllers ------------------------------------------------------------------------------------------------
 class Sensor(Described, Protocol):
-    """State -> readings. A ring of beams has angles, mount and reach; None: it is none."""
+    """State -> readings. Its `name` is that of its readings."""
 
-    angles: tuple[float, ...] | None = None  # rad, where its beams point, counter-clockwise from the heading
-    mount: float | None = None               # m, where they start, from the robot's centre
-    reach: float | None = None               # m, from the sensor
-    beams: int = 1                           # numbers in a reading, at least
-    full: float | None = None                # the reading that counts as one, for networks; None: it feeds none
-    kernels: ClassVar[bool] = False          # whether `stages` is its own: see `complete`
+    angles: tuple[float, ...] | None = None     # rad from the heading, of each reading; None: its readings have no directions
+    mount: float | None = None                  # m, of a ring of beams from the robot's centre; None: it has no such ring
+    reach: float = inf                          # m
+    full: float | None = None                   # the reading that counts as one, for networks and pictures; None: unknown
+    beams: int = 1                              # numbers in a reading, at least
+    kernels: ClassVar[bool] = False             # whether `stages` is its own: see `complete`
 
     def prepare(self) -> None:
         """Before the first step: read files that it needs, and complain about them."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import formiga
+from formiga.control import Orders, merge_all
 from formiga.errors import FormigaError
 from formiga.session.ground import Ground
 from formiga.view.frame import Scoreboard
@@ -254,12 +255,12 @@ def test_who_is_driven_by_hand_does_not_listen_to_his_team(field):
     assert workspace.session.poses()[0][1, 0] > x[1]
 
 
-def test_by_hand_comes_before_a_guest_and_leaves_him_the_others():
-    told = {"blue": np.ones((1, 2, 2))}
-    by_hand = {"blue": np.array([[[np.nan, np.nan], [3.0, 4.0]]]), "yellow": np.zeros((1, 1, 2))}
-    both = merged(told, by_hand)
-    assert both["blue"].tolist() == [[[1.0, 1.0], [3.0, 4.0]]] and both["yellow"].tolist() == [[[0.0, 0.0]]]
-    assert (told["blue"] == 1.0).all() and merged(None, None) is None and merged(told, None) == told
+def test_manual_orders_come_before_those_of_a_guest_and_leave_it_the_other_robots():
+    told = {"blue": Orders(np.ones((1, 2, 2)))}
+    by_hand = {"blue": Orders(np.array([[[np.nan, np.nan], [3.0, 4.0]]])), "yellow": Orders(np.zeros((1, 1, 2)))}
+    both = merge_all(by_hand, told)
+    assert both["blue"].drive.tolist() == [[[1.0, 1.0], [3.0, 4.0]]] and both["yellow"].drive.tolist() == [[[0.0, 0.0]]]
+    assert (told["blue"].drive == 1.0).all() and merge_all({}, {}) == {} and merge_all({}, told) == told
 
 
 def test_a_match_that_is_over_pauses_and_says_the_result_and_no_step_is_taken_any_more(field):

@@ -24,10 +24,11 @@ from formiga.engine.axes import sizes_of
 from formiga.engine.beams import Beams
 from formiga.engine.beside import Beside
 from formiga.engine.command import Command
-from formiga.engine.drives import Drivetrain, ask_own, drivetrain, follow_all, follow_world
+from formiga.engine.drives import Drivetrain, ask_own, drivetrain, follow_all, twist_all
 from formiga.engine.fixed import Fixed, Near
 from formiga.engine.parts import Part
 from formiga.engine.place import place, refuse_movables_in_walls, switched_on
+from formiga.engine.planar import drive
 from formiga.engine.planar.contact import (
     MINIMAL,
     NONE,
@@ -38,7 +39,6 @@ from formiga.engine.planar.contact import (
     contact_world,
     make_workspace,
 )
-from formiga.engine.planar.drive import drive_all, drive_world, move_all, move_world
 from formiga.engine.planar.impulse import advance, bodies
 from formiga.engine.planar.neutral import as_it_stands, events, forces, holding, inspect, paint, put_down
 from formiga.engine.planar.own import PlanarState
@@ -127,7 +127,7 @@ class Scratch(SightWorkspace):
     bodies: bodies.BodyWorkspace | None = None
     log: advance.Log | None = None
     orders: Any = None         # (W, N, D) what the drives follow, with a delay or in `push`
-    twist: Any = None          # (W, N, 3) what the drives did in the last step; None if all have two wheels without masses
+    twist: Any = None          # (W, N, 3) what the drives did in the last step
     push: Any = None           # the step of `impulse`, tied to these arrays
     pushed: Any = ()
     beside: Beside = field(default_factory=Beside)
@@ -156,8 +156,8 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     radius, safety = above["radius"], above["safety"]
     position_noise, heading_noise = each_robot(world, "position_noise"), each_robot(world, "heading_noise")
     driven = [group.robot.drive for group in world.groups]
-    top_speed = np.repeat([drive.fastest if drive else 0.0 for drive in driven], [group.count for group in world.groups])
-    motor_noise = np.array([drive.motor_noise for drive in driven if drive]).max(initial=0.0)
+    top_speed = np.repeat([each.fastest if each else 0.0 for each in driven], [group.count for group in world.groups])
+    motor_noise = np.array([each.motor_noise for each in driven if each]).max(initial=0.0)
     longest = float((top_speed * (1.0 + position_noise)).max(initial=0.0) * (1.0 + motor_noise)) * world.dt
     shortest = float(radius.min(initial=np.inf))
     reposition = MINIMAL if world.contact.mode == "minimal" else PUBLISHED
@@ -233,8 +233,7 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
         couplings = np.stack([bodies.joints_start(model.world, position[w], heading[w], movables[w]) for w in range(W)])
         scratch.bodies, scratch.grid = bodies.make_workspace(table, model.fixed, rows), bodies.make_grid(table, model.region)
         scratch.log = advance.Log(np.zeros((W, rows, 7)), np.zeros(W, np.int64))
-    if not model.drives.plain or model.impulse:
-        scratch.twist = np.zeros((W, N, 3))
+    scratch.twist = np.zeros((W, N, 3))
     if model.drives.lagging:
         scratch.orders = np.zeros((W, N, model.sizes["channel"]))
     return State.zeros(model.sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
@@ -274,22 +273,22 @@ def step(model: Model, state: State, command: Command) -> None:
     if model.impulse:
         _hit_and_push(model, model.impulse, state, command.drive)
         return
-    _motors(model, state, command.drive)
-    _drive(model, state)
+    drive.motors(model, state, command.drive)
+    drive.move(model, state)
     _sweep(model, state)
     answer_contacts(model, state)
 
 
-def _hit_and_push(model: Model, impulse: Impulse, state: State, drive: Floats) -> None:
+def _hit_and_push(model: Model, impulse: Impulse, state: State, told: Floats) -> None:
     scratch = state.scratch
     arrays = (state.drive, state.wheel_angle, state.alive, state.crashed, state.crashes, state.done, state.step,
               state.unresolved, state.position, state.heading, state.velocity, state.movables, state.own.couplings)
     if scratch.push is None or any(one is not other for one, other in zip(scratch.pushed, arrays)):
         _bind(model, impulse, scratch, arrays)
     scratch.beside.wait(state)
-    scratch.orders[...] = drive
+    scratch.orders[...] = told
     if model.drives.own:
-        follow_all(model.drives.table, drive, state.drive, state.done)
+        follow_all(model.drives.table, told, state.drive, state.done)
         for _, robots in model.drives.own:
             scratch.orders[:, robots] = np.where(state.alive[:, robots, None], state.drive[:, robots], 0.0)
         ask_own(model.drives.own, scratch.orders, scratch.twist)
@@ -309,26 +308,6 @@ def _bind(model: Model, impulse: Impulse, scratch: Scratch, arrays: tuple[Any, .
              scratch.bodies, scratch.grid, scratch.log)
     scratch.push = partial(advance.advance_all.compile(tuple(typeof(each) for each in given)), *given)
     scratch.pushed = arrays
-
-
-def _motors(model: Model, state: State, drive: Floats) -> None:
-    if model.drives.lagging:
-        follow_all(model.drives.table, drive, state.drive, state.done)
-    else:
-        state.drive[...] = drive  # no inertia: a wheel turns as it is told
-    ask_own(model.drives.own, state.drive, state.scratch.twist)
-
-
-def _drive(model: Model, state: State) -> None:
-    scratch = state.scratch
-    if not model.drives.plain:
-        move_all(model.drives.table, state.drive, scratch.twist, model.dt, model.contact == STOP, model.position_noise,
-                 model.heading_noise, model.noisy, state.position, state.heading, scratch.before, state.wheel_angle,
-                 state.alive, state.crashed, state.done, state.step, state.key)
-        return
-    drive_all(state.drive, model.dt, model.contact == STOP, model.drives.table.base, model.drives.table.radius,
-              model.position_noise, model.heading_noise, model.noisy, state.position, state.heading, scratch.before,
-              state.wheel_angle, state.alive, state.crashed, state.done, state.step, state.key)
 
 
 def _sweep(model: Model, state: State) -> None:
@@ -373,26 +352,21 @@ def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: f
     return np.broadcast_to(down, (model.worlds, robots.stop - robots.start, len(down))).copy()
 
 
+def twist(model: Model, state: State) -> Floats:
+    """(W, N, 3) vx, vy, turning rate of each robot in its own frame in the last step."""
+    if model.drives.plain and not model.impulse:  # whose kernel leaves it out
+        twist_all(model.drives.table, state.drive, state.scratch.twist)
+    return np.asarray(state.scratch.twist)
+
+
 # -- the same as stages of a compiled program: see formiga/compiled.py ----------------------------------------------------
-def ordered(model: Model, state: State) -> Floats:
-    """The array (W, N, D) into which the orders of a compiled step go."""
-    return state.scratch.orders if model.drives.lagging else state.drive
-
-
 def step_stages(model: Model, state: State) -> list[Stage] | None:
     """What `step` does after the orders, world by world; None with contact model `impulse`, which has a call of its own, or
-    with a drive without a kernel."""
+    with a drive that has no kernel."""
     if model.impulse or model.drives.own:
         return None
     scratch, contact, cells, work = state.scratch, model.world.contact, _own_cells(state), make_workspace(model.world.robots)
-    moved = (model.dt, model.contact == STOP)
-    stands = (model.position_noise, model.heading_noise, model.noisy, state.position, state.heading, scratch.before,
-              state.wheel_angle, state.alive, state.crashed, state.step, state.key)
-    if model.drives.plain:
-        stages = [Stage(drive_world, (state.drive, *moved, model.drives.table.base, model.drives.table.radius, *stands))]
-    else:
-        stages = [Stage(follow_world, (model.drives.table, scratch.orders, state.drive))] if model.drives.lagging else []
-        stages.append(Stage(move_world, (model.drives.table, state.drive, scratch.twist, *moved, *stands)))
+    stages = drive.stages(model, state)
     if model.sweeps:
         stages.append(Stage(sweep_world, (
             state.position, scratch.before, model.radius, model.safety, model.longest, model.contact != STOP,
@@ -402,6 +376,11 @@ def step_stages(model: Model, state: State) -> list[Stage] | None:
         model.safety, model.widest_safety, model.longest, model.fixed.shapes, model.near_contact, cells, state.alive,
         state.crashed, state.crashes, state.done, state.step, scratch.rounds, state.unresolved, work)))
     return stages
+
+
+def told(model: Model, state: State) -> Floats:
+    """(W, N, D) where the orders of drives go before these stages."""
+    return np.asarray(state.drive if state.scratch.orders is None else state.scratch.orders)
 
 
 def cast_stages(model: Model, state: State, beams: Beams, reach: float, robots: slice, out: Floats) -> list[Stage] | None:
@@ -431,5 +410,5 @@ def _own_cells(state: State) -> cell_lists.Cells:
 
 
 __all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
-           "events", "forces", "holding", "init", "inspect", "light", "light_stages", "look", "ordered", "paint", "places",
-           "points", "put_down", "rays", "sample", "shadow", "step", "step_stages"]
+           "events", "forces", "holding", "init", "inspect", "light", "light_stages", "look", "paint", "places", "points",
+           "put_down", "rays", "sample", "shadow", "step", "step_stages", "told", "twist"]

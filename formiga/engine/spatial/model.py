@@ -71,7 +71,7 @@ class Model:
     grips: Any                     # (N, 2) equalities: rigid, loose; -1 without a gripper
     wheel_motor: Any               # (N, 2) actuators, or -1
     wheel_dof: Any                 # (N, 2), or -1: it slides
-    motor: Any                     # (N, K) actuators of `outputs`, or -1
+    motor: Any                     # (N, K) actuators of `robot.joints`, or -1
     sign: Floats                   # (N, K)
     takes_place: Any               # (N, K) whether it is a joint in position mode
     ctrl: Any                      # columns of state.own.integration with the orders of all actuators
@@ -80,7 +80,7 @@ class Model:
     ground: Any                    # (geoms,) whether it is the ground
     movables: Any                  # (M,) row in parts of each loose thing
     held: Any                      # (H, 2) bodies that can be held besides robots: body, number in world.things
-    grippers: Any                  # (G, 2) robots that can grip, and which of their outputs closes the gripper
+    grippers: Any                  # (G, 2) robots that can grip, and which of their joints closes the gripper
     wheel_radius: Floats           # (N, 1)
     drives: Drivetrain
     speeds: Any                    # columns of state.own.integration with all speeds and accelerations
@@ -291,7 +291,7 @@ def _numbers(world: World, mj: Any, machines: list[robots.Assembly], movables: A
         "ring": np.array([m.robot.ring_height for m in machines]),
         "wheel_motor": table([machine.wheel_motors for machine in machines], 2, lambda name: mj.actuator(name).id),
         "wheel_dof": table([machine.wheels for machine in machines], 2, lambda name: mj.joint(name).dofadr[0]),
-        "wheel_radius": np.array([m.robot.drive.wheel_radius if m.robot.drive else 1.0 for m in machines], np.float64)[:, None],
+        "wheel_radius": np.array([[m.robot.drive.wheel_radius if m.robot.drive else 1.0] for m in machines]).reshape(-1, 1),
         "motor": motor, "sign": np.array(signs, np.float64).reshape(len(machines), count),
         "takes_place": np.array([[k < len(m.motors) and m.motors[k] != "" and m.robot.joints[k].mode == "position"
                                   for k in range(count)] for m in machines], np.bool_).reshape(len(machines), count),

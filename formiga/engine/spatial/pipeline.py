@@ -308,8 +308,13 @@ def _zones(model: Model, state: State, w: int) -> None:
         state.scratch.inside[w, number] = now
 
 
-def ordered(model: Model, state: State) -> Floats:
-    """No compiled step: see `step_stages`."""
+def twist(model: Model, state: State) -> Floats:
+    """(W, N, 3) vx, vy, turning rate that the drives were to give in the last step."""
+    return np.asarray(state.scratch.twist)
+
+
+def told(model: Model, state: State) -> Floats:
+    """Where orders would go if there were stages."""
     return state.drive
 
 
@@ -329,5 +334,5 @@ def light_stages(model: Model, state: State, diodes: Any, robots: slice, out: Fl
 
 
 __all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
-           "events", "forces", "holding", "init", "inspect", "light", "light_stages", "look", "ordered", "paint", "places",
-           "points", "put_down", "rays", "sample", "shadow", "step", "step_stages"]
+           "events", "forces", "holding", "init", "inspect", "light", "light_stages", "look", "paint", "places", "points",
+           "put_down", "rays", "sample", "shadow", "step", "step_stages", "told", "twist"]

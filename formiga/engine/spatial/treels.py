@@ -15,7 +15,7 @@ from formiga.kernels import kernel
 
 @kernel()
 def pull_all(number, facts, qpos, qvel, twist, step, gravity, strain, force):
-    """Write the floor's forces on all sliding robots into `force` (nv,), from the twists (1, N, 3) that drives shall give.
+    """Write the floor's forces on all sliding robots into `force` (nv,), from the twists (1, N, 3) of their drives.
 
     number, facts: `robots.Sliding`.
 
