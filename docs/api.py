@@ -24,7 +24,7 @@ SECTIONS = {  # title -> (module, names; a name with a list: those of its member
     "": ("formiga.record.recording", {"Recording": ["table", "poses", "blocks", "frames", "replay", "code", "touched", "notes"],
                                       "Poses": []}),
     "Elements of your own": ("formiga", {"element": [], "load_elements": []}),
-    " ": ("formiga.sense", {"Scene": ["cast", "cast_turned", "rays", "light", "look", "memory", "once", "dt"]}),
+    " ": ("formiga.sense", {"SensorView": ["cast", "cast_turned", "rays", "light", "look", "memory", "once", "dt"]}),
     "  ": ("formiga.control", {"View": ["reading", "memory", "shape", "crashed"], "Orders": []}),
     "Attributes of an element": ("formiga.world.elements", {
         name: [] for name in ("number", "length", "angle", "duration", "speed", "integer", "numbers", "integers", "flag",
