@@ -24,7 +24,7 @@ SECTIONS = {  # title -> (module, names; a name with a list: those of its member
     "": ("formiga.record.recording", {"Recording": ["table", "poses", "blocks", "frames", "replay", "code", "touched", "notes"],
                                       "Poses": []}),
     "Elements of your own": ("formiga", {"element": [], "load_elements": []}),
-    " ": ("formiga.sense", {"Scene": ["cast", "cast_turned", "rays", "light", "look", "memory", "once", "dt"]}),
+    " ": ("formiga.sense", {"SensorView": ["cast", "cast_turned", "rays", "light", "look", "memory", "once", "dt"]}),
     "  ": ("formiga.control", {"View": ["reading", "memory", "shape", "crashed"], "Orders": []}),
     "Attributes of an element": ("formiga.world.elements", {
         name: [] for name in ("number", "length", "angle", "duration", "speed", "integer", "numbers", "integers", "flag",
@@ -35,6 +35,11 @@ SECTIONS = {  # title -> (module, names; a name with a list: those of its member
     "Learning": ("formiga", {"make_env": [], "make_vector_env": [], "parallel_env": []}),
     "Evolution": ("formiga.evolve", {"evolve": [], "Outcome": []}),
     "   ": ("formiga.rollout", {"rollout": []}),
+    "Supervisors of a run": ("formiga.supervisor", {"Supervisor": ["over", "before", "after", "resume", "note", "close"],
+                                                    "Note": ["headline", "outcome"], "Side": []}),
+    "Programs in other processes": ("formiga.link", {"Record": [], "Exchange": [], "Remote": ["show", "ask", "troubles"],
+                                                     "Peer": ["from_arguments", "look", "reply"]}),
+    "Workers": ("formiga.pool", {"pool": []}),
     "Errors": ("formiga.errors", {"FormigaError": [], "WorldError": [], "RecordingError": [], "MissingExtra": []}),
 }
 

@@ -183,7 +183,7 @@ class Things:
         """The field of robot soccer: a dark floor with lines, a board around, and goals in the colours of their defenders."""
         self.nodes.body("pitch/floor", field, pitch.floor(field), field.colour, (0.0, 0.0, 0.0005), flat=True)
         teams = {group.name: group.robot.colour for group in self.world.groups}
-        for team, side in (("blue", -1.0), ("yellow", 1.0)):
+        for team, side in zip(field.GROUPS, (-1.0, 1.0), strict=True):
             if team in teams:
                 self.nodes.body(f"pitch/{team}", field, pitch.goal(field, side), teams[team], (0.0, 0.0, 0.001), opacity=0.35,
                                 flat=True)

@@ -105,7 +105,7 @@ def sources_of(elements: Iterable[Element]) -> list[Source]:
             return
         found[name] = None  # modules may use each other in a circle
         for value in list(vars(module).values()):
-            used = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)  # of any value at all
+            used = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)  # any value
             if isinstance(used, str) and used in sys.modules and _is_users(vars(sys.modules[used]).get("__file__")):
                 visit(used)
         source = _source(module)

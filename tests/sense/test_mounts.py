@@ -37,7 +37,8 @@ def world(tmp_path):
     def write(sensor, shoulder=0.0, elbow=0.0, things=""):
         path = tmp_path / "mine.xml"
         path.write_text(f'<world engine="spatial" dt="0.05">\n<physics gravity="0"/>{things}\n'
-                        f'<machine name="arm" file="arm.xml" fixed="true" posture="shoulder {shoulder}, elbow {elbow}">\n{sensor}'
+                        '<machine name="arm" file="arm.xml" fixed="true" '
+                        f'posture="shoulder {shoulder}, elbow {elbow}">\n{sensor}'
                         '<at x="0" y="0" heading="0"/></machine>\n'
                         '<solid name="wall" size="20cm 4 4" x="1.1" z="2" fixed="true"/></world>')
         return formiga.read_world(path)
@@ -52,7 +53,7 @@ def scan(sim, name="scanner"):
 # -- rays -------------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("shoulder, elbow", [(0.0, 0.0), (0.5, 0.3), (1.2, -1.5), (0.6, -0.6)])
 def test_a_beam_on_the_last_link_measures_from_where_the_arm_has_it(world, shoulder, elbow):
-    """The link begins at L (cos a, sin a) and points along a + b: the wall at x = 1 is (1 - L cos a - d cos(a+b)) / cos(a+b) away."""
+    """The link begins at L (cos a, sin a) and points along a + b: the wall at x = 1 is (1 - L cos a) / cos(a + b) - d away."""
     sim = Simulation(world('<scanner beams="1" field="0" reach="3" on="lower" x="20cm"/>', shoulder, elbow))
     ahead = cos(shoulder + elbow)
     assert scan(sim)[0] == pytest.approx((1.0 - LONG * cos(shoulder) - LONG * ahead) / ahead, abs=1e-6)

@@ -211,8 +211,8 @@ def refuse_space(world: World) -> None:
     for rule in (rule for group in world.groups for rule in group.place if isinstance(rule, At) and rule.raised):
         raise WorldError(f"{where(rule)}<at> z, roll and pitch need three dimensions: engine=\"spatial\".")
     for each in (each for group in world.groups for each in group.sensors if isinstance(each, Mounted) and each.in_space):
-        raise WorldError(f"{where(each)}<{of(each).tag}> in the plane a sensor sits on the chassis, with x, y and yaw; on, z, roll "
-                         "and pitch need three dimensions: engine=\"spatial\".")
+        raise WorldError(f"{where(each)}<{of(each).tag}> in the plane a sensor sits on the chassis, with x, y and yaw; on, z, "
+                         "roll and pitch need three dimensions: engine=\"spatial\".")
 
 
 def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> State:
@@ -304,8 +304,8 @@ def _bind(model: Model, impulse: Impulse, scratch: Scratch, arrays: tuple[Any, .
     contact = model.world.contact
     scratch.orders = np.empty_like(arrays[0])
     given = (impulse.rules, contact.crash_limit, contact.at_limit == "end", scratch.orders, model.drives.table, scratch.twist,
-             *arrays, model.fixed.shapes, model.near(impulse.bodies.widest + impulse.rules.margin), impulse.bodies, scratch.bodies,
-             scratch.grid, scratch.log)
+             *arrays, model.fixed.shapes, model.near(impulse.bodies.widest + impulse.rules.margin), impulse.bodies,
+             scratch.bodies, scratch.grid, scratch.log)
     scratch.push = partial(advance.advance_all.compile(tuple(typeof(each) for each in given)), *given)
     scratch.pushed = arrays
 
