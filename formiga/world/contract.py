@@ -128,7 +128,8 @@ class Spatial(Protocol):
 
         A sliding base has no vertical degree of freedom, so it could lift any load; it has wheels if something can be gripped.
         """
-        return self.base == "sliding" or (self.base == "auto" and level and not (graspable and self.grips))  # type: ignore[attr-defined]
+        grips: bool = self.grips  # type: ignore[attr-defined]  # of Gripping
+        return self.base == "sliding" or (self.base == "auto" and level and not (graspable and grips))
 
     def build_part(self, build: Builder) -> None:
         """Add its bodies, joints and motors to the model: a drum on its drive, if it says nothing else."""

@@ -138,7 +138,7 @@ class Kind:
         if not math.isfinite(number):
             raise ValueError(f"{number} is not a finite number")
         if self.base == "integer":
-            number = int(value)
+            number = int(value)  # type: ignore[call-overload]  # what has __float__ has __int__, or it is refused
             if number != value:
                 raise ValueError(f"{value} is not a whole number{self._within()}")
             if abs(number) > LARGEST:

@@ -116,7 +116,7 @@ def test_an_accelerometer_at_the_end_of_a_link_feels_it_turn(world):
     assert np.abs(far).max() > 1.0 and np.abs(near).max() < 1e-9
 
 
-# -- images ----------------------------------------------------------------------------------------------------------------------
+# -- images -------------------------------------------------------------------------------------------------------------
 def red(sim):
     try:
         image = sim.readings["arm"]["eye"][0, 0].astype(int)
@@ -205,5 +205,17 @@ def test_a_turret_carries_a_scanner_around():
 
 
 def test_poses_survive_the_writer():
-    old = read_text('<world><arena width="2" depth="2"/><sbot><scanner on="turret" x="1cm" z="2cm" yaw="10deg"/></sbot></world>')
+    old = read_text('<world><arena width="2" depth="2"/><sbot><scanner on="turret" x="1cm" z="2cm" yaw="1"/></sbot></world>')
     assert read_text(to_text(old)) == old
+
+
+def test_the_laboratory_draws_the_beams_where_they_are(world):
+    """From the link's end to the wall, in the page's overlay."""
+    from formiga.session.watch import rays
+    from tests.session.workspace import Workspace
+
+    workspace = Workspace(world('<scanner beams="1" field="0" reach="3" on="lower" x="20cm"/>', 0.5, -0.5))
+    drawn = rays(workspace.session)
+    start = (LONG * cos(0.5) + LONG, 0.0, HIGH + LONG * sin(0.5))
+    assert_allclose(drawn.start, [start], atol=1e-9)
+    assert_allclose(drawn.end, [(1.0, 0.0, start[2])], atol=1e-6)
