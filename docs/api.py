@@ -24,11 +24,14 @@ SECTIONS = {  # title -> (module, names; a name with a list: those of its member
     "": ("formiga.record.recording", {"Recording": ["table", "poses", "blocks", "frames", "replay", "code", "touched", "notes"],
                                       "Poses": []}),
     "Elements of your own": ("formiga", {"element": [], "load_elements": []}),
-    " ": ("formiga.sense", {"Scene": ["cast", "cast_turned", "rays", "light", "look", "memory", "once", "dt"]}),
+    " ": ("formiga.sense", {"SensorView": ["cast", "cast_turned", "rays", "light", "look", "memory", "once", "dt"]}),
     "  ": ("formiga.control", {"View": ["reading", "memory", "shape", "crashed"], "Orders": []}),
     "Attributes of an element": ("formiga.world.elements", {
         name: [] for name in ("number", "length", "angle", "duration", "speed", "integer", "numbers", "integers", "flag",
                               "text", "name", "choice", "colour", "file")}),
+    "The look of a robot": ("formiga.world.looks", {
+        "Look": [], "Mount": [], "Shape": ["moved", "on"],
+        **{name: [] for name in ("Box", "Prism", "Drum", "Lathe", "Ellipsoid", "Capsule", "Cylinder", "Triangles")}}),
     "Learning": ("formiga", {"make_env": [], "make_vector_env": [], "parallel_env": []}),
     "Evolution": ("formiga.evolve", {"evolve": [], "Outcome": []}),
     "   ": ("formiga.rollout", {"rollout": []}),

@@ -102,7 +102,7 @@ def simulate(world: Given, seconds: float | None = None, seed: int = 0, worlds: 
 
 
 def _tell(listeners: Sequence[loop.Recorder]) -> loop.Recorder | None:
-    """One recorder that tells all of them; None if there are none, so that the loop need not stop for anybody."""
+    """One recorder that tells all of them; None if there are none, so that the loop can take steps in blocks."""
     def record(shards: list[Simulation]) -> None:
         for listener in listeners:
             listener(shards)

@@ -245,7 +245,8 @@ class Simulation:
 def _still(before: State, position: Any, heading: Any, kept: Any) -> NDArray[np.bool_]:
     """Who (N,) is still exactly where it was."""
     place, ahead = np.asarray(position, np.float64).reshape(-1, 2), np.asarray(heading, np.float64)
-    still = (place == before.position[0, kept]).all(axis=1) & (ahead == before.heading[0, kept]) if len(kept) else kept >= 0
+    still = (place == before.position[0, kept]).all(axis=1) & (ahead == before.heading[0, kept]) \
+        if len(kept) and len(before.position[0]) else np.zeros(len(kept), np.bool_)
     return np.asarray(still & (kept >= 0), np.bool_)
 
 
@@ -269,7 +270,7 @@ def _kept(given: Any, robots: int, before: int) -> NDArray[np.int64]:
 
 def _same(old: Group, new: Group) -> list[str]:
     """Those of a group who remember (see `State.remember`) and are the same in both descriptions of it."""
-    named = {getattr(sensor, "name", ""): sensor for sensor in old.sensors}
+    named = {sensor.name: sensor for sensor in old.sensors}
     same = [f"{new.name}/{sensor.name}" for sensor in new.sensors if named.get(sensor.name) == sensor]
     return same + [f"{new.name}/{CONTROLLER}"] * (old.controller == new.controller)
 
@@ -380,7 +381,7 @@ def refuse_too_many(robots: int, world: World) -> None:
 
 def _numbers(sensor: Any) -> int:
     """How many numbers a sensor gives for one robot, at least: those of a scanner's beams or of a ring's angles."""
-    beams, angles = getattr(sensor, "beams", 1), getattr(sensor, "angles", ())
+    beams, angles = sensor.beams, sensor.angles
     return max(beams if isinstance(beams, int) else 1, len(angles) if isinstance(angles, tuple) else 1, 1)
 
 

@@ -27,6 +27,7 @@ from formiga.geometry import (
     relative,
     rotate,
     rotate_back,
+    rotated,
     to_body,
     to_euler,
     to_world,
@@ -127,6 +128,13 @@ def test_one_rotation_serves_many_vectors_and_one_vector_many_rotations(pairs):
     q, _, vector = pairs
     np.testing.assert_array_equal(rotate(q[0, 0], vector), [[rotate(q[0, 0], v) for v in row] for row in vector])
     np.testing.assert_array_equal(rotate(q, vector[0, 0]), [[rotate(each, vector[0, 0]) for each in row] for row in q])
+    np.testing.assert_array_equal(rotate(q[0, 0], vector[0, 0]), rotated(*q[0, 0], *vector[0, 0]))  # and in kernels
+
+
+def test_no_rotations_give_no_vectors():
+    """A world without solids or robots has empty arrays."""
+    assert rotate(np.empty((3, 0, 4)), np.empty((3, 0, 3))).shape == (3, 0, 3) and matrix(np.empty((0, 4))).shape == (0, 3, 3)
+    assert yaw(np.empty((0, 4))).shape == (0,)
 
 
 def test_a_product_is_the_first_rotation_and_then_the_second(pairs):

@@ -42,6 +42,7 @@ LAYERS: list[set[str]] = [
 ]
 KNOWN = {name: depth for depth, layer in enumerate(LAYERS) for name in layer}
 FRIENDS = [LAYERS[0], {"lab", "", "envs"}, {"cli", "__main__"}]  # neighbours that may use each other
+ENGINES = {"planar", "spatial"}
 SHARED_BY_STUDIES = "harness"                            # the one part of studies/ that every study may use
 HEAVY = ["numba", "mujoco", "pyarrow", "matplotlib", "lxml"]
 
@@ -87,7 +88,7 @@ def complaint(importer: str, imported: str) -> str | None:
         if name not in KNOWN:
             return f"formiga.{name} has no layer; place '{name}' in LAYERS of tests/test_layers.py"
     if above == below:
-        return siblings(importer, imported) if above == "studies" else None
+        return siblings(importer, imported) if above == "studies" else engines(importer, imported)
     if KNOWN[above] < KNOWN[below]:
         if above in ("studies", "benchmarks") and below not in ("cli", "__main__"):
             return f"only the command line imports formiga.{above}"
@@ -105,6 +106,17 @@ def siblings(importer: str, imported: str) -> str | None:
     if not theirs or ours == ["__init__"] or theirs in (ours, [SHARED_BY_STUDIES]):
         return None
     return f"studies do not import each other; share through formiga.studies.{SHARED_BY_STUDIES}"
+
+
+def engines(importer: str, imported: str) -> str | None:
+    """Neither engine imports the other, and what both use imports neither."""
+    ours, theirs = (ENGINES.intersection(module.split(".")[2:3] if top(module) == "engine" else ())
+                    for module in (importer, imported))
+    if not theirs or ours == theirs:
+        return None
+    if not ours:
+        return f"formiga.engine.{min(theirs)} is an engine; what stands beside the engines does not use one"
+    return "engines do not import each other; what both use stands beside them, as in formiga.engine.above"
 
 
 def package_modules(files: list[Path]) -> set[str]:
@@ -165,7 +177,9 @@ def test_imports_are_found_wherever_and_however_they_are_written(source, expecte
 
 @pytest.mark.parametrize("importer, imported", [
     ("formiga.engine.planar.pipeline", "formiga.world.model"),
-    ("formiga.engine.planar.pipeline", "formiga.engine.above.cells"),
+    ("formiga.engine.planar.pipeline", "formiga.engine.planar.contact"),
+    ("formiga.engine.spatial.pipeline", "formiga.engine.above.looking"),
+    ("formiga.studies.soccer.physics", "formiga.engine.planar.impulse.bodies"),
     ("formiga.noise", "formiga.errors"),
     ("formiga.__init__", "formiga.lab"),
     ("formiga.lab", "formiga.record.table"),
@@ -182,6 +196,10 @@ def test_an_import_that_points_up_is_allowed(importer, imported):
 
 @pytest.mark.parametrize("importer, imported, reason", [
     ("formiga.world.reader", "formiga.sense.proximity", "is below"),
+    ("formiga.engine.spatial.pipeline", "formiga.engine.planar.pipeline", "engines do not import each other"),
+    ("formiga.engine.planar.contact", "formiga.engine.spatial", "engines do not import each other"),
+    ("formiga.engine.above.looking", "formiga.engine.planar.contact", "is an engine"),
+    ("formiga.engine.start", "formiga.engine.spatial.model", "is an engine"),
     ("formiga.errors", "formiga.world", "is below"),
     ("formiga.loop", "formiga", "is below"),
     ("formiga.record.table", "formiga.view.page", "neighbour"),

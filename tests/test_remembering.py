@@ -69,8 +69,8 @@ def _decide(self, view):
     return wheels
 
 
-def _praise(self, glimpse):
-    return 1.0 - glimpse.readings["trace"].max(axis=-1)
+def _reward(self, view):
+    return 1.0 - view.readings["trace"].max(axis=-1)
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +84,7 @@ def remembering(own_registry):
         for tag, role, body in (("trace", "sensor", sensor), ("shy", "controller", controller)):
             made = dataclass(frozen=True)(type(f"{kind}{tag}", (), {"__doc__": "Own.", "__module__": __name__, **body}))
             element(f"{kind}-{tag}", role=role)(made)
-    term = {"__doc__": "Own.", "__module__": __name__, "praise": _praise}
+    term = {"__doc__": "Own.", "__module__": __name__, "reward": _reward}
     element("own-term", role="fitness")(dataclass(frozen=True)(type("Term", (), term)))
 
 

@@ -1,4 +1,4 @@
-"""Aliases and binds: names for texts that run later, and whose text it was."""
+"""Aliases and binds: names for texts that run later, and whether trusted text made them."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from formiga.console import limits
 from formiga.console.errors import ConsoleError
+from formiga.errors import reason
 
 SUFFIX = ".fsh"
 
@@ -18,8 +19,7 @@ def read_script(path: Path) -> str:
         with path.open("rb") as file:
             data = file.read(limits.TEXT + 1)
     except (OSError, ValueError) as wrong:
-        reason = wrong.strerror if isinstance(wrong, OSError) else None
-        raise ConsoleError(f"{path}: cannot be read ({reason or wrong}).") from wrong
+        raise ConsoleError(f"{path}: cannot be read ({reason(wrong)}).") from wrong
     if len(data) > limits.TEXT:
         raise ConsoleError(f"{path}: has more than {limits.TEXT} bytes, the most that a script may have.")
     try:

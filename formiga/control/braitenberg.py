@@ -57,11 +57,12 @@ class Braitenberg:
 
     def rules(self, view: View, wheels: Floats) -> list[Stage]:
         """What decides on the wheels (W, n, 2), in order."""
-        ahead, speed = view.directions(self.sensor), self.cruise * view.group.robot.top_speed
+        ahead, speed = view.directions(self.sensor), self.cruise * view.two_wheels().top_speed
         front, side, readings = ahead[:, 0], ahead[:, 1].copy(), view.reading(self.sensor)
         rules = [Stage(inhibit_world, (readings, self.gain * 0.5 * (1.0 + front) / self.full, side, self.bias, speed, wheels))]
         if self.rule == "strongest":
-            full = float(getattr(view.sensor(self.sensor), "full", self.full))
+            own = view.sensor(self.sensor).full
+            full = float(self.full if own is None else own)
             rules = [Stage(avoid_strongest_world, (readings, front >= -1e-9, side, speed / full, speed, wheels))]
         if self.light is not None:
             towards = view.directions(self.light)[:, 1].copy()

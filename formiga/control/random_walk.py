@@ -32,8 +32,8 @@ class RandomWalk:
         """The kernel that fills wheels (W, n, 2)."""
         period = max(1, round(self.period / view.dt))
         keys, steps, first, channel = view.noise.source("held", "bend")
-        return [Stage(walk_world, (keys, steps, period, first, channel, self.bend, view.crashed, view.group.robot.top_speed,
-                                   wheels))]
+        top = view.two_wheels().top_speed
+        return [Stage(walk_world, (keys, steps, period, first, channel, self.bend, view.crashed, top, wheels))]
 
 
 @kernel()

@@ -33,7 +33,7 @@ class TurnAway:
 
     def stages(self, view: View, wheels: Floats) -> list[Stage]:
         """The kernel that fills wheels (W, n, 2)."""
-        top = view.group.robot.top_speed
+        top = view.two_wheels().top_speed
         return [Stage(turn_world, (view.reading(self.sensor), view.directions(self.sensor), self.threshold, cos(self.ahead),
                                    top, self.back * top, wheels))]
 

@@ -11,6 +11,7 @@ from formiga.engine.beams import directions
 from formiga.errors import WorldError
 from formiga.noise import Noise
 from formiga.state import CONTROLLER, Floats, State
+from formiga.world.drives import Differential
 from formiga.world.elements import of, where
 from formiga.world.model import Group
 
@@ -46,6 +47,11 @@ class View:
         """Whether each robot touched something in the last step, (W, n): a bumper."""
         return self._state.crashed[:, self._robots]
 
+    @property
+    def joint_command(self) -> Floats:
+        """What the joints were ordered last, (W, n, joints): at the start the posture, of joints in position mode."""
+        return self._state.joint_command[:, self._robots, : len(self.group.robot.joints)]
+
     def reading(self, sensor: str) -> Any:
         """The reading of a sensor by name; a clear error if the robots do not carry it."""
         if sensor not in self.readings:
@@ -63,13 +69,23 @@ class View:
     def directions(self, name: str) -> Floats:
         """Where the beams of a ring of sensors point, as unit vectors (beams, 2) in the robot's frame."""
         sensor = self.sensor(name)
-        if not hasattr(sensor, "angles"):
+        if sensor.angles is None:
             raise WorldError(f"{where(self.group.controller)}the controller of '{self.group.name}' needs a ring of beams, "
                              f"such as <proximity>; '{name}' is <{of(sensor).tag}>.")
         if (each := self.reading(name).shape[2:]) != (len(sensor.angles),):
             raise WorldError(f"{where(self.group.controller)}the controller of '{self.group.name}' needs one reading for each "
                              f"of the {len(sensor.angles)} angles of '{name}'; <{of(sensor).tag}> gives {each} numbers here.")
         return directions(sensor.angles)
+
+    def two_wheels(self) -> Differential:
+        """The drive of the robots, for a controller that only makes sense on two wheels; a clear error if it is another."""
+        drive = self.group.robot.drive
+        if not isinstance(drive, Differential):
+            has = "no drive" if drive is None else f"the channels {', '.join(drive.channels)}"
+            controller = self.group.controller
+            raise WorldError(f"{where(controller)}<{of(controller).tag}> drives two wheels, and the robots of "
+                             f"'{self.group.name}' have {has}. <course>, a network or a controller of your own can drive them.")
+        return drive
 
     def memory(self, name: str, first: Any) -> Any:
         """An array of the controller's own, changed in place; `first` (W, n, ...) is what it starts as."""

@@ -67,6 +67,9 @@ class Model(Protocol):
     def level(self) -> bool:
         """Whether beams in the plane of the floor see all that there is."""
     @property
+    def made(self) -> dict[str, Any]:
+        """What sensors made of the world's description, by name; filled when it is first asked for."""
+    @property
     def uncompiled(self) -> str:
         """What keeps a step from being one compiled call, in words; '' if nothing does."""
 
@@ -167,9 +170,16 @@ class Engine(Protocol):
     def inspect(self, model: Own, state: State, robot: int) -> dict[str, Any]:
         """What a robot has besides what it has in the plane, by name: height, tilt, joints, grips; {} in the plane."""
 
+    def twist(self, model: Own, state: State) -> Floats:
+        """(W, N, 3) vx, vy in m/s and turning rate in rad/s of each robot in its own frame, as its drive moved it in the last
+        step; where drives have not two wheels, an array that each step fills anew."""
+
     # -- the same as stages of a compiled program; None where the engine has no kernels: see formiga/compiled.py --------------
     def step_stages(self, model: Own, state: State) -> list[Stage] | None:
-        """What `step` does after the motors."""
+        """What `step` does with orders that are in the array `told`."""
+
+    def told(self, model: Own, state: State) -> Floats:
+        """(W, N, D) where stages write the orders of drives, cut and with noise, before `step_stages`."""
 
     def cast_stages(self, model: Own, state: State, beams: Beams, reach: float, robots: slice,
                     out: Floats) -> list[Stage] | None:

@@ -52,7 +52,8 @@ def drivetrain(world: World) -> Drivetrain:
     drives = [group.robot.drive for group in world.groups]
     for group, drive in zip(world.groups, drives, strict=True):
         if drive is not None and (lacks := missing(drive)):
-            raise WorldError(f"{where(group)}the drive of <{of(group.robot).tag}>, {type(drive).__name__}, is not complete: {lacks}.")
+            raise WorldError(f"{where(group)}the drive of <{of(group.robot).tag}>, {type(drive).__name__}, is not complete: "
+                             f"{lacks}.")
     lags = [drive is not None and (any(lag > 0.0 for lag in drive.lags) or any(rate < inf for rate in drive.rates))
             for drive in drives]
     own = [(drive, robots) for drive, robots in zip(drives, world.slices, strict=True)
@@ -92,7 +93,8 @@ def ask_own(own: list[tuple[Drive, slice]], drive: Floats, twist: Floats) -> Non
         given = np.asarray(each.twist(drive[:, robots, : len(each.channels)]), np.float64)
         if given.shape != twist[:, robots].shape or not np.isfinite(given).all():
             what = f"the shape {given.shape}" if given.shape != twist[:, robots].shape else "a number that is not finite"
-            raise WorldError(f"the twist of {type(each).__name__} must be finite numbers {twist[:, robots].shape}; it has {what}.")
+            raise WorldError(f"the twist of {type(each).__name__} must be finite numbers of the shape "
+                             f"{twist[:, robots].shape}; it has {what}.")
         twist[:, robots] = given
 
 
@@ -180,5 +182,5 @@ def glide(heading, vx, vy, rate, dt):
     return stretch * (c * vx - s * vy), stretch * (s * vx + c * vy), turn
 
 
-__all__ = ["BICYCLE", "Drives", "Drivetrain", "LINEAR", "OWN", "TWO_WHEELS", "ask_own", "drivetrain", "follow_all", "follow_world",
-           "followed", "glide", "set_twist", "turn_all", "turn_wheels", "twist_all"]
+__all__ = ["BICYCLE", "Drives", "Drivetrain", "LINEAR", "OWN", "TWO_WHEELS", "ask_own", "drivetrain", "follow_all",
+           "follow_world", "followed", "glide", "set_twist", "turn_all", "turn_wheels", "twist_all"]

@@ -32,7 +32,7 @@ from formiga.loop import Simulation
 from formiga.noise import channel, fold, world_key
 from formiga.score import Score
 from formiga.state import CONTROLLER, Floats
-from formiga.world.elements import locate, where
+from formiga.world.elements import locate, origin, where
 from formiga.world.model import Group, World
 
 Call = Callable[[], object]
@@ -52,16 +52,20 @@ class Batch:
         if not world.fitness:
             raise WorldError(f"world '{world.name}' has no <fitness>, so there is nothing to be rewarded for.")
         self.sensors, self.full = inputs_of(learner)
+        if learner.robot.drive is None:
+            raise WorldError(f"{where(learner)}the robots of '{learner.name}' have no drive, so there is nothing to do.")
+        self.limits = np.array(learner.robot.drive.limits, np.float64)  # of an action, one for each channel of the drive
         self.world, self.group = released(world, learner)
-        seconds = getattr(world.search, "seconds", None) or world.seconds
+        seconds = (world.search.seconds if world.search is not None else None) or world.seconds
         self.limit = whole("max_episode_steps", max(1, round(seconds / world.dt)) if steps is None else steps, 1, 2**53)
         self.lab = Simulation(self.world, 0, worlds)
-        self.score = Score(self.world, self.lab.model, self.lab.state, self.group)
+        twist = self.lab.engine.twist(self.lab.model, self.lab.state)
+        self.score = Score(self.world, self.lab.model, self.lab.state, self.group, twist)
         self.robots, self.reward, self.ended = self.score.robots, self.score.reward, self.lab.state.done
 
         self._begun = False
         self._ahead = _Ahead(self.lab)
-        self._actions = np.zeros((worlds, self.group.count, 2))
+        self._actions = np.zeros((worlds, self.group.count, self.channels))
         self._everybody, self._chosen = np.ones(worlds, np.bool_), np.ones(worlds, np.bool_)
         self._owners = {f"{each.name}/{name}" for each in self.world.groups for name, element in _elements(each)
                         if not shipped(element)}
@@ -71,6 +75,11 @@ class Batch:
         self.inputs: Floats
         if not (compiled and self._prepare(min(whole("threads:", threads, 1, 4096), worlds))):
             self._look_readable()
+
+    @property
+    def channels(self) -> int:
+        """Numbers in the action of one robot: one for each channel of its drive, such as each of two wheels."""
+        return len(self.limits)
 
     # -- what a learner calls -----------------------------------------------------------------------------------------
     def reset(self, seed: int | Sequence[int] | None = None) -> None:
@@ -98,7 +107,8 @@ class Batch:
             self._look_readable()
 
     def step(self, actions: Any) -> None:
-        """One control period with wheel speeds (W, n, 2) in top speeds, cut to -1..1. A world that has ended stays still."""
+        """One control period with channels of the drive (W, n, D) in shares of their limits, cut to -1..1: wheel speeds in top
+        speeds. A world that has ended stays still."""
         if not self._begun:
             raise FormigaError("a batch must be reset before its first step.")
         self._actions[...] = numbers(actions, self._actions.shape)
@@ -137,7 +147,7 @@ class Batch:
     def _step_readable(self) -> None:
         name, running = self.group.name, ~self.ended
         self.score.see(self.lab.readings[name])
-        self.lab.step({name: self.group.robot.top_speed * np.clip(self._actions, -1.0, 1.0)})
+        self.lab.step({name: self.limits * np.clip(self._actions, -1.0, 1.0)})
         self.score.add(running)
         self._look_readable()
 
@@ -158,7 +168,7 @@ class Batch:
             look = [*stages.look, *scale_stages([readings[name] for name in self.sensors], self.full, self.inputs)[0]]
             orders = stages.orders[self.group.name]
             step = [Stage(rest_world, (self.ended, state.drive, self.reward), decides=True),
-                    Stage(order_world, (self._actions, self.group.robot.top_speed, orders)),
+                    Stage(order_world, (self._actions, self.limits, orders)),
                     *stages.decide, *stages.move, *self.score.stages(readings), *look]
             begin = [Stage(chosen_world, (self._chosen,), decides=True), *look]
             for calls, program in ((self._step_parts, step), (self._look_parts, begin)):
@@ -241,11 +251,11 @@ def chosen_world(w, chosen):
 
 
 @kernel()
-def order_world(w, actions, top, orders):
-    """Actions in top speeds, cut to -1..1, as wheel speeds; both (W, n, 2)."""
+def order_world(w, actions, limits, orders):
+    """Actions in shares of the limits (D,), cut to -1..1, as channels of the drive; both (W, n, D)."""
     for i in range(actions.shape[1]):
-        for side in range(2):
-            orders[w, i, side] = top * min(1.0, max(-1.0, actions[w, i, side]))
+        for k in range(limits.shape[0]):
+            orders[w, i, k] = limits[k] * min(1.0, max(-1.0, actions[w, i, k]))
 
 
 @kernel()
@@ -277,7 +287,7 @@ def inputs_of(group: Group) -> tuple[list[str], list[float]]:
     """The sensors that are observed, and the readings that count as one: those of the network, else all that can be."""
     if isinstance(group.controller, Network):
         return group.controller.sensors, group.controller.scales(group)
-    seen = [sensor for sensor in group.sensors if hasattr(sensor, "full")]
+    seen = [sensor for sensor in group.sensors if sensor.full is not None]
     if not seen:
         raise WorldError(f"{where(group)}'{group.name}' carries no sensor with a full reading to be measured in, such as "
                          "<proximity> or <light>, so there is nothing to observe.")
@@ -293,8 +303,8 @@ def _elements(group: Group) -> list[tuple[str, Any]]:
 def released(world: World, group: Group) -> tuple[World, Group]:
     """The world with that group waiting for orders from outside."""
     free = replace(group, controller=None)
-    if hasattr(group, "_where"):
-        locate(free, group._where)
+    if (place := origin(group)) is not None:
+        locate(free, place)
     return replace(world, groups=tuple(free if each is group else each for each in world.groups)), free
 
 

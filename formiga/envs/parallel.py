@@ -27,6 +27,7 @@ class AgentsEnv(ParallelEnv):  # type: ignore[misc, unused-ignore]
         self.batch, self.possible_agents = batch, agents
         self.agents: list[str] = []
         self.metadata = self.metadata | {"render_fps": max(1, round(1.0 / world.dt)), "name": f"formiga_{world.name}"}
+        self._each_action = spaces[1].shape[0]   # numbers, one for each channel of a drive
         self._number = {agent: i for i, agent in enumerate(agents)}
         self._observations, self._actions = ({agent: deepcopy(space) for agent in agents} for space in spaces)
 
@@ -49,12 +50,12 @@ class AgentsEnv(ParallelEnv):  # type: ignore[misc, unused-ignore]
         return None if self.render_mode is None else top_view(self.batch.world, self.batch.lab.state)
 
     def _wheels(self, actions: Of) -> Any:
-        """The actions of those who take part, (1, agents, 2); 0 for the others."""
-        wheels = np.zeros((1, len(self.possible_agents), 2))
+        """The actions of those who take part, (1, agents, D); 0 for the others."""
+        wheels = np.zeros((1, len(self.possible_agents), self._each_action))
         for agent in self.agents:
             if agent not in actions:
                 raise FormigaError(f"'{agent}' has no action; every one of `agents` needs one.")
-            wheels[0, self._number[agent]] = numbers(actions[agent], (2,))
+            wheels[0, self._number[agent]] = numbers(actions[agent], (self._each_action,))
         return wheels
 
     def _see(self) -> Any:
@@ -67,7 +68,8 @@ class AgentsEnv(ParallelEnv):  # type: ignore[misc, unused-ignore]
 
 
 class SwarmParallelEnv(AgentsEnv):
-    """Agents 'swarm_0', 'swarm_1', ...: observation (I,) is its robot's readings, action (2,) its left and right wheel.
+    """Agents 'swarm_0', 'swarm_1', ...: observation (I,) is its robot's readings, action (D,) the
+    channels of its drive, such as its left and its right wheel.
 
     A robot over the crash limit is terminated and leaves; when the world ends, all are, and at the time limit all that are
     left are truncated.
@@ -78,7 +80,7 @@ class SwarmParallelEnv(AgentsEnv):
         batch = Batch(world, 1, group=group, steps=steps)
         count, inputs = batch.inputs.shape[1:]
         super().__init__(world, batch, [f"{batch.group.name}_{i}" for i in range(count)],
-                         (Box(0.0, 1.0, (inputs,), np.float32), Box(-1.0, 1.0, (2,), np.float32)), render_mode)
+                         (Box(0.0, 1.0, (inputs,), np.float32), Box(-1.0, 1.0, (batch.channels,), np.float32)), render_mode)
 
     def step(self, actions: Of) -> tuple[Of, Of, Of, Of, Of]:
         """One control period, with an action for each of `agents`."""

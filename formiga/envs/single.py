@@ -14,7 +14,8 @@ from formiga.world.model import World
 
 
 class SwarmEnv(gymnasium.Env[Any, Any]):
-    """Observation (n I,): the readings of robot 0, then those of robot 1, ...; action (2 n,): left, right of each."""
+    """Observation (n I,): the readings of robot 0, then those of robot 1, ...; action (D n,):
+    the channels of each robot's drive, such as its left and its right wheel."""
 
     metadata = {"render_modes": RENDER_MODES, "render_fps": 10}  # noqa: RUF012  as Gymnasium declares it
 
@@ -33,8 +34,8 @@ class SwarmEnv(gymnasium.Env[Any, Any]):
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """One control period. Terminated: the world has ended; truncated: its time is over."""
-        batch, count = self.batch, self.batch.group.count
-        batch.step(numbers(action, (2 * count,)).reshape(1, count, 2))
+        batch, count, each = self.batch, self.batch.group.count, self.batch.channels
+        batch.step(numbers(action, (each * count,)).reshape(1, count, each))
         return self._see(), float(batch.reward.sum()) / count, bool(batch.ended[0]), bool(batch.late[0]), {}
 
     def render(self) -> Any:
@@ -51,4 +52,4 @@ class SwarmEnv(gymnasium.Env[Any, Any]):
 def joint_spaces(batch: Batch) -> tuple[Box, Box]:
     """What one agent that commands the whole group sees, and what it may do."""
     count, inputs = batch.inputs.shape[1:]
-    return Box(0.0, 1.0, (count * inputs,), np.float32), Box(-1.0, 1.0, (2 * count,), np.float32)
+    return Box(0.0, 1.0, (count * inputs,), np.float32), Box(-1.0, 1.0, (batch.channels * count,), np.float32)

@@ -75,8 +75,8 @@ class SwarmVectorEnv(WorldsEnv):
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """One control period of every world; then those start again whose episode is over."""
-        batch, W, count = self.batch, self.num_envs, self.batch.group.count
-        batch.step(numbers(actions, (W, 2 * count)).reshape(W, count, 2))
+        batch, W, count, each = self.batch, self.num_envs, self.batch.group.count, self.batch.channels
+        batch.step(numbers(actions, (W, each * count)).reshape(W, count, each))
         seen, rewards, ended, late = self._see(), batch.reward.sum(axis=1) / count, batch.ended.copy(), batch.late
         over, infos = ended | late, {}
         if over.any():

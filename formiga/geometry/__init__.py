@@ -1,7 +1,7 @@
 """Geometry of the plane and of space: the relations that more than one file needs, each written once.
 
     plane.py       points, segments and discs, and the arc of a robot on two wheels; compiled, in scalars
-    rotations.py   quaternions w x y z and poses in space; numpy over any leading axes, and two compiled functions for kernels
+    rotations.py   quaternions w x y z and poses in space; numpy over any leading axes, and compiled functions for kernels
 """
 
 from formiga.geometry.plane import (
@@ -28,6 +28,7 @@ from formiga.geometry.rotations import (
     relative,
     rotate,
     rotate_back,
+    rotated,
     to_body,
     to_euler,
     to_world,
@@ -40,5 +41,5 @@ from formiga.geometry.rotations import (
 
 __all__ = ["IDENTITY", "TINY", "about", "about_z", "arc", "between", "conjugate", "cross", "crossing", "enters_capsule",
            "enters_disc", "from_euler", "lattice_index", "matrix", "multiply", "nearest_on_segment", "normalized",
-           "passes_disc", "relative", "rotate", "rotate_back", "to_body", "to_euler", "to_world", "up_axis", "wrap", "wrapped",
-           "yaw", "yaw_of"]
+           "passes_disc", "relative", "rotate", "rotate_back", "rotated", "to_body", "to_euler", "to_world",
+           "up_axis", "wrap", "wrapped", "yaw", "yaw_of"]

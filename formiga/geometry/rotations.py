@@ -1,6 +1,6 @@
 """Rotations in space as unit quaternions w x y z, and poses (..., 7): x y z and a quaternion.
 
-All functions but the two kernels at the end take arrays with any leading axes and broadcast them. A quaternion q rotates
+All functions but the kernels at the end take arrays with any leading axes and broadcast them. A quaternion q rotates
 vectors of a body into the world; (roll, pitch, yaw) are rotations about x, then y, then z, all of the world.
 
 Products and matrices add their terms in the order in which MuJoCo does, so the spatial engine gets the same bits from them.
@@ -102,10 +102,13 @@ def rotate(q: Any, vector: Any) -> Floats:
 
         v' = v + 2 u x (w v + u x v),  q = (w, u)
     """
-    w, x, y, z = _components(q)
-    a, b, c = _components(vector)
-    i, j, k = w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a
-    return np.stack([a + 2.0 * (y * k - z * j), b + 2.0 * (z * i - x * k), c + 2.0 * (x * j - y * i)], axis=-1)
+    q, vector = np.asarray(q, np.float64), np.asarray(vector, np.float64)
+    if q.shape[:-1] != vector.shape[:-1]:
+        shape = np.broadcast_shapes(q.shape[:-1], vector.shape[:-1])
+        q, vector = np.broadcast_to(q, (*shape, 4)), np.broadcast_to(vector, (*shape, 3))
+    out = np.empty(vector.shape)
+    _rotate_rows(_rows(q), _rows(vector), out.reshape(-1, 3))
+    return out
 
 
 def rotate_back(q: Any, vector: Any) -> Floats:
@@ -142,12 +145,10 @@ def matrix(q: Any) -> Floats:
              [2 (x y + w z),  w^2 - x^2 + y^2 - z^2,  2 (y z - w x)],
              [2 (x z - w y),  2 (y z + w x),  w^2 - x^2 - y^2 + z^2]]
     """
-    w, x, y, z = _components(q)
-    ww, xx, yy, zz = w * w, x * x, y * y, z * z
-    rows = [(ww - yy) + (xx - zz), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y),
-            2.0 * (x * y + w * z), (ww + yy) + (-xx - zz), 2.0 * (y * z - w * x),
-            2.0 * (x * z - w * y), 2.0 * (y * z + w * x), (ww - yy) + (zz - xx)]
-    return np.stack(rows, axis=-1).reshape(*w.shape, 3, 3)
+    q = np.asarray(q, np.float64)
+    out = np.empty((*q.shape[:-1], 3, 3))
+    _matrix_rows(_rows(q), out.reshape(-1, 9))
+    return out
 
 
 def to_euler(q: Any) -> tuple[Any, Any, Any]:
@@ -171,7 +172,13 @@ def yaw(q: Any) -> Any:
 
 def _components(array: Any) -> Any:
     """Views of the last axis, one by one."""
-    return np.moveaxis(np.asarray(array, np.float64), -1, 0)
+    array = np.asarray(array, np.float64)
+    return array.transpose(array.ndim - 1, *range(array.ndim - 1))
+
+
+def _rows(array: Any) -> Floats:
+    """A copy (n, last axis) in one piece, so that a kernel is compiled for one kind of array alone."""
+    return np.array(array).reshape(-1, array.shape[-1])
 
 
 def wrap(angle: Any) -> Any:
@@ -180,6 +187,29 @@ def wrap(angle: Any) -> Any:
 
 
 # -- for kernels ------------------------------------------------------------------------------------------------------
+@kernel()
+def rotated(w, x, y, z, a, b, c):
+    """As `rotate`, of one vector (a, b, c) by one quaternion."""
+    i, j, k = w * a + y * c - z * b, w * b + z * a - x * c, w * c + x * b - y * a
+    return a + 2.0 * (y * k - z * j), b + 2.0 * (z * i - x * k), c + 2.0 * (x * j - y * i)
+
+
+@kernel()
+def _rotate_rows(q, vector, out):
+    for n in range(out.shape[0]):
+        out[n, 0], out[n, 1], out[n, 2] = rotated(q[n, 0], q[n, 1], q[n, 2], q[n, 3], vector[n, 0], vector[n, 1], vector[n, 2])
+
+
+@kernel()
+def _matrix_rows(q, out):
+    for n in range(out.shape[0]):
+        w, x, y, z = q[n, 0], q[n, 1], q[n, 2], q[n, 3]
+        ww, xx, yy, zz = w * w, x * x, y * y, z * z
+        out[n, 0], out[n, 1], out[n, 2] = (ww - yy) + (xx - zz), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)
+        out[n, 3], out[n, 4], out[n, 5] = 2.0 * (x * y + w * z), (ww + yy) + (-xx - zz), 2.0 * (y * z - w * x)
+        out[n, 6], out[n, 7], out[n, 8] = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), (ww - yy) + (zz - xx)
+
+
 @kernel()
 def yaw_of(w, x, y, z):
     """As `yaw`, of one quaternion."""
@@ -193,5 +223,5 @@ def wrapped(angle):
 
 
 __all__ = ["IDENTITY", "about", "about_z", "between", "conjugate", "from_euler", "matrix", "multiply", "normalized",
-           "relative", "rotate", "rotate_back", "to_body", "to_euler", "to_world", "up_axis", "wrap", "wrapped", "yaw",
-           "yaw_of"]
+           "relative", "rotate", "rotate_back", "rotated", "to_body", "to_euler", "to_world", "up_axis", "wrap",
+           "wrapped", "yaw", "yaw_of"]

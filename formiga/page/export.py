@@ -136,7 +136,7 @@ def html(progress: Progress, path: Path, frames: list[Frame], speed: float, over
 
 @contextmanager
 def stage() -> Iterator[viser.ViserServer]:
-    """A server of our own that nobody watches, to compose a scene on."""
+    """A server of our own without windows, to compose a scene on."""
     server = Server(port=0)
     try:
         yield server.viser

@@ -27,7 +27,7 @@ class Inspector:
         self._whose = ""
 
     def html(self, robot: dict[str, Any] | None, time: float) -> str:
-        """What to show: a hint if nobody is selected."""
+        """What to show: a hint without a selection."""
         if robot is None:
             return f'<div style="color:{SOFT};font-size:13px;padding:6px 14px">{HINT}</div>'
         self._remember(robot, time)
@@ -56,8 +56,8 @@ class Inspector:
 
     def _sensor(self, name: str, values: Any, sensor: Any) -> str:
         finite = values[np.isfinite(values)]
-        full = float(getattr(sensor, "full", 0.0)) or float(np.abs(finite).max(initial=0.0)) or 1.0
-        angles = getattr(sensor, "angles", None)
+        full = float((sensor is not None and sensor.full) or 0.0) or float(np.abs(finite).max(initial=0.0)) or 1.0
+        angles = sensor.angles if sensor is not None else None
         polar = _polar(angles, values, full) if angles is not None and len(angles) == len(values) else ""
         return (f'{_title(name)}<div style="display:flex;gap:8px;align-items:center">{polar}{self._plot(name, full)}</div>'
                 f"{_numbers('', values)}")
@@ -82,13 +82,23 @@ class Inspector:
                 f'<rect width="{width}" height="{height}" fill="none" stroke="{LINE}"/>{lines}</svg>')
 
 
+def _drive(robot: dict[str, Any]) -> list[tuple[str, str]]:
+    """What the drive did in the last step: speeds of wheels, then angles."""
+    wheels: list[str] = []
+    angles: list[str] = []
+    for (name, value), rolls in zip(robot["channels"].items(), robot["rolls"], strict=True):
+        shown = f"{100 * value:.2f}" if rolls else f"{degrees(value):.1f}"
+        (wheels if rolls else angles).append(f'<b id="formiga-{escape(name)}">{shown}</b>')
+    rows = [("wheels", wheels, " cm/s"), ("angles", angles, "°")]
+    return [(what, ", ".join(values) + unit) for what, values, unit in rows if values]
+
+
 def _head(robot: dict[str, Any]) -> str:
     flags = {"touching": robot["crashed"], "stopped": not robot["alive"], "driven by hand": robot["driven"]}
     about = " · ".join([escape(robot["robot"]), *(word for word, on in flags.items() if on)])
     rows = [("x, y", f'<b id="formiga-x">{robot["x"]:.4f}</b>, <b id="formiga-y">{robot["y"]:.4f}</b> m'),
             ("heading", f'<b id="formiga-heading">{degrees(robot["heading"]) % 360:.1f}</b>°'),
-            ("wheels", f'<b id="formiga-left">{100 * robot["left"]:.2f}</b>, '
-                       f'<b id="formiga-right">{100 * robot["right"]:.2f}</b> cm/s'),
+            *_drive(robot),
             ("crashes", f'<b id="formiga-crashes">{robot["crashes"]}</b> steps'),
             ("controller", escape(robot["controller"]))]
     rows[2:2] = _space(robot.get("space") or {})
@@ -99,19 +109,19 @@ def _head(robot: dict[str, Any]) -> str:
 
 
 def _space(known: dict[str, Any]) -> list[tuple[str, str]]:
-    """Rows about what a robot has only in space: see session/space.py. Angles of motors are in degrees, as of hinges."""
+    """Rows about what a robot has only in space: see session/space.py. Positions of joints are in degrees, as of hinges."""
     if not known:
         return []
     rows = [("z, tilt", f'<b>{known["z"]:.4f}</b> m, <b>{degrees(known["tilt"]):.1f}</b>°')]
-    motors = [name.removesuffix("_at") for name in known if name.endswith("_at")][:MOST_LINES]
-    if motors:
-        rows.append(("motors", ", ".join(f'{escape(name)} <b>{degrees(known[f"{name}_at"]):.1f}</b>°' for name in motors)))
+    joints = [name.removesuffix("_at") for name in known if name.endswith("_at")][:MOST_LINES]
+    if joints:
+        rows.append(("joints", ", ".join(f'{escape(name)} <b>{degrees(known[f"{name}_at"]):.1f}</b>°' for name in joints)))
     if "pull" in known:
         rows.append(("pull", f'<b>{float(np.linalg.norm(known["pull"])):.2f}</b> N'))
-    holds, held_by = known.get("holds", "nothing"), known.get("held_by", "nobody")
+    holds, held_by = known.get("holds", "nothing"), known.get("held_by", "nothing")
     if holds != "nothing":
         rows.append(("holds", f'<b>{escape(holds)}</b>, {known["grip_force"]:.2f} N'))
-    if held_by != "nobody":
+    if held_by != "nothing":
         rows.append(("held by", f"<b>{escape(held_by)}</b>"))
     return rows
 

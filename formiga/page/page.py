@@ -1,10 +1,10 @@
-"""A session in the browser: it listens, draws, and hands over what people do. It never holds up a step.
+"""A session in the browser: it draws, and hands over what the user does. It never holds up a step.
 
     with Page(session) as page:
         webbrowser.open(page.url)
         session.run()
 
-A thread of its own asks the session for a frame, draws it, and asks again; frames that nobody has time for are never made.
+A thread of its own asks the session for a frame, draws it, and asks again: no more frames are made than can be drawn.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from formiga.view.cameras import Pose
 from formiga.view.canvas import Canvas, Target
 from formiga.view.frame import Frame
 
-RATE, FLAT_OUT = 30.0, 10.0  # pictures a second, at most; and of a run as fast as it goes, whose motion nobody can follow
+RATE, FLAT_OUT = 30.0, 10.0  # pictures a second, at most; and of a run as fast as it goes, too fast to follow by eye
 HAND_OVER = 0.0002     # s after which a thread that draws gives way to the steps; Python's own 5 ms cost a tenth of the speed
 STATUS = 0.2           # s between two messages about time and speed, and two looks at the panels
 SCRIPTS = ("page.js", "open.js", "draw.js", "export.js")  # one function body in each window, in this order
@@ -58,14 +58,14 @@ class Page:
         self.folder = os.getcwd()                              # that the open dialog shows, and nothing above it
         self.token = secrets.token_urlsafe(16)
         self.lines: dict[int, Line] = {}
-        self.saved: dict[str, Pose] = {}                       # cameras that somebody saved
+        self.saved: dict[str, Pose] = {}                       # cameras that were saved by name
         self._followed: dict[int, tuple[int, bool]] = {}       # window -> robot, whether with its eyes
         self._framed: dict[int, tuple[str, float]] = {}        # window -> the camera it was given, and for which width / height
         self._turned: set[int] = set()                         # windows whose camera was moved by hand since
         self._version = -1
         self.faults = Faults(lambda text: session.post(lambda: session.say(text, "error")))
         self._drawn: Frame | None = None
-        self._held = ""                                        # what somebody drags, by name
+        self._held = ""                                        # what is being dragged, by name
         self._keys = sorted(session.console.binds)
         self._job: export.Job | None = None                    # an export that is being made
         self._stop = threading.Event()
@@ -305,7 +305,7 @@ class Page:
         camera = handle.camera
         return cameras.pinhole(camera.position, camera.look_at, camera.up_direction, camera.fov, self._aspect(client))
 
-    # -- cameras: what the session calls its eyes ---------------------------------------------------------------------
+    # -- cameras -----------------------------------------------------------------------------------------------------
     def cameras(self) -> list[str]:
         """Names of all cameras; one of the world or a saved one may have the name of another, and takes its place."""
         return list(dict.fromkeys(["overview", "top", *cameras.named(self.session.world), *self.saved]))
@@ -355,7 +355,7 @@ class Page:
                 self._followed[client] = (robot, eyes)
 
     def renumbered(self, now: dict[int, int]) -> None:
-        """Robots came or went: who was followed has another number, or is gone."""
+        """Robots were added or removed: a followed robot has another number, or is gone."""
         self._followed = {client: (now[robot], eyes) for client, (robot, eyes) in self._followed.items() if robot in now}
 
     def _give(self, name: str, client: int) -> None:

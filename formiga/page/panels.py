@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FIGURES = {"speed": "mean speed (cm/s)", "crashed": "touching (%)", "spread": "spread (m)"}  # of the whole group, over time
 SCALES = {"speed": 100.0, "crashed": 100.0, "spread": 1.0}
 WORDS = {"beams": "beams, by distance", "circles": "collision circles", "contacts": "contacts and impulses",
-         "forces": "forces and grips", "links": "who reaches whom", "names": "names", "shifts": "re-positioning",
+         "forces": "forces and grips", "links": "links by sensor reach", "names": "names", "shifts": "re-positioning",
          "trails": "trails"}
 KEPT = 240             # points of a plot
 WIDTH = 330            # of the panel, pixels
@@ -59,7 +59,7 @@ class Panels:
 
     def run(self, text: str, event: Any = None) -> None:
         """A line for the console, from the window where it happened."""
-        client = getattr(event, "client", None)
+        client = event.client if event is not None else None
         self.page.run(text, client.client_id if client is not None else None)
 
     def _writes(self, widget: Any, *words: str, switch: tuple[str, str] = ("on", "off"),
@@ -223,7 +223,7 @@ class Panels:
             self.set(self._cameras, "value", camera)
 
     def choose(self, thing: int) -> None:
-        """Edit the thing that somebody clicked."""
+        """Edit the thing that was clicked."""
         found = names.thing_names(self.session.world)
         if thing < len(found):
             with self._lock:
@@ -263,7 +263,7 @@ class Panels:
         return widget
 
     def typed(self, label: str, words: tuple[str, ...], value: str, doc: str = "") -> Any:
-        """A field to type in. It is taken when nobody has typed for a moment: a half-typed number is a number too."""
+        """A field to type in. It is taken after a moment without typing: a half-typed number is a number too."""
         field = self.gui.add_text(label, value, hint=doc or None)
         timer: list[threading.Timer] = []
 

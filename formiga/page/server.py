@@ -1,6 +1,6 @@
 """The web server: viser on loopback, with a guard at its door.
 
-viser serves its page and its socket to whoever asks. A laboratory writes files when it is told to, so here only pages that
+viser serves its page and its socket to any client. A laboratory writes files when it is told to, so here only pages that
 this server itself has served may speak to it: a request from another site's page is turned away, also one whose name was
 made to point here. No client can flood it or fill its memory (`sockets.py`), garbage ends the connection that it came from and
 nothing else, and viser's own doors to the outside (sharing, uploads) are shut.
@@ -27,7 +27,7 @@ from viser import _messages, infra
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
-from formiga.errors import FormigaError
+from formiga.errors import FormigaError, reason
 from formiga.page.faults import is_ours
 from formiga.page.sockets import Held, bounded_sockets
 
@@ -35,7 +35,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PORT = 8017
 MOST_WINDOWS = 64              # connections, two for each window
 MESSAGES, BYTES = 500, 64 << 20  # that one connection may send in a second, before it has to wait
-TYPED = 100                    # the same for a line: nobody types or scrubs faster
+TYPED = 100                    # the same for a line: faster than a person types or scrubs
 STRIKES = 5                    # seconds in a row that it may have to wait, before it is put out
 SHUT = (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect, _messages.FileTransferStartUpload)
 
@@ -62,7 +62,7 @@ class Bell(asyncio.Event):
     """
 
     def set(self) -> None:
-        """From the loop: wake who waits, also if the value was set before."""
+        """From the loop: wake all waiters, also if the value was set before."""
         self._value = True
         if asyncio._get_running_loop() is not None:
             for waiter in self._waiters:
@@ -86,7 +86,7 @@ class Server:
         self._socket = self.viser._websock_server
         self._socket._broadcast_buffer.message_event = Bell()
         self._socket._client_connect_cb.insert(0, self._guard)
-        self._socket.disconnect_all_clients()                             # who came before the guard did
+        self._socket.disconnect_all_clients()                             # those that came before the guard
         for message in SHUT:
             self._socket._incoming_handlers.pop(message, None)
         updates = self._socket._incoming_handlers[_messages.GuiUpdateMessage]
@@ -109,7 +109,7 @@ class Server:
 
     @property
     def open_to_others(self) -> bool:
-        """Whether other machines can connect, because somebody asked for that."""
+        """Whether other machines can connect, because the user asked for that."""
         return self.host not in LOOPBACK
 
     def stop(self) -> None:
@@ -173,8 +173,7 @@ def free_port(host: str, port: int) -> int:
         with socket.socket(family, kind, protocol) as trial:
             trial.bind(address)
     except (OSError, UnicodeError) as wrong:
-        why = getattr(wrong, "strerror", None) or wrong
-        raise FormigaError(f"'{host}' is not an address of this machine ({why}).") from wrong
+        raise FormigaError(f"'{host}' is not an address of this machine ({reason(wrong)}).") from wrong
     for each in range(port, 65536) if port else (0,):
         try:
             with socket.socket(family, kind, protocol) as trial:
@@ -206,12 +205,12 @@ def fits(element: Any, updates: Any) -> bool:
     value, now = updates["value"], element.value
     if isinstance(now, int | float) and not isinstance(now, bool):
         return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-    options = getattr(element, "options", None)
-    return isinstance(value, type(now)) and (options is None or value in options)
+    offered = isinstance(element, viser.GuiDropdownHandle | viser.GuiButtonGroupHandle)
+    return isinstance(value, type(now)) and (not offered or value in element.options)
 
 
 def paced(connection: ServerConnection, messages: int = MESSAGES) -> Callable[..., Awaitable[Any]]:
-    """Receive at most so much in a second. Who sends more has to wait, and who does not stop is put out."""
+    """Receive at most so much in a second. A client that sends more has to wait; one that does not stop is disconnected."""
     recv, count, size, began, strikes = connection.recv, 0, 0, 0.0, 0
 
     async def receive(*given: Any, **named: Any) -> Any:

@@ -20,7 +20,7 @@ from typing import Any
 import viser
 import websockets.asyncio.server
 from websockets.asyncio.server import ServerConnection
-from websockets.frames import DATA_OPCODES
+from websockets.frames import DATA_OPCODES, Frame
 from websockets.protocol import State
 
 HELD = 8 << 20          # bytes that one connection may hold
@@ -101,7 +101,7 @@ class Socket(ServerConnection):
 
     def process_event(self, event: Any) -> None:
         """Count the frames of messages."""
-        if getattr(event, "opcode", None) in DATA_OPCODES:
+        if isinstance(event, Frame) and event.opcode in DATA_OPCODES:
             self._frames += FRAME + len(event.data)
         super().process_event(event)
 

@@ -11,6 +11,9 @@ them, in the order of `world.movables`, and everybody has a velocity and a spin.
 
 A run with a supervisor has its notes among the words, see notes.py.
 
+If a drive has more than two channels, as that of an omnidirectional robot, the further ones are in columns drive2, drive3 ...
+at the end; `left` and `right` are the first two channels of any drive.
+
 A run in three dimensions is recorded in format 3: everybody has a height and a turn, too, and the robots are followed by all
 other bodies that move (turrets, arms, wheels, solids, what can be pushed), in the order of the engine's `model.parts`, which is
 among the words as `parts`: for each body the number of its robot or -1, that of its thing or -1, and its name.
@@ -75,9 +78,30 @@ SPACE_DTYPES = MORE_DTYPES | {name: np.dtype(kind.to_pandas_dtype()) for name, k
 SCHEMAS = {FORMAT: COLUMNS, WITH_MOVABLES: MORE_COLUMNS, IN_SPACE: SPACE_COLUMNS}
 MEASURES = {FORMAT: DTYPES, WITH_MOVABLES: MORE_DTYPES, IN_SPACE: SPACE_DTYPES}
 BYTES_PER_ROW = {FORMAT: 62, WITH_MOVABLES: 86, IN_SPACE: 126}  # in memory
+MOST_CHANNELS = 64  # of a drive
 ROWS = 1 << 17      # of a row group, at most: 8 to 16 MB in memory
 MOST_PARTS = 1_000_000
 LONGEST_WORD = 80       # characters of a name
+
+
+def more_drive(channels: int) -> tuple[str, ...]:
+    """Columns of the channels of drives that have more than two: drive2, drive3 ... after `left` and `right`."""
+    return tuple(f"drive{k}" for k in range(2, channels))
+
+
+def schema_of(format: int, channels: int = 2) -> pa.Schema:
+    """All columns of a recording whose drives have so many channels, at most; more than two stand at the end."""
+    return pa.schema([*SCHEMAS[format], *(pa.field(name, pa.float64(), nullable=False) for name in more_drive(channels))])
+
+
+def measures_of(format: int, channels: int = 2) -> dict[str, Any]:
+    """Those that are measured, and their types."""
+    return MEASURES[format] | dict.fromkeys(more_drive(channels), np.dtype(np.float64))
+
+
+def channels_in(columns: pa.Schema) -> int:
+    """How many channels the drives of a recording with these columns have."""
+    return 2 + sum(name in columns.names for name in more_drive(MOST_CHANNELS))
 
 
 def format_of(world: World, engine: str) -> int:
@@ -113,6 +137,7 @@ def measured(state: Any, world: World | None = None, parts: tuple[Part, ...] = (
     world, parts: of a run in space.
     """
     robots = _filled(state, *FLAT)
+    robots |= {name: state.drive[..., k] for k, name in enumerate(more_drive(state.drive.shape[2]), start=2)}
     if parts and world is not None:
         return _in_space(robots, state, world, parts)
     if state.movables.shape[1] == 0:
@@ -122,7 +147,7 @@ def measured(state: Any, world: World | None = None, parts: tuple[Part, ...] = (
     things: dict[str, Any] = dict(zip(("x", "y", "heading", "vx", "vy", "spin"), lying, strict=True))
     nothing = np.zeros(state.movables.shape[:2])
     things |= {"left": nothing, "right": nothing, "crashed": nothing > 0.0, "alive": nothing == 0.0}
-    return {name: np.concatenate([values, things[name]], axis=1) for name, values in robots.items()}
+    return {name: np.concatenate([values, things.get(name, nothing)], axis=1) for name, values in robots.items()}
 
 
 def _filled(state: State, *arrays: str) -> dict[str, Any]:
@@ -146,7 +171,7 @@ def _in_space(robots: dict[str, Any], state: Any, world: World, parts: tuple[Par
         things[name][:, at] = state.movables[..., column]
     for column, name in enumerate(RAISED):
         robots[name], things[name] = raised[..., column], rest[..., 2 + column]
-    return {name: np.concatenate([values, things[name]], axis=1) for name, values in robots.items()}
+    return {name: np.concatenate([values, things.get(name, nothing)], axis=1) for name, values in robots.items()}
 
 
 def steps_recorded(last: int, every: int) -> NDArray[np.int64]:

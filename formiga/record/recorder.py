@@ -20,10 +20,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from formiga.engine.axes import sizes_of
 from formiga.engine.parts import Part
 from formiga.errors import RecordingError, reason
 from formiga.loop import Simulation
-from formiga.record.format import IN_SPACE, KEY, MEASURES, ROWS, SCHEMAS, bodies_of, describe, measured, own, sealed
+from formiga.record.format import IN_SPACE, KEY, ROWS, bodies_of, describe, measured, measures_of, own, schema_of, sealed
 from formiga.record.notes import MOST_NOTES, words_of
 from formiga.supervisor import Note
 from formiga.world.model import World
@@ -53,6 +54,7 @@ class Recorder:
         self._shape = (worlds, bodies_of(world))
         self._robots = world.robots
         self._format: int = self._meta["format"]
+        self._channels = sizes_of(world)["channel"]
         self._notes: list[tuple[int, dict[str, Any]]] = []  # step, what was shown
         self._file: Any = None
         self._writer: Any = None
@@ -72,9 +74,9 @@ class Recorder:
                 raise RecordingError(f"{self.path}: is a folder; a recording is one file.")
             self._file = open(self._beside, "wb")
             self._writer = pq.ParquetWriter(
-                self._file, SCHEMAS[self._format], compression="zstd", write_page_checksum=True,
+                self._file, schema_of(self._format, self._channels), compression="zstd", write_page_checksum=True,
                 write_statistics=["step", "time", "world"], use_dictionary=["step", "time", "world", "robot"],
-                use_byte_stream_split=[name for name, kind in MEASURES[self._format].items() if kind == np.float64])
+                use_byte_stream_split=[name for name, kind in measures_of(self._format, self._channels).items() if kind == np.float64])
         except (OSError, ValueError) as wrong:
             self._abandon()
             raise self._error(wrong) from wrong
@@ -117,7 +119,7 @@ class Recorder:
             self._meta["parts"] = [list(part) for part in self._parts]
             self._shape = self._shape[0], bodies_of(self._world, self._parts)
         room = max(1, ROWS // max(1, self._shape[0] * self._shape[1]))
-        self._waiting = {name: np.empty((room, *self._shape), dtype) for name, dtype in MEASURES[self._format].items()}
+        self._waiting = {name: np.empty((room, *self._shape), dtype) for name, dtype in measures_of(self._format, self._channels).items()}
 
     def _refuse_others(self, shards: Sequence[Simulation]) -> None:
         worlds, robots = sum(shard.state.worlds for shard in shards), shards[0].world.robots if shards else 0
@@ -157,7 +159,7 @@ class Recorder:
             **{name: values[:len(steps)].reshape(-1) for name, values in self._waiting.items()},
         }
         try:
-            self._writer.write_table(pa.table(columns, schema=SCHEMAS[self._format]), row_group_size=ROWS)
+            self._writer.write_table(pa.table(columns, schema=schema_of(self._format, self._channels)), row_group_size=ROWS)
         except OSError as wrong:
             self._abandon()
             raise self._error(wrong) from wrong

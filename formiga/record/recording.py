@@ -23,15 +23,17 @@ from formiga.record.format import (
     BYTES_PER_ROW,
     FORMAT,
     IN_SPACE,
-    MEASURES,
     MOVING,
     RAISED,
-    SCHEMAS,
     bodies_of,
+    channels_in,
     measured,
+    measures_of,
+    more_drive,
     movables_rows,
     others,
     own,
+    schema_of,
 )
 from formiga.record.notes import notes_of
 from formiga.state import Floats
@@ -54,12 +56,13 @@ class Poses(NamedTuple):
     y: Floats             # (S, W, N) m
     heading: Floats       # (S, W, N) rad
     left: Floats          # (S, W, N) m/s at the wheel's rim
-    right: Floats         # (S, W, N) m/s
+    right: Floats         # (S, W, N) m/s; of a drive that has not two wheels, its second channel, as `left` is its first
     crashed: Any          # (S, W, N)
     alive: Any            # (S, W, N)
     velocity: Floats        # (S, W, N, 3) m/s, m/s, rad/s: velocity and spin; zero if nothing can be pushed
     movables: Floats         # (S, W, M, 6) x y heading, velocity and spin
     bodies: Floats        # (S, W, B, 7) x y z and a quaternion w x y z, of `recording.parts`; none in the plane
+    drive: Floats         # (S, W, N, D) all channels of the drives, `left` and `right` first
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,11 @@ class Recording:
         return self.meta["format"]
 
     @property
+    def channels(self) -> int:
+        """Columns that have what drives did: 2, or as many as the drive with most channels has."""
+        return channels_in(self._file.schema_arrow)
+
+    @property
     def rows(self) -> int:
         """Of each world in each step."""
         return bodies_of(self.world, self.parts)
@@ -126,7 +134,7 @@ class Recording:
     def table(self) -> pa.Table:
         """All rows."""
         self._refuse_large(self._file.metadata.num_rows)
-        return pa.concat_tables([SCHEMAS[self.format].empty_table(), *self.blocks()])
+        return pa.concat_tables([schema_of(self.format, self.channels).empty_table(), *self.blocks()])
 
     def poses(self, world: int | None = None) -> Poses:
         """All rows as arrays (steps, worlds, robots); or those of one world (steps, 1, robots), and no others in memory."""
@@ -134,7 +142,7 @@ class Recording:
             raise RecordingError(f"{self.path}: there is no world {world}; they are numbered from 0 to {self.worlds - 1}.")
         shape, robots = (len(self.steps), self.worlds if world is None else 1, self.rows), self.world.robots
         self._refuse_large(prod(shape))
-        arrays: dict[str, Any] = {name: np.empty(shape, dtype) for name, dtype in MEASURES[self.format].items()}
+        arrays: dict[str, Any] = {name: np.empty(shape, dtype) for name, dtype in measures_of(self.format, self.channels).items()}
         row = 0
         for block in self.blocks():
             rows = block if world is None else block.filter(pc.equal(block["world"], world))
@@ -146,16 +154,19 @@ class Recording:
                 raise RecordingError(f"{self.path}: damaged; column '{name}' has values that no run gives.")
         time = np.multiply(self.steps, self.world.dt, dtype=np.float64)
         bodies = np.empty((*shape[:2], 0, 7))
+        more = more_drive(self.channels)
+        drive = np.stack([arrays[name][..., :robots] for name in ("left", "right", *more)], axis=-1)
+        arrays = {name: values for name, values in arrays.items() if name not in more}
         if self.format == FORMAT:
             nothing = np.broadcast_to(0.0, (*shape, 3))
-            return Poses(time, **arrays, velocity=nothing, movables=np.empty((*shape[:2], 0, 6)), bodies=bodies)
+            return Poses(time, **arrays, velocity=nothing, movables=np.empty((*shape[:2], 0, 6)), bodies=bodies, drive=drive)
         movables = np.stack([arrays[name][..., robots:] for name in MOVABLES], axis=-1)
         if self.format == IN_SPACE:
             bodies, rest = self._bodies(arrays), others(self.parts)
             movables = movables[:, :, [rest.index(row) for row in movables_rows(self.world, self.parts)]]
         velocity = np.stack([arrays.pop(name)[..., :robots] for name in MOVING], axis=-1)
         return Poses(time, **{name: values[..., :robots] for name, values in arrays.items() if name not in RAISED},
-                     velocity=velocity, movables=movables, bodies=bodies)
+                     velocity=velocity, movables=movables, bodies=bodies, drive=drive)
 
     def _bodies(self, arrays: dict[str, Any]) -> Floats:
         """All bodies in the order of `parts`, from the rows of the robots and those of the others."""
@@ -181,7 +192,7 @@ class Recording:
 
     def frames(self) -> Iterator[pa.Table]:
         """The rows of one recorded step at a time."""
-        size, rest = self.worlds * self.rows, SCHEMAS[self.format].empty_table()
+        size, rest = self.worlds * self.rows, schema_of(self.format, self.channels).empty_table()
         for block in self.blocks():
             rest = pa.concat_tables([rest, block])
             while rest.num_rows >= size > 0:
@@ -212,7 +223,7 @@ class Recording:
                 raise RecordingError(f"{self.path}: column '{name}' is out of order after row {row}; it was changed.")
 
     def _refuse_large(self, rows: int) -> None:
-        size = rows * BYTES_PER_ROW[self.format]
+        size = rows * (BYTES_PER_ROW[self.format] + 8 * (self.channels - 2))
         if size > LARGEST_IN_MEMORY:
             raise RecordingError(f"{self.path}: {size / 2**30:.1f} GB are too many at once; use blocks() or frames().")
 

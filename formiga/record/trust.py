@@ -31,16 +31,19 @@ from formiga.record.format import (
     IN_SPACE,
     KEY,
     LONGEST_WORD,
+    MOST_CHANNELS,
     MOST_PARTS,
     ROWS,
     SCHEMAS,
     SPATIAL,
     WITH_MOVABLES,
     bodies_of,
+    channels_in,
     elements_of,
     movables_rows,
     named_files,
     own,
+    schema_of,
     steps_recorded,
     unsealed,
 )
@@ -83,12 +86,12 @@ def open_parquet(file: Path) -> pq.ParquetFile:
         raise RecordingError(f"{file}: a Parquet file, but not a recording of formiga.")
     if missing := [name for name in COLUMNS.names if name not in columns.names]:
         raise RecordingError(f"{file}: not a whole recording; it has no column '{missing[0]}'.")
-    if not any(columns.equals(schema) for schema in SCHEMAS.values()):
+    if not any(columns.equals(schema_of(each, channels_in(columns))) for each in SCHEMAS):
         raise RecordingError(f"{file}: its columns are not those of a recording: {', '.join(COLUMNS.names)}.")
     if sum(group.num_rows for group in groups) != parquet.metadata.num_rows:
         raise RecordingError(f"{file}: damaged; its row groups do not have the rows that it claims.")
-    if any(not 0 <= group.num_rows <= ROWS or group.total_byte_size > 4 * ROWS * max(BYTES_PER_ROW.values())
-           for group in groups):
+    largest = 4 * ROWS * (max(BYTES_PER_ROW.values()) + 8 * MOST_CHANNELS)
+    if any(not 0 <= group.num_rows <= ROWS or group.total_byte_size > largest for group in groups):
         raise RecordingError(f"{file}: a row group has more than {ROWS} rows; formiga did not write that.")
     return parquet
 
@@ -102,7 +105,7 @@ def read_meta(file: Path, parquet: pq.ParquetFile) -> dict[str, Any]:
     if type(known) is not int or known not in SCHEMAS:
         raise RecordingError(f"{file}: a recording of format {str(known)[:20]}, written by formiga "
                              f"{_written_by(meta)}; this one reads formats {min(SCHEMAS)} to {max(SCHEMAS)}.")
-    if not parquet.schema_arrow.equals(SCHEMAS[known]):
+    if not parquet.schema_arrow.equals(schema_of(known, channels_in(parquet.schema_arrow))):
         raise RecordingError(f"{file}: damaged; a recording of format {meta['format']} has other columns.")
     rules: dict[str, Any] = {
         "world": lambda value: isinstance(value, str), "engine": lambda value: isinstance(value, str),

@@ -64,7 +64,7 @@ def genes(world: World, group: Group) -> int:
 
 def lacking(world: World, group: Group) -> str:
     """What keeps the rollouts of this world from one compiled call, or nothing."""
-    if own := [of(praise).tag for praise in world.fitness if not isinstance(praise, Fitness)]:
+    if own := [of(term).tag for term in world.fitness if not isinstance(term, Fitness)]:
         return f"the term <{own[0]}>"
     network: Network = group.controller
     genotypes = {} if network.genotype is not None else {group.name: np.zeros(genes(world, group))}
@@ -114,7 +114,7 @@ def _attempt(world: World, group: Group, genotypes: Floats, seed: int, trials: i
     """Every genotype in all trials: in one compiled call, or step by step through the loop."""
     lab = Simulation(world, seed, trials, copies=len(genotypes), genotypes={group.name: np.repeat(genotypes, trials, axis=0)},
                      compiled=compiled)
-    score = Score(world, lab.model, lab.state, group)
+    score = Score(world, lab.model, lab.state, group, lab.engine.twist(lab.model, lab.state))
     parts = stages_of(world, lab.engine, lab.model, lab.state) if compiled else None
     if parts is not None and not parts.lacking and not score.own:
         stages = [*parts.step, *score.stages(parts.readings[group.name])]

@@ -6,15 +6,15 @@
 A robot's reward in a step is the weighted sum of the world's <fitness> elements. The fitness of a trial is the mean over
 all robots of the group and all steps of the trial, also those that a world that ended early never took.
 
-A term of your own is an element of role 'fitness' in a file of yours, with a method `praise(glimpse)`:
+A term of your own is an element of role 'fitness' in a file of yours, with a method `reward(view)`:
 
     @formiga.element("near_origin", role="fitness")
     @dataclass(frozen=True)
     class NearOrigin:
         weight: float = number(1.0)
 
-        def praise(self, glimpse):
-            return self.weight / (1.0 + np.hypot(*np.moveaxis(glimpse.position, -1, 0)))   # (worlds, robots)
+        def reward(self, view):
+            return self.weight / (1.0 + np.hypot(*np.moveaxis(view.position, -1, 0)))   # (worlds, robots)
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from formiga.kernels.program import Stage
 from formiga.score.terms import AGGREGATION, CLEARANCE, COVERAGE, DISPERSION, GRID, LIGHT, TERMS, Facts, look_around, value
 from formiga.sense.proximity import Proximity
 from formiga.state import Floats, State
+from formiga.world.drives import Differential, tops
 from formiga.world.elements import element, number, of, text, where
 from formiga.world.model import Group, Lamp, World
 
@@ -58,15 +59,20 @@ class Fitness:
 
 
 @dataclass(frozen=True)
-class Glimpse:
+class RewardView:
     """What a term of the user's own may look at, all (worlds, robots of the group, ...)."""
 
     position: Floats             # m, true, after the step
     heading: Floats
-    wheels: Floats               # m/s at the rim, as they turned
+    drive: Floats                # what the drive did, such as rim speeds in m/s
     crashed: Any
     readings: dict[str, Any]     # that the step was decided on
     dt: float
+
+    @property
+    def wheels(self) -> Floats:
+        """An earlier name of `drive`."""
+        return self.drive
 
 
 class Score:
@@ -75,20 +81,23 @@ class Score:
     reward (W, n) is that of the last step; total (W,) the sum over steps of the group's mean.
     """
 
-    def __init__(self, world: World, model: Any, state: State, group: Group) -> None:
+    def __init__(self, world: World, model: Any, state: State, group: Group, twist: Floats) -> None:
+        """twist (W, N, 3): of all robots, `engine.twist`; its numbers are read after each step."""
         self.factors, self.weights = plan(world, group)
-        self.own = [praise for praise in world.fitness if not isinstance(praise, Fitness)]
+        self.own = [term for term in world.fitness if not isinstance(term, Fitness)]
         self.state, self.dt = state, model.dt
         self.readings: dict[str, Any] = {}
         self.uses = self.factors.any(axis=0)
         self.group, self.near = group, proximity_of(group)
         self.robots = world.slices[world.groups.index(group)]
-        region = model.region
+        region, drive = model.region, group.robot.drive
+        two_wheels = isinstance(drive, Differential)
+        top, turn = (1.0, 1.0) if drive is None else (each or 1.0 for each in tops(drive))
         W, n = state.worlds, group.count
         self.reward, self.total = np.zeros((W, n)), np.zeros(W)
         self.facts = Facts(
-            position=state.position, wheels=state.drive, crashed=state.crashed, near=np.zeros((W, n, 0)),
-            full=self.near.full if self.near else 1.0, top=group.robot.top_speed,
+            position=state.position, wheels=state.drive, twist=twist, two_wheels=two_wheels, crashed=state.crashed,
+            near=np.zeros((W, n, 0)), full=self.near.full if self.near else 1.0, top=top, turn=turn,
             radius=group.robot.radius, first=self.robots.start,
             last=self.robots.stop, lamps=model.lamps, x0=region.x0, y0=region.y0, width=region.x1 - region.x0,
             depth=region.y1 - region.y0, centre=np.zeros(2), visited=np.zeros((W, GRID, GRID), np.bool_), share=np.zeros(W))
@@ -102,8 +111,8 @@ class Score:
     def add(self, running: Any) -> Floats:
         """After a step: the rewards (W, n) of the worlds that took it, and 0 for the others."""
         score_all(running, self.factors, self.weights, self.uses, self.facts, self.reward, self.total)
-        for praise in self.own:
-            reward = self._ask(praise)[running]
+        for term in self.own:
+            reward = self._ask(term)[running]
             self.reward[running] += reward
             self.total[running] += reward.mean(axis=1)
         return self.reward
@@ -117,15 +126,15 @@ class Score:
         facts = self.facts._replace(near=near, centre=np.zeros(2))
         return [Stage(score_world, (self.factors, self.weights, self.uses, facts, self.reward, self.total))]
 
-    def _ask(self, praise: Any) -> Floats:
+    def _ask(self, term: Any) -> Floats:
         state, robots = self.state, self.robots
-        given = praise.praise(Glimpse(state.position[:, robots], state.heading[:, robots], state.drive[:, robots],
+        given = term.reward(RewardView(state.position[:, robots], state.heading[:, robots], state.drive[:, robots],
                                       state.crashed[:, robots], self.readings, self.dt))
         reward = np.asarray(given, np.float64)
         wrong = str(reward.shape) if reward.shape != self.reward.shape else \
             "with not-a-number or infinity among them" if not np.isfinite(reward).all() else ""
         if wrong:
-            raise WorldError(f"{where(praise)}<{of(praise).tag}> must praise with finite numbers of the shape (worlds, robots) "
+            raise WorldError(f"{where(term)}<{of(term).tag}> must give finite numbers of the shape (worlds, robots) "
                              f"= {self.reward.shape}, not {wrong}.")
         return reward
 
@@ -137,23 +146,23 @@ class Score:
 
 def plan(world: World, group: Group) -> tuple[Any, Any]:
     """The world's <fitness> as factors (F, T), which terms each multiplies, and weights (F,); checked."""
-    ours = [praise for praise in world.fitness if isinstance(praise, Fitness)]
+    ours = [term for term in world.fitness if isinstance(term, Fitness)]
     factors, weights = np.zeros((len(ours), len(TERMS)), np.bool_), np.zeros(len(ours))
-    for row, praise in enumerate(ours):
-        weights[row] = praise.weight
-        factors[row, praise.terms] = True
+    for row, fitness in enumerate(ours):
+        weights[row] = fitness.weight
+        factors[row, fitness.terms] = True
         name = {number: name for name, (number, _) in TERMS.items()}
         if factors[row, CLEARANCE] and proximity_of(group) is None:
-            raise WorldError(f"{where(praise)}<fitness> of 'clearance' looks at <proximity>, which '{group.name}' does not "
+            raise WorldError(f"{where(fitness)}<fitness> of 'clearance' looks at <proximity>, which '{group.name}' does not "
                              "carry.")
         for term in (AGGREGATION, DISPERSION, COVERAGE):
             if factors[row, term] and world.arena is None:
-                raise WorldError(f"{where(praise)}<fitness> of '{name[term]}' is measured in the arena, and this world has no "
+                raise WorldError(f"{where(fitness)}<fitness> of '{name[term]}' is measured in the arena, and this world has no "
                                  "<arena>.")
         if factors[row, LIGHT] and not any(isinstance(thing, Lamp) and thing.on for thing in world.things):
-            raise WorldError(f"{where(praise)}<fitness> of 'light' needs a <lamp> that is on.")
+            raise WorldError(f"{where(fitness)}<fitness> of 'light' needs a <lamp> that is on.")
         if factors[row, DISPERSION] and group.count < 2:
-            raise WorldError(f"{where(praise)}<fitness> of 'dispersion' needs at least two robots.")
+            raise WorldError(f"{where(fitness)}<fitness> of 'dispersion' needs at least two robots.")
     return factors, weights
 
 
@@ -178,15 +187,15 @@ def score_world(w, factors, weights, uses, facts, reward, total):
     look_around(w, uses, facts)
     together = 0.0
     for i in range(facts.first, facts.last):
-        praise = 0.0
+        sum_of_terms = 0.0
         for f in range(weights.shape[0]):
             product = weights[f]
             for term in range(uses.shape[0]):
                 if factors[f, term]:
                     product *= value(term, w, i, facts)
-            praise += product
-        reward[w, i - facts.first] = praise
-        together += praise
+            sum_of_terms += product
+        reward[w, i - facts.first] = sum_of_terms
+        together += sum_of_terms
     total[w] += together / (facts.last - facts.first)
 
 

@@ -31,11 +31,14 @@ class Facts(NamedTuple):
     """What terms look at: the state after the step, and the readings that it was decided on."""
 
     position: Any      # (W, N, 2)
-    wheels: Any        # (W, N, 2)
+    wheels: Any        # (W, N, D) channels of the drives, as they turned
+    twist: Any         # (W, N, 3) what they gave, for robots that have not two wheels
+    two_wheels: bool   # whether the group has them
     crashed: Any       # (W, N)
     near: Any          # (W, n, B) readings of <proximity>
     full: float        # the reading that counts as one
-    top: float         # top speed of a wheel's rim
+    top: float         # m/s, top speed of a wheel's rim; without two wheels, of the robot ahead
+    turn: float        # rad/s, largest turning rate
     radius: float      # of a robot
     first: int         # robots first .. last are the group
     last: int
@@ -51,13 +54,18 @@ class Facts(NamedTuple):
 
 @kernel(inline="always")
 def speed(w, i, facts):
-    """max(0, (left + right) / 2 top)   [digest of S1: forward speed / 8 cm/s]"""
+    """max(0, (left + right) / 2 top)   [digest of S1: forward speed / 8 cm/s]; of other drives max(0, vx / top)"""
+    if not facts.two_wheels:
+        return max(0.0, facts.twist[w, i, 0] / facts.top)
     return max(0.0, 0.5 * (facts.wheels[w, i, 0] + facts.wheels[w, i, 1]) / facts.top)
 
 
 @kernel(inline="always")
 def straightness(w, i, facts):
-    """1 - |right - left| / 2 top   [digest of S1: 1 - |turn| / 1.684 rad/s, which is 2 top / wheel base]"""
+    """1 - |right - left| / 2 top   [digest of S1: 1 - |turn| / 1.684 rad/s, which is 2 top / wheel base];
+    of other drives 1 - |turning rate| / the largest one"""
+    if not facts.two_wheels:
+        return 1.0 - min(1.0, abs(facts.twist[w, i, 2]) / facts.turn)
     return 1.0 - min(1.0, abs(facts.wheels[w, i, 1] - facts.wheels[w, i, 0]) / (2.0 * facts.top))
 
 
@@ -108,7 +116,7 @@ def light(w, i, facts):
 
 @kernel(inline="always")
 def coverage(w, i, facts):
-    """The visited share, the same for everybody: who is early is praised longer."""
+    """The visited share of the arena, the same for all robots: early visits count for longer."""
     return facts.share[w]
 
 

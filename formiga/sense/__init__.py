@@ -28,7 +28,7 @@ Readings = dict[str, dict[str, Any]]  # group -> sensor -> (W, n, ...)
 
 
 @dataclass(frozen=True)
-class Scene:
+class SensorView:
     """What a sensor may look at: the robots that carry it, and the engine's beams. It does not say which engine."""
 
     engine: Engine
@@ -118,7 +118,7 @@ class Scene:
 
     def once(self, name: str, make: Callable[[World], Made]) -> Made:
         """What a sensor makes of the world's description, made when it is first asked for and kept with the model."""
-        kept = vars(self.model).setdefault("sensed", {})
+        kept = self.model.made
         if name not in kept:
             kept[name] = make(self.model.world)
         made: Made = kept[name]
@@ -134,8 +134,11 @@ class Scene:
         return self.model.dt
 
 
+Scene = SensorView  # the former name, for sensors of a user's own
+
+
 def prepare_all(world: World) -> None:
-    """Before the first step: a sensor that has a method `prepare` reads what it needs, and says what is wrong with it."""
+    """Before the first step: each sensor reads the files that it needs, and says what is wrong with them."""
     for group in world.groups:
         for sensor in group.sensors:
             try:
@@ -145,13 +148,13 @@ def prepare_all(world: World) -> None:
 
 
 def read_all(world: World, engine: Engine, model: Model, state: State) -> Readings:
-    """Everybody looks, before anybody moves."""
+    """The readings of all sensors, before any robot moves."""
     readings: Readings = {}
     for group, robots in zip(world.groups, world.slices, strict=True):
         readings[group.name] = {}
         for sensor in group.sensors:
             noise = Noise(state.key, state.step, robots, group.name, sensor.name)
-            scene = Scene(engine, model, state, group, robots, noise, f"{group.name}/{sensor.name}")
+            scene = SensorView(engine, model, state, group, robots, noise, f"{group.name}/{sensor.name}")
             try:
                 reading = sensor.read(scene)
             except WorldError as wrong:

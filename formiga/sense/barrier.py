@@ -21,7 +21,7 @@ from formiga.world.movables import rectangle
 from formiga.world.solids import Solid
 
 if TYPE_CHECKING:
-    from formiga.sense import Scene
+    from formiga.sense import SensorView
 
 ACROSS = 3  # rays across the jaw, for technique `ray`
 
@@ -49,14 +49,14 @@ class Barrier:
         """The reading that counts as one."""
         return 1.0
 
-    def read(self, scene: Scene) -> Floats:
+    def read(self, scene: SensorView) -> Floats:
         """Whether there is something to grip (W, n, 1): 1 or 0."""
         state, robots = scene.state, scene.robots
         gripper = state.heading[:, robots]
         names = joint_names(scene.group.robot)
         if "turret" in names and state.joint_position.size:
             gripper = gripper + state.joint_position[:, robots, names.index("turret")]
-        parts = getattr(scene.model, "parts", ())
+        parts = scene.model.parts
         things, rows = scene.once("grippable", lambda world: grippable(world, parts))
         lying = np.concatenate([state.movables[:, :, :3], from_above(state.bodies[:, rows])], axis=1)
         out = np.empty((*gripper.shape, 1))
@@ -89,8 +89,8 @@ def grippable(world: World, parts: Sequence[Part]) -> tuple[Grippable, list[int]
                 for thing, corners in zip(lying, outlines, strict=True)]
     edges = [(*a, *b) for corners in outlines for a, b in zip(corners, corners[1:] + corners[:1], strict=True)]
     first = np.cumsum([0, *(len(corners) for corners in outlines)])
-    return Grippable(np.concatenate([np.empty(0), *radius]), np.concatenate([np.empty(0, np.bool_), *robot]), np.array(movables),
-                     first, np.array(edges).reshape(-1, 4)), rows
+    return Grippable(np.concatenate([np.empty(0), *radius]), np.concatenate([np.empty(0, np.bool_), *robot]),
+                     np.array(movables), first, np.array(edges).reshape(-1, 4)), rows
 
 
 def outline(thing: Any) -> tuple[tuple[float, float], ...]:

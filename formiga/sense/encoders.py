@@ -8,26 +8,31 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from formiga.engine.drives import glide
+from formiga.errors import WorldError
 from formiga.geometry import arc
 from formiga.kernels import kernel
 from formiga.state import Floats
-from formiga.world.elements import element, integer, name
+from formiga.world.contract import channels
+from formiga.world.drives import Differential
+from formiga.world.elements import element, integer, name, where
 
 if TYPE_CHECKING:
-    from formiga.sense import Scene
+    from formiga.sense import SensorView
 
 
 @element("encoders", role="sensor")
 @dataclass(frozen=True)
 class Encoders:
-    """Angle of the left and the right wheel since the start, in whole ticks."""
+    """Angle of each wheel since the start, in whole ticks: of the left and the right one, or one for each channel of another
+    drive. A channel that is an angle, such as the steering of a car, reads as it is."""
 
     ticks: int = integer(0, least=0, doc="per turn of a wheel; 0: exact")
     name: str = name("encoders")
 
-    def read(self, scene: Scene) -> Floats:
-        """Angles (W, n, 2) in rad."""
-        return in_ticks(scene.state.wheel_angle[:, scene.robots], self.ticks)
+    def read(self, scene: SensorView) -> Floats:
+        """Angles (W, n, D) in rad."""
+        return in_ticks(scene.state.wheel_angle[:, scene.robots, : channels(scene.group.robot)], self.ticks)
 
 
 @element("odometry", role="sensor")
@@ -38,14 +43,21 @@ class Odometry:
     ticks: int = integer(0, least=0, doc="per turn of a wheel; 0: exact")
     name: str = name("odometry")
 
-    def read(self, scene: Scene) -> Floats:
+    def read(self, scene: SensorView) -> Floats:
         """Poses (W, n, 3): x, y in m, heading in rad."""
         state, robots, robot = scene.state, scene.robots, scene.group.robot
         here = np.concatenate([state.position[:, robots], state.heading[:, robots, None]], axis=-1)
         pose = scene.memory("pose", here)
-        last = scene.memory("angle", in_ticks(state.wheel_angle[:, robots], self.ticks))
-        angle = in_ticks(state.wheel_angle[:, robots], self.ticks)
-        reckon(pose, (angle - last) * robot.wheel_radius, robot.wheel_base)
+        drive = robot.drive
+        if drive is None:
+            raise WorldError(f"{where(self)}<odometry> reckons from wheels; the robots of '{scene.group.name}' have no drive.")
+        angle = in_ticks(state.wheel_angle[:, robots, : len(drive.channels)], self.ticks)
+        last = scene.memory("angle", angle)
+        if isinstance(drive, Differential):
+            reckon(pose, (angle - last) * drive.wheel_radius, drive.wheel_base)
+        else:  # the twist of ways instead of speeds is a way, too
+            ways = np.where(drive.rolls, (angle - last) * drive.wheel_radius, angle)
+            reckon_twist(pose, np.ascontiguousarray(drive.twist(ways)))
         last[...] = angle
         return pose.copy()
 
@@ -61,6 +73,17 @@ def reckon(pose, rolled, base):
     for w in range(pose.shape[0]):
         for i in range(pose.shape[1]):
             dx, dy, turn = arc(pose[w, i, 2], rolled[w, i, 0], rolled[w, i, 1], base, 1.0)
+            pose[w, i, 0] += dx
+            pose[w, i, 1] += dy
+            pose[w, i, 2] += turn
+
+
+@kernel()
+def reckon_twist(pose, twist):
+    """The same by twists (W, n, 3) that were held for one unit of time."""
+    for w in range(pose.shape[0]):
+        for i in range(pose.shape[1]):
+            dx, dy, turn = glide(pose[w, i, 2], twist[w, i, 0], twist[w, i, 1], twist[w, i, 2], 1.0)
             pose[w, i, 0] += dx
             pose[w, i, 1] += dy
             pose[w, i, 2] += turn

@@ -1,4 +1,4 @@
-"""A world or a recording under somebody's hands, and the commands that it answers. `page/` puts it into a browser."""
+"""A world or a recording that a person works on, and the commands that it answers. `page/` puts it into a browser."""
 
 from __future__ import annotations
 

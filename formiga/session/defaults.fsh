@@ -1,4 +1,4 @@
-# The binds that everybody starts with. `bind` lists them, `unbind KEY` forgets one, `settings save` keeps your own.
+# The binds of every session. `bind` lists them, `unbind KEY` forgets one, `settings save` keeps your own.
 bind Space pause
 bind . step
 bind r reset

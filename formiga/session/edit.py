@@ -13,7 +13,7 @@ import numpy as np
 
 from formiga.console.errors import brief
 from formiga.errors import FormigaError, suggest
-from formiga.session.names import Target, element, kinds
+from formiga.session.names import Target, attribute, element, kinds, own_name
 from formiga.state import Floats
 from formiga.world.elements import Element, of, registered
 from formiga.world.kinds import Kind
@@ -21,32 +21,32 @@ from formiga.world.model import Arena, Group, Lamp, World
 from formiga.world.page import Script
 from formiga.world.placement import At
 
-FAR = 1e6               # m from the origin: nobody is put further away
+FAR = 1e6               # m from the origin: nothing is put further away
 
 
 @dataclass(frozen=True)
 class Change:
     """A world after an edit, and where its robots are. kept: the number that each robot had before, -1 for a newcomer.
 
-    Things that can be pushed stay where they are, unless an edit says something else about them.
+    Movables stay where they are, unless the edit places them.
     """
 
     world: World
     position: Floats       # (N, 2)
     heading: Floats        # (N,)
     kept: Any              # (N,)
-    alive: Any = None      # (N,) who may drive; None: as before
-    movables: Any = None      # (M, 8) as in the state; None: as before
+    alive: Any = None      # (N,) whether each may drive; None: as before
+    movables: Any = None   # (M, 8) as in the state; None: as before
 
 
 def same_robots(world: World, position: Floats, heading: Floats, alive: Any = None) -> Change:
-    """An edit after which there are the same robots as before."""
+    """An edit that keeps all robots."""
     return Change(world, position, heading, np.arange(len(position)), alive)
 
 
 def pushed(world: World, position: Floats, heading: Floats, movables: Floats, number: int, x: float, y: float,
            ahead: float | None = None) -> Change:
-    """Put a thing that can be pushed somewhere else: it lies still there. Where it begins stays as it is."""
+    """Put a movable somewhere else, at rest. Where it starts, in the description, stays as it is."""
     new = movables.copy()
     new[number] = (x, y, new[number, 2] if ahead is None else ahead, 0.0, 0.0, 0.0, 0.0, 0.0)
     return Change(world, position, heading, np.arange(len(position)), movables=new)
@@ -101,7 +101,7 @@ def with_controller(world: World, index: int, tag: str, written: Mapping[str, st
     group = world.groups[index]
     if tag == "none" and written:
         raise FormigaError(f"'{brief(min(written))}' belongs to a controller, and there would be none.")
-    new = None if tag == "none" else make(tag, "controller", written, getattr(group.robot, "profile", None))
+    new = None if tag == "none" else make(tag, "controller", written, attribute(group.robot, "profile", None))
     return replace(world, groups=_with(world.groups, index, replace(group, controller=new)))
 
 
@@ -149,20 +149,21 @@ def moved(world: World, index: int, x: float, y: float) -> World:
     thing = world.things[index]
     if isinstance(thing, Arena):
         raise FormigaError("the arena cannot be moved; everything stands in it.")
-    if getattr(thing, "points", None) and not hasattr(thing, "x"):
+    known = of(thing).kinds
+    if "points" in known and "x" not in known and thing.points:
         points = np.array(thing.points).reshape(-1, 2)
         points += np.array([x, y]) - points.mean(axis=0)
         return replace(world, things=_with(world.things, index, replace(thing, points=tuple(points.ravel()))))
-    if not hasattr(thing, "x"):
+    if "x" not in known:
         raise FormigaError(f"<{of(thing).tag}> has no place of its own, so it cannot be moved.")
     return replace(world, things=_with(world.things, index, replace(thing, x=float(x), y=float(y))))
 
 
 def with_thing(world: World, tag: str, written: Mapping[str, str]) -> World:
-    """The world with one more thing; if nobody gave it a name, it gets one that no other has."""
+    """The world with one more thing; without a name it gets one that no other has."""
     thing = make(tag, "thing", written)
-    taken = {getattr(each, "name", of(each).tag) for each in world.things} | {group.name for group in world.groups}
-    if "name" not in written and hasattr(thing, "name"):
+    taken = {own_name(each) for each in world.things} | {group.name for group in world.groups}
+    if "name" not in written and "name" in of(thing).kinds:
         thing = replace(thing, name=_unused(tag, taken))
     return replace(world, things=(*world.things, thing))
 
@@ -221,7 +222,7 @@ def without_robots(world: World, position: Floats, heading: Floats, gone: Collec
 # -- the world as it stands -------------------------------------------------------------------------------------------
 def as_it_stands(world: World, position: Floats, heading: Floats, alive: Any, movables: Floats,
                  solid: Mapping[int, dict[str, Any] | None] | None = None, scripts: bool = True) -> World:
-    """The world whose robots start where they are now, and as they are, and so does what they push.
+    """The world whose robots and movables start where they are now.
 
     scripts: whether its script files become text of its own, so that it can be saved in any folder.
     solid: number of a thing -> attributes that say where it is now in space, or None if it is gone.
@@ -237,7 +238,7 @@ def as_it_stands(world: World, position: Floats, heading: Floats, alive: Any, mo
 
 
 def _lying(thing: Any, pose: list[float]) -> Any:
-    """A thing that can be pushed as it is now, as far as its description can say so."""
+    """A movable as it is now, as far as its attributes can say so."""
     now = dict(zip(("x", "y", "heading", "vx", "vy"), pose))
     return replace(thing, **{name: value for name, value in now.items() if name in of(thing).kinds})
 
@@ -248,7 +249,7 @@ def _standing(places: Floats, ahead: Floats, alive: Any = None) -> tuple[At, ...
 
 
 def _unused(name: str, taken: Collection[str]) -> str:
-    """sbot, sbot2, sbot3 ...: the first that nobody has."""
+    """sbot, sbot2, sbot3 ...: the first that is free."""
     number, free = 1, name
     while free in taken:
         number += 1

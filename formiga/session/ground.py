@@ -24,7 +24,7 @@ WALL = "a wall or an obstacle"
 class Ground:
     """What stands still in a world, for questions about places. Robots (N, 2) are where the caller says.
 
-    loose (M, 2) is where things that can be pushed are: at the start, until somebody says otherwise.
+    movables (M, 2): where they are; at the start, until the session writes others.
     """
 
     def __init__(self, world: World) -> None:
@@ -36,7 +36,7 @@ class Ground:
         board = np.array(world.pitch.board if world.pitch else []).reshape(-1, 2)
         self._board = np.column_stack([board, np.roll(board, -1, axis=0), np.zeros(len(board))])
         self._near: dict[float, Near] = {}
-        self._rough = flatten(with_obstacles(World(), world))  # where in space nobody is put who does not ask for it
+        self._rough = flatten(with_obstacles(World(), world))  # solids and uneven ground: places there are not drawn at random
 
     def blocked(self, x: float, y: float, radius: float) -> bool:
         """Whether a disc would stand in a wall or an obstacle, or behind the board of a field."""
@@ -49,7 +49,7 @@ class Ground:
     def in_the_way(self, position: Floats, x: float, y: float, radius: float, but: int = -1, thing: int = -1) -> str:
         """What stands where a disc would be put: 'a wall or an obstacle', 'swarm.3', 'ball', or '' for nothing.
 
-        but, thing: a robot or a loose thing that does not count, because it is the one to be put there.
+        but, thing: the robot or the movable that is to be put there, and does not count.
         """
         if self.blocked(x, y, radius):
             return WALL
@@ -90,12 +90,12 @@ class Ground:
                                      or inside_solid(x, y, self._rough.outlines)))
 
     def buried(self, position: Floats) -> set[int]:
-        """The robots whose bodies are in walls or obstacles, or outside of the arena; who only touches a wall is not."""
+        """The robots whose bodies are in walls or obstacles, or outside of the arena; touching a wall is neither."""
         return {robot for robot, (x, y) in enumerate(position)
                 if self.outside(x, y) or self.blocked(x, y, self.radius[robot] * (1.0 - 1e-9))}
 
     def refuse_outside(self, name: str, x: float, y: float) -> None:
-        """Say how large the arena is to whoever would put something beyond its wall."""
+        """An error that says how large the arena is, for a place beyond its wall."""
         if self.outside(x, y):
             arena = self.world.arena
             assert arena is not None

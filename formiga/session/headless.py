@@ -1,4 +1,4 @@
-"""A session without a window: a world, a script, and as fast as it goes."""
+"""A session without a window: a world and a script, as fast as the machine can."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def run_script(given: World | Document, script: str | os.PathLike[str], seconds:
         interrupted = stop() and not over()
         exploded = session.sim.log.exploded
         if exploded and len(mistakes) == 1:
-            mistakes.clear()  # it was the session that said so
+            mistakes.clear()  # it is what the session said about the explosion
         session.tape.close(ending="failed" if mistakes or exploded else "interrupted" if interrupted else "complete")
     except BaseException as wrong:
         session.tape.close(ending="failed" if isinstance(wrong, Exception) else "interrupted")
@@ -86,8 +86,7 @@ def run_script(given: World | Document, script: str | os.PathLike[str], seconds:
 
 
 def _draw(drawing: Picture, session: Session) -> None:
-    """Take down where everybody is. Trails begin anew when robots or what they push come or go, and things are drawn as they
-    are at the end.
+    """Note all poses. Trails begin anew when robots or movables are added or removed; things are drawn as they are at the end.
     """
     before, now = drawing.world, session.world
     if (now.robots, len(now.movables)) != (before.robots, len(before.movables)):
@@ -97,7 +96,7 @@ def _draw(drawing: Picture, session: Session) -> None:
 
 
 def _figures(run: Run, robot_steps: int) -> dict[str, float]:
-    """Those of the summary; the loop's own know no robots that come and go, and no world that starts again."""
+    """Those of the summary. The loop's own assume that robots stay the same and that the world does not start again."""
     figures = measure(run)
     share = robot_steps / max(figures["robot_steps"], 1)
     return figures | {"robot_steps": robot_steps, "robot_steps_per_s": share * figures["robot_steps_per_s"],

@@ -32,18 +32,18 @@ class Inbox(Generic[T]):
         return True
 
     def look(self, timeout: float) -> T | None:
-        """Ask for a picture, and wait for it. It shows all that this thread posted before; None: nobody answered in time."""
+        """Ask for a picture, and wait for it. It shows all that this thread posted before; None: no answer in time."""
         asked: Future[T] = Future()
         self._looks.put(asked)
         self._wake.set()
         try:
             return asked.result(timeout)
         except TimeoutError:
-            asked.cancel()  # then nobody makes it any more
+            asked.cancel()  # so it is not made any more
             return None
 
     def answer(self, picture: Callable[[], T], complain: Callable[[FormigaError], None]) -> None:
-        """Do what was posted, then make pictures for those who had asked before."""
+        """Do what was posted, then make the pictures that were asked for before."""
         looks = [self._looks.get_nowait() for _ in range(self._looks.qsize())]
         for _ in range(self._posted.qsize()):
             what = self._posted.get_nowait()
@@ -55,11 +55,11 @@ class Inbox(Generic[T]):
             if asked.set_running_or_notify_cancel():
                 try:
                     asked.set_result(picture())
-                except Exception as wrong:  # theirs, who wanted to see it: the run goes on
+                except Exception as wrong:  # raised in the thread that asked; the run goes on
                     asked.set_exception(wrong)
 
     def wait(self, seconds: float) -> None:
-        """Until somebody wants something, or so long."""
+        """Until something is posted or asked for, or so long."""
         self._wake.wait(seconds)
         self._wake.clear()
 

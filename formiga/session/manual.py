@@ -5,11 +5,9 @@ from __future__ import annotations
 from formiga.console.errors import brief
 from formiga.control import Orders
 from formiga.errors import FormigaError, suggest
-from formiga.session.drives import WHEELS, by_hand, names
+from formiga.session.drives import Shares, by_hand, channel_names, names, steered
 from formiga.session.names import group_of, robot_name
 from formiga.world.model import World
-
-Shares = tuple[float, float]            # left and right wheel, from -1 to 1 of the top speed
 
 
 class Manual:
@@ -17,6 +15,7 @@ class Manual:
 
     def __init__(self) -> None:
         self.drives: dict[int, Shares] = {}                 # robot -> what its drive is ordered
+        self.wishes: dict[int, dict[str, float]] = {}       # robot -> axis -> share, of those that are steered
         self.joints: dict[tuple[int, str], float] = {}      # (robot, joint) -> its order
 
     def orders(self, world: World) -> dict[str, Orders] | None:
@@ -25,15 +24,29 @@ class Manual:
 
     def drive(self, world: World, robot: int, shares: Shares | None) -> None:
         """Order a robot's drive; None leaves it to the controller."""
+        self.wishes.pop(robot, None)
         if shares is None:
             self.drives.pop(robot, None)
             return
-        if not set(WHEELS) <= set(names(group_of(world, robot).robot, False)):
-            raise FormigaError(f"{robot_name(world, robot)} has no two wheels to be driven by; `out` orders its joints.")
+        known = channel_names(group_of(world, robot).robot)
+        if not known:
+            raise FormigaError(f"{robot_name(world, robot)} has no drive; `out` orders its joints.")
+        if len(shares) != len(known):
+            raise FormigaError(f"{robot_name(world, robot)} is driven by {len(known)} numbers ({', '.join(known)}), not "
+                               f"{len(shares)}.")
         self.drives[robot] = shares
 
+    def steer(self, world: World, robot: int, axis: str, share: float) -> None:
+        """Order a robot's drive as a driver does: a share of its top speed ahead, aside or turning; the other axes stay."""
+        kind = group_of(world, robot).robot
+        if not channel_names(kind):
+            raise FormigaError(f"{robot_name(world, robot)} has no drive; `out` orders its joints.")
+        wish = self.wishes.get(robot, {}) | {axis: share}
+        self.drives[robot], self.wishes[robot] = steered(kind, wish), wish
+
     def actuate(self, world: World, robot: int, name: str, value: float | None, joints: bool) -> None:
-        """Order a wheel or a joint of a robot, by its name; None leaves it to the controller, and both wheels go together.
+        """Order a channel of the drive or a joint of a robot, by its name; None leaves it to the controller, and all channels
+        of a drive go together.
 
         joints: whether the engine moves joints.
         """
@@ -42,10 +55,10 @@ class Manual:
             space = "" if joints else " (in the plane; there are more in space)"
             raise FormigaError(f"{robot_name(world, robot)} has no wheel or joint '{brief(name)}'."
                                f"{suggest(brief(name), known)} It has: {', '.join(known) or 'none'}{space}.")
-        if name in WHEELS:
-            left, right = self.drives.get(robot, (0.0, 0.0))
-            shares = None if value is None else (value, right) if name == WHEELS[0] else (left, value)
-            self.drive(world, robot, shares)
+        own = channel_names(group_of(world, robot).robot)
+        if name in own:
+            shares = dict(zip(own, self.drives.get(robot, (0.0,) * len(own)), strict=True))
+            self.drive(world, robot, None if value is None else tuple((shares | {name: value}).values()))
         elif value is None:
             self.joints.pop((robot, name), None)
         else:
@@ -60,7 +73,9 @@ class Manual:
 
         now: old number -> new number of each robot that stays.
         """
-        self.drives = {now[robot]: shares for robot, shares in self.drives.items() if robot in now}
+        self.drives = {now[robot]: shares for robot, shares in self.drives.items() if robot in now
+                       and len(channel_names(group_of(world, now[robot]).robot)) == len(shares)}
+        self.wishes = {now[robot]: wish for robot, wish in self.wishes.items() if now.get(robot) in self.drives}
         told = {(now[robot], name): value for (robot, name), value in self.joints.items() if robot in now}
         self.joints = {(robot, name): value for (robot, name), value in told.items()
                        if name in names(group_of(world, robot).robot, joints)}
@@ -68,6 +83,7 @@ class Manual:
     def clear(self) -> None:
         """Leave all robots to their controllers."""
         self.drives.clear()
+        self.wishes.clear()
         self.joints.clear()
 
 

@@ -1,4 +1,4 @@
-"""Names of what is in a world, for people who type: `lamp`, `cylinder.1`, `swarm`, `swarm.3`, `swarm.proximity.noise`.
+"""Names of what is in a world, as they are typed: `lamp`, `cylinder.1`, `swarm`, `swarm.3`, `swarm.proximity.noise`.
 
 A thing goes by its name, or by `name.0`, `name.1` ... in the order of the file if several share it; `swarm.lamp` is a lamp
 with the name of a group. A robot is `group.3`, or just its number over all groups. A part of a group goes by its name or tag;
@@ -30,9 +30,19 @@ class Target:
     part: int = 0              # its number among those of its role
 
 
+def own_name(part: Any) -> str:
+    """The `name` of an element, or its tag if it has no such attribute."""
+    return str(attribute(part, "name", of(part).tag))
+
+
+def attribute(part: Any, name: str, default: Any) -> Any:
+    """An attribute of an element, as it may stand in a file; `default` if elements of its kind have no such attribute."""
+    return getattr(part, name) if name in of(part).kinds else default
+
+
 def thing_names(world: World) -> list[str]:
     """The name of every thing, in the order of `world.things`; no two are the same, and none means something else."""
-    plain = [getattr(thing, "name", of(thing).tag) for thing in world.things]
+    plain = [own_name(thing) for thing in world.things]
     others = set(_other_names(world))
     shared = Counter(plain)
     taken, numbers, names = {*plain, *others}, Counter[str](), []
@@ -54,7 +64,7 @@ def _numbers_a_robot(world: World, name: str) -> bool:
 
 
 def movable_number(world: World, index: int) -> int:
-    """The number in `world.movables` of the thing at an index of `world.things`; -1 if nobody can push it, or it is not there."""
+    """Number in `world.movables` of the thing at an index of `world.things`; -1 if it is no movable, or not there."""
     thing = world.things[index] if 0 <= index < len(world.things) else None
     return next((number for number, each in enumerate(world.movables) if each is thing), -1)
 
@@ -72,7 +82,7 @@ def part_names(group: Group) -> dict[str, tuple[str, int]]:
     names: dict[str, tuple[str, int]] = {}
     for role, parts in (("sensor", group.sensors), ("actuator", group.actuators)):
         for number, part in enumerate(parts):
-            names.setdefault(getattr(part, "name", of(part).tag), (role, number))
+            names.setdefault(own_name(part), (role, number))
     if group.controller is not None:
         names["controller"] = ("controller", 0)
         names.setdefault(of(group.controller).tag, ("controller", 0))
@@ -170,5 +180,5 @@ def kinds(thing: Any) -> dict[str, Kind]:
     return kinds_of(World) if isinstance(thing, World) else of(thing).kinds
 
 
-__all__ = ["Target", "all_names", "element", "find", "group_of", "kinds", "movable_number", "part_names", "robot", "robot_name",
-           "thing_names"]
+__all__ = ["Target", "all_names", "attribute", "element", "find", "group_of", "kinds", "movable_number", "own_name",
+           "part_names", "robot", "robot_name", "thing_names"]

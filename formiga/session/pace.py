@@ -7,14 +7,14 @@ from collections import deque
 from collections.abc import Callable
 from math import inf
 
-BLOCK = 0.01            # s on the clock that steps may take before somebody else has a turn
+BLOCK = 0.01            # s on the clock that steps may take before the inbox is looked at
 PATIENCE = 0.25         # s on the clock that a run may be late before it gives up catching up
-IDLE = 0.1              # s on the clock between two looks around, if nothing is due
+IDLE = 0.1              # s on the clock between two looks at the inbox, if nothing is due
 SAMPLE = 0.2            # s on the clock between two measurements of the real pace
 
 
 class Pace:
-    """Says which simulated time is due by now, and how fast it really went. speed inf: as fast as it goes."""
+    """Says which simulated time is due by now, and how fast it really went. speed inf: as fast as it can."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self.clock = clock
@@ -33,25 +33,25 @@ class Pace:
         return inf if self.speed == inf else simulated + (self.clock() - clock) * self.speed
 
     def until(self, simulated: float) -> float:
-        """Seconds on the clock until that time is due; at most IDLE, so that somebody looks around."""
+        """Seconds on the clock until that time is due; at most IDLE, so that the inbox is looked at."""
         clock, began = self._from
         ahead = clock + (simulated - began) / self.speed - self.clock()
         return min(IDLE, max(0.0, ahead))
 
     def give_up(self, simulated: float) -> None:
-        """If it is too late by now, it cannot be that fast: go on from here instead of running behind for ever."""
+        """If the run is too far behind, count from here: this machine cannot keep that speed."""
         if self.speed < inf and (self.due() - simulated) / self.speed > PATIENCE:
             self._from = (self.clock(), simulated)
 
     def measure(self, simulated: float) -> None:
-        """Take down how far it has come, now and then."""
+        """Note the simulated time, at most once in SAMPLE."""
         now = self.clock()
         if not self._went or now - self._went[-1][0] > SAMPLE:
             self._went.append((now, simulated))
 
     @property
     def factor(self) -> float:
-        """Simulated seconds per second, as it really was lately; 0 if nobody knows."""
+        """Simulated seconds per second, as measured lately; 0 before the first measurement."""
         if len(self._went) < 2:
             return 0.0
         (clock, then), (now, at) = self._went[0], self._went[-1]

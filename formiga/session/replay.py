@@ -1,4 +1,4 @@
-"""A recording, played: a simulation that is told where everybody was."""
+"""A recording, played: a simulation that is set to the recorded poses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from formiga.world.placeholder import Placeholder
 
 
 class Replay:
-    """One world of a recording. Its simulation never steps: it is set to what was recorded, so that sensors can look."""
+    """One world of a recording. Its simulation never steps: it is set to what was recorded, so that sensors can be read."""
 
     def __init__(self, recording: Recording, chosen: Mapping[str, str] | None = None) -> None:
         """chosen: {"world": "3"} plays that one of a batch instead of the first."""
@@ -68,19 +68,20 @@ class Replay:
         return self._notes[after - 1][1] if after else None
 
     def forward(self) -> bool:
-        """Be at the next recorded moment; False if there is none."""
+        """Go to the next recorded moment; False if there is none."""
         if self.index == self.last:
             return False
         self.show(self.index + 1)
         return True
 
     def show(self, index: int) -> None:
-        """Be at a recorded moment."""
+        """Go to a recorded moment."""
         self.index = min(max(index, 0), self.last)
         state, poses, at = self.sim.state, self.poses, self.index
         state.position[0, :, 0], state.position[0, :, 1] = poses.x[at, 0], poses.y[at, 0]
         state.heading[0] = poses.heading[at, 0]
-        state.drive[0, :, 0], state.drive[0, :, 1] = poses.left[at, 0], poses.right[at, 0]
+        known = min(state.drive.shape[2], poses.drive.shape[3])
+        state.drive[0, :, :known] = poses.drive[at, 0, :, :known]
         state.crashed[0], state.alive[0] = poses.crashed[at, 0], poses.alive[at, 0]
         state.crashes[0] = self._crashes[at]
         state.velocity[0] = poses.velocity[at, 0]
@@ -91,12 +92,12 @@ class Replay:
         self.sim.look_again()
 
     def seek(self, time: float) -> None:
-        """Be at the last recorded moment that is not after `time`."""
+        """Go to the last recorded moment that is not after `time`."""
         self.show(bisect_right(self.poses.time.tolist(), time + 1e-9) - 1)
 
 
 def _world(recording: Recording, chosen: Mapping[str, str]) -> int:
-    """The number of the world that somebody chose, or 0."""
+    """The number of the world that was chosen, or 0."""
     if wrong := sorted(set(chosen) - {"world"}):
         raise FormigaError(f"{recording.path}: a recording has no '{wrong[0]}' to choose; world=3 plays that world of it.")
     text = chosen.get("world", "0")

@@ -293,15 +293,21 @@ class Session:
         self._jumped(False)
 
     # -- manual control -----------------------------------------------------------------------------------------------
-    def drive(self, robot: int, shares: tuple[float, float] | None) -> None:
-        """Order a robot's wheels, as shares of its top speed; None leaves them to its controller."""
+    def drive(self, robot: int, shares: tuple[float, ...] | None) -> None:
+        """Order a robot's drive, as shares of the limits of its channels; None leaves it to its controller."""
         self._refuse_replay()
         self.manual.drive(self.world, robot, shares)
         self._touch(shares is not None)
 
+    def steer(self, robot: int, axis: str, share: float) -> None:
+        """Order a robot's drive as a driver does: a share of the top speed 'ahead', 'aside' (to the left) or 'turn' (left)."""
+        self._refuse_replay()
+        self.manual.steer(self.world, robot, axis, share)
+        self._touch(True)
+
     def actuate(self, robot: int, name: str, value: float | None) -> None:
-        """Order one wheel or joint of a robot, by its name: a share of the top speed for wheel_l and wheel_r, for a joint a
-        number in the unit of its mode. None leaves it to the controller; both wheels go together.
+        """Order one channel of a robot's drive or one joint, by its name: a share of the limit for a channel, such as wheel_l
+        and wheel_r, for a joint a number in the unit of its mode. None leaves it to the controller; channels go together.
         """
         self._refuse_replay()
         self.manual.actuate(self.world, robot, name, value, self.sim.model.moves_joints)

@@ -1,4 +1,4 @@
-"""What people keep from one session to the next: a script of theirs, and the binds that everybody starts with.
+"""What users keep from one session to the next: a script of their own. Before it, the binds of every session.
 
 The settings file is a script like any other. `settings save` writes binds and aliases below a line of its own in it, and
 leaves what stands above that line alone.
@@ -30,7 +30,7 @@ def folder() -> Path:
 
 
 def begin(console: Console, own: bool = True) -> None:
-    """The binds that everybody has, then the user's own file, if there is one. A mistake in it is said, and costs no more."""
+    """Run the binds of every session, then the user's own file, if there is one. A mistake in it ends the file, and is said."""
     console.run(defaults(), "defaults.fsh")
     if own and os.path.exists(path()):
         console.run_file(path())

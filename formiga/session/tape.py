@@ -48,7 +48,7 @@ class Tape:
             raise
 
     def touch(self) -> None:
-        """Somebody changed the run, so running it again would not give the same."""
+        """The run was changed by hand, so running it again would not give the same."""
         if self.recorder is not None:
             self.recorder.touched = True
 

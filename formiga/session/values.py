@@ -17,8 +17,8 @@ from formiga.world.kinds import Kind
 if TYPE_CHECKING:
     from formiga.session.session import Session
 
-ROBOT = ("x", "y", "heading", "left", "right", "crashes", "crashed", "alive", "driven", "controller")
-IN_SPACE = ("z", "tilt", "pull", "holds", "grip_force", "held_by")  # and its motors, see `in_space`
+POSE, ROBOT = ("x", "y", "heading"), ("crashes", "crashed", "alive", "driven", "controller")
+IN_SPACE = ("z", "tilt", "pull", "holds", "grip_force", "held_by")  # and its joints, see `in_space`
 MOVABLES = ("x", "y", "heading", "vx", "vy", "spin")  # of a thing that can be pushed
 VARIABLES = ("seed", "speed", "step", "robots", "playing", "selected", "factor")  # $seed ...; $time is the console's own
 
@@ -40,7 +40,7 @@ def get(session: Session, path: str) -> str:
     target = names.find(session.world, name)
     if target.kind == "robot":
         robot = inspect(session, target.index)
-        own = {each: robot[each] for each in ROBOT}
+        own = _own(robot)
         known = own | robot["memory"] | robot["readings"] | robot["space"] | own  # a sensor may be named x
         if attribute not in known:
             raise FormigaError(f"a robot has no '{brief(attribute)}'.{suggest(brief(attribute), known)} "
@@ -54,6 +54,11 @@ def get(session: Session, path: str) -> str:
     return _written(kind_of(thing, attribute, f"'{name}'"), getattr(thing, attribute))
 
 
+def _own(robot: dict[str, Any]) -> dict[str, Any]:
+    """What every robot has, with the channels of its drive, from `inspect`."""
+    return {each: robot[each] for each in POSE} | robot["channels"] | {each: robot[each] for each in ROBOT}
+
+
 def describe(session: Session, name: str | None) -> str:
     """Several lines about a robot, a group, a thing, or the run."""
     if name is None:
@@ -64,7 +69,7 @@ def describe(session: Session, name: str | None) -> str:
     target = names.find(session.world, name)
     if target.kind == "robot":
         robot = inspect(session, target.index)
-        found: dict[str, Any] = {each: robot[each] for each in ROBOT} | robot["space"]
+        found: dict[str, Any] = _own(robot) | robot["space"]
         found |= robot["readings"] | robot["memory"]
         return "\n".join(f"{name}.{each}  {written(value)}" for each, value in found.items())
     thing, own = names.element(session.world, target), _movables(session, target)

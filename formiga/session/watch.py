@@ -1,4 +1,4 @@
-"""Session -> frame: poses, and what the overlays and the inspector that somebody looks at need. Nothing else is computed."""
+"""Session -> frame: poses, and what the open inspector and the overlays that are on need. Nothing else is computed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 from formiga.control.neural.activity import activity
 from formiga.control.neural.network import Network
 from formiga.engine.beams import Beams, ring
+from formiga.engine.drives import glide
 from formiga.errors import FormigaError
-from formiga.geometry import about_z, arc, rotate
+from formiga.geometry import about_z, rotate
 from formiga.session.names import robot_name
 from formiga.session.space import in_space
 from formiga.state import Floats
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from formiga.session.session import Session
 
 MOST_RAYS, MOST_LINKS = 6000, 4000
-Before = tuple[Floats, Floats, Floats, Floats]  # places (N, 2) and headings (N,) of the robots, x y heading (M, 3) of loose
-                                                # things, and the poses (B, 7) of all bodies in space
+Before = tuple[Floats, Floats, Floats, Floats]  # places (N, 2) and headings (N,) of the robots, x y heading (M, 3) of
+                                                # movables, and the poses (B, 7) of all bodies in space
 
 
 def watch(session: Session, before: Before | None, share: float) -> Frame:
@@ -68,9 +69,18 @@ def summary(session: Session) -> dict[str, float]:
     if not world.robots:
         return {"speed": 0.0, "crashed": 0.0, "spread": 0.0}
     position = state.position[0]
-    return {"speed": float(np.abs(state.drive[0].mean(axis=-1)).mean()),
+    return {"speed": float(np.abs(twists(session)[:, 0]).mean()),
             "crashed": float(state.crashed[0].mean()),
             "spread": float(np.sqrt(((position - position.mean(axis=0)) ** 2).sum(axis=-1).mean()))}
+
+
+def twists(session: Session) -> Floats:
+    """vx, vy, turning rate (N, 3) of all robots, as their drives say."""
+    twist, world = np.zeros((session.world.robots, 3)), session.world
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        if (drive := group.robot.drive) is not None:
+            twist[robots] = drive.twist(session.sim.state.drive[0, robots, : len(drive.channels)])
+    return twist
 
 
 # -- overlays ---------------------------------------------------------------------------------------------------------
@@ -95,7 +105,7 @@ def rays(session: Session) -> Rays:
             distance = sim.engine.cast(sim.model, sim.state, beams, reach, chosen)[0]
             hit = np.minimum(distance, reach)
             place, turn = now.place[chosen, None], now.turn[chosen, None]
-            height = np.full((len(beams.origin), 1), 0.5 * getattr(group.robot, "height", 0.1))
+            height = np.full((len(beams.origin), 1), 0.5 * group.robot.height)
             start = place + rotate(turn, np.column_stack([beams.origin, height]))
             way = rotate(turn, np.column_stack([beams.direction, 0.0 * height]))
             starts.append(start.reshape(-1, 3))
@@ -106,20 +116,18 @@ def rays(session: Session) -> Rays:
 
 def beams_of(sensor: Any) -> Beams | None:
     """The beams of a sensor that looks from a ring, such as <proximity> and <scanner>; None for the others."""
-    if all(hasattr(sensor, name) for name in ("angles", "mount", "reach")):
-        return ring(sensor.angles, sensor.mount)
-    return None
+    if sensor is None or sensor.angles is None or sensor.mount is None or sensor.reach == np.inf:
+        return None
+    return ring(sensor.angles, sensor.mount)
 
 
 def shifts(session: Session, position: Floats, heading: Floats) -> Floats:
     """How far contacts moved each robot that crashed: from where its wheels would have taken it, motion noise aside."""
     world, state = session.world, session.sim.state
-    moved = np.zeros((world.robots, 2))
-    for group, robots in zip(world.groups, world.slices, strict=True):
-        for i in range(robots.start, robots.stop):
-            if state.crashed[0, i]:
-                dx, dy, _ = arc(heading[i], *state.drive[0, i], group.robot.wheel_base, world.dt)
-                moved[i] = state.position[0, i] - position[i] - (dx, dy)
+    moved, twist = np.zeros((world.robots, 2)), twists(session)
+    for i in np.flatnonzero(state.crashed[0]):
+        dx, dy, _ = glide(heading[i], *twist[i], world.dt)
+        moved[i] = state.position[0, i] - position[i] - (dx, dy)
     return moved
 
 
@@ -129,7 +137,7 @@ def touches(session: Session) -> Floats:
 
 
 def pulls(session: Session) -> dict[str, Any]:
-    """Forces at grips and joints (K, 7) and who holds whom (P, 2): see Frame. Nothing in the plane, and in a recording."""
+    """Forces at grips and joints (K, 7), and which robot holds which body (P, 2): see Frame. None in a recording."""
     sim = session.sim
     if not sim.model.parts or session.replay is not None:
         return {}
@@ -147,7 +155,7 @@ def links(session: Session) -> Any:
     reach, radius = np.zeros(world.robots), np.zeros(world.robots)
     for group, robots in zip(world.groups, world.slices, strict=True):
         radius[robots] = group.robot.radius
-        finite = [float(sensor.reach) for sensor in group.sensors if np.isfinite(getattr(sensor, "reach", np.inf))]
+        finite = [float(sensor.reach) for sensor in group.sensors if np.isfinite(sensor.reach)]
         reach[robots] = max(finite, default=0.0)
     if not reach.any():
         return np.empty((0, 2), np.int64)
@@ -176,22 +184,24 @@ def inspect(session: Session, robot: int) -> dict[str, Any]:
                               world.dt)
         except (FormigaError, KeyError):
             layers = {}
+    drive = group.robot.drive
+    channels = dict(zip(drive.channels, map(float, state.drive[0, robot]), strict=False)) if drive else {}
     return {
         "name": robot_name(world, robot), "group": group.name, "robot": of(group.robot).tag, "number": robot,
         "x": float(state.position[0, robot, 0]), "y": float(state.position[0, robot, 1]),
-        "heading": float(state.heading[0, robot]), "left": float(state.drive[0, robot, 0]),
-        "right": float(state.drive[0, robot, 1]), "crashes": int(state.crashes[0, robot]),
+        "heading": float(state.heading[0, robot]), "channels": channels,
+        "rolls": drive.rolls if drive else (), "crashes": int(state.crashes[0, robot]),
         "crashed": bool(state.crashed[0, robot]), "alive": bool(state.alive[0, robot]),
         "driven": session.manual.includes(robot),
         "controller": of(group.controller).tag if group.controller is not None else "none",
         "readings": readings, "memory": memory, "layers": layers, "space": in_space(session, robot),
-        "sensors": {sensor.name: sensor for sensor in group.sensors if hasattr(sensor, "name")},
+        "sensors": {sensor.name: sensor for sensor in group.sensors},
     }
 
 
 def own_readings(session: Session, group: Group) -> dict[str, Any]:
     """Name -> readings (W, n, ...) of a group's sensors, but of those that a replay cannot know."""
-    known = {getattr(sensor, "name", ""): sensor for sensor in group.sensors}
+    known = {sensor.name: sensor for sensor in group.sensors}
     try:
         return {name: values for name, values in session.sim.readings[group.name].items()
                 if session.replay is None or _sees(session, group.name, name, known.get(name))}

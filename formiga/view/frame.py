@@ -1,4 +1,4 @@
-"""What one world looks like at one moment: all that a scene, a picture or an inspector needs to know.
+"""The state of one world at one moment, as needed by a scene, a picture or an inspector.
 
 A frame holds copies, so it can be drawn while the simulation goes on. It has poses in three dimensions, whichever engine made
 them. In space it also has the pose of every body that moves: turrets, arms, wheels.
@@ -116,7 +116,7 @@ def _movables_rows(world: World, parts: tuple[Part, ...]) -> list[int]:
 
 
 def blend(before: Floats, after: Floats, share: float) -> Floats:
-    """Poses (B, 7) that far on the way from one to another; turns go the short way."""
+    """Poses (B, 7) at `share` of the way from one to another; rotations take the short way round."""
     return np.column_stack([before[:, :3] + share * (after[:, :3] - before[:, :3]),
                             between(before[:, 3:], after[:, 3:], share)])
 

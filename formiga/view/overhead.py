@@ -39,7 +39,7 @@ class Overhead:
         margin = 0.03 * max(region.x1 - region.x0, region.y1 - region.y0)
         wide, deep = region.x1 - region.x0 + 2.0 * margin, region.y1 - region.y0 + 2.0 * margin
         scale = longest / max(wide, deep)
-        size = [max(64, 2 * round(0.5 * scale * length)) for length in (wide, deep)]  # codecs want even numbers
+        size = [max(64, 2 * round(0.5 * scale * length)) for length in (wide, deep)]  # codecs need even numbers
         figure = Figure(figsize=(size[0] / 100.0, size[1] / 100.0), dpi=100, facecolor=FLOOR)
         self._canvas = FigureCanvasAgg(figure)
         self._axes = axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))

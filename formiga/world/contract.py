@@ -173,18 +173,43 @@ class Placement(Described, Protocol):
     on: bool = True                         # false: they stand still for good
 
 
+# -- sensors and controllers ------------------------------------------------------------------------------------------------
 class Sensor(Described, Protocol):
-    """State -> readings."""
+    """State -> readings. Its `name` is that of its readings."""
+
+    angles: tuple[float, ...] | None = None     # rad from the heading, of each reading; None: its readings have no directions
+    mount: float | None = None                  # m, of a ring of beams from the robot's centre; None: it has no such ring
+    reach: float = inf                          # m
+    full: float | None = None                   # the reading that counts as one, for networks and pictures; None: unknown
+    beams: int = 1                              # numbers in a reading, at least
+    kernels: ClassVar[bool] = False             # whether `stages` is its own: see `complete`
 
     def prepare(self) -> None:
         """Before the first step: read files that it needs, and complain about them."""
 
+    def stages(self, scene: Any) -> Any:
+        """Its array of readings, and the kernels that fill it; None: it has no kernels, and `read` is called."""
+        return None
 
-CONTRACTS: dict[str, type] = {"robot": Robot, "thing": Thing, "setting": Setting, "placement": Placement, "sensor": Sensor}
+
+class Controller(Described, Protocol):
+    """Readings -> orders."""
+
+    kernels: ClassVar[bool] = False          # whether `stages` is its own: see `complete`
+
+    def stages(self, view: Any, orders: Any) -> Any:
+        """The kernels that fill orders (W, n, D); None: it has no kernels, and `decide` is called."""
+        return None
+
+
+CONTRACTS: dict[str, type] = {"robot": Robot, "thing": Thing, "setting": Setting, "placement": Placement, "sensor": Sensor,
+                              "controller": Controller}
 
 
 def complete(cls: type, role: str, tag: str) -> None:
     """Give a class what the contract of its role has and it leaves out."""
+    if role in ("sensor", "controller"):
+        _complete_stages(cls, CONTRACTS[role])
     own = {field.name for field in dataclasses.fields(cls)}
     inherited = {name for parent in cls.__mro__[:-1] for name in vars(parent)}
     for contract in CONTRACTS.get(role, Described).__mro__:
@@ -194,6 +219,20 @@ def complete(cls: type, role: str, tag: str) -> None:
                     setattr(cls, name, value)
     if role == "robot":
         _complete_robot(cls, tag, own | inherited)
+
+
+def _complete_stages(cls: Any, contract: Any) -> None:
+    """Say whether a class has kernels for all that it does. One of a user's own must say so itself: those that it inherits are
+    of a sensor or a controller that does something else."""
+    if shipped(cls):
+        cls.kernels = any(vars(parent).get("stages", contract.stages) is not contract.stages for parent in cls.__mro__)
+    else:
+        cls.kernels = vars(cls).get("stages", contract.stages) is not contract.stages
+
+
+def shipped(cls: type) -> bool:
+    """Whether a class comes with formiga."""
+    return cls.__module__.startswith("formiga.")
 
 
 def _complete_robot(cls: type, tag: str, declared: set[str]) -> None:

@@ -264,11 +264,14 @@ class _Edit:
 
     # -- attributes ----------------------------------------------------------------------------------------------------
     def attributes(self, node: Any, kinds: Mapping[str, Kind], old: Any, new: Any) -> None:
-        """Write those that differ; files by their full path if the document moves."""
+        """Write those that differ; files by their full path if the document moves. What is written again gets its new name."""
+        former = self.known[node.tag].aliases if node.tag in self.known else {}
         for name, kind in kinds.items():
             before, now = getattr(old, name), getattr(new, name)
             if before == now and not (self.folder and kind.base == "file" and name in node.attrib):
                 continue
+            for alias in [alias for alias, stands_for in former.items() if stands_for == name]:
+                node.attrib.pop(alias, None)
             if now is None:
                 node.attrib.pop(name, None)
             else:

@@ -37,13 +37,14 @@ ROLES = {
     "controller": "readings -> orders",
     "actuator": "orders -> what the engine or the world does",
     "setting": "how the world runs; at most one of each",
-    "fitness": "what robots are praised for; their sum is the fitness, or the reward",
+    "fitness": "a term of the reward; their sum over a run is the fitness",
     "search": "how the world's controller is evolved; at most one",
     "page": "how people see and steer it in the laboratory; engines ignore it",
 }
 
-METHODS = {"sensor": ("read", "scene"), "controller": ("decide", "view"), "fitness": ("praise", "glimpse"),
+METHODS = {"sensor": ("read", "scene"), "controller": ("decide", "view"), "fitness": ("reward", "view"),
            "placement": ("place", "site")}  # each must have it; engine/place.py carries out the shipped placements itself
+FORMER = {"reward": "praise"}  # what a method was called before; the old name still serves
 RESERVED = ("world", "include", "param", "defaults")  # the file's own elements; see model.py and reader.py
 
 
@@ -242,6 +243,9 @@ def _check_methods(cls: type, tag: str, role: str, kinds: dict[str, Kind]) -> No
     if role not in METHODS or shipped or hasattr(cls, "terms"):  # <fitness> itself is made of terms
         return
     method, given = METHODS[role]
+    former = FORMER.get(method, "")
+    if former in vars(cls) and method not in vars(cls):
+        setattr(cls, method, vars(cls)[former])
     needed = f"<{tag}> of the role '{role}' needs a method {method}(self, {given})"
     function = inspect.getattr_static(cls, method, None)
     if function is None:
@@ -275,7 +279,7 @@ def _check_on_construction(cls: type, tag: str, kinds: dict[str, Kind]) -> None:
 
 def kinds_of(cls: type) -> dict[str, Kind]:
     """The attributes of a dataclass: those fields that say what they may be."""
-    own = sorted(dataclasses.fields(cls), key=lambda field: field.kw_only)  # what all elements of a sort share comes last
+    own = sorted(dataclasses.fields(cls), key=lambda field: bool(field.kw_only))  # what all elements of a sort share comes last
     return {field.name: field.metadata["kind"] for field in own if "kind" in field.metadata}
 
 

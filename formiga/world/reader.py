@@ -168,9 +168,13 @@ class _Reader:
             raise child.wrong(f"<{child.tag}> cannot stand in <{node.tag}>; <{node.tag}> has attributes only.")
 
     def attributes(self, node: Node, kinds: Mapping[str, Kind]) -> dict[str, Any]:
-        """The attributes that are written, as values."""
-        values = {}
-        for name, text in node.attributes.items():
+        """The attributes that are written, as values; one that has a new name may be written with its former one."""
+        values: dict[str, Any] = {}
+        aliases = self.known[node.tag].aliases if node.tag in self.known else {}
+        for written, text in node.attributes.items():
+            name = aliases.get(written, written)
+            if name in values:
+                raise node.wrong(f"<{node.tag}> has '{name}' twice: '{written}' is its former name. Leave one out.")
             if name not in kinds:
                 accepts = f"It accepts: {', '.join(kinds)}" if kinds else "It has none"
                 raise node.wrong(f"<{node.tag}> has no attribute '{name}'.{suggest(name, kinds)} {accepts}.")

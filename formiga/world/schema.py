@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from lxml import etree
@@ -59,8 +60,9 @@ def xsd() -> str:
 def _complex_type(types: _Types, element: Element, known: Mapping[str, Element]) -> Any:
     supplied = {attribute for profile in element.profiles.values() for attribute in profile}
     needed = {name for name in element.kinds if element.default(name) is REQUIRED} - supplied
+    needed -= set(element.aliases.values())
     if element.role != "robot":
-        return _leaf(types, element.tag, element.doc, element.kinds, needed)
+        return _leaf(types, element.tag, element.doc, _kinds(element), needed)
     children = [E.element(name=tag, type=tag) for tag in known if known[tag].role in IN_ROBOT]
     return E.complexType(_doc(element.doc), _any(children), *_attributes(types, _kinds(element), needed),
                          name=element.tag)
@@ -73,7 +75,9 @@ def _leaf(types: _Types, name: str, doc: str, kinds: Mapping[str, Kind], needed:
 
 
 def _kinds(element: Element) -> dict[str, Kind]:
-    return {**kinds_of(Group), **element.kinds} if element.role == "robot" else element.kinds
+    """Attributes in a file: a robot's element has those of its group, too; one with a former name has that, too."""
+    former = {alias: replace(element.kinds[name], doc=f"the former name of {name}") for alias, name in element.aliases.items()}
+    return {**kinds_of(Group), **element.kinds, **former} if element.role == "robot" else {**element.kinds, **former}
 
 
 def _any(elements: Iterable[Any]) -> Any:

@@ -135,8 +135,8 @@ from formiga.world.elements import element, number
 class Calm:
     "Praises standing still."
     weight: float = number(1.0)
-    def praise(self, glimpse):
-        return self.weight * (1.0 - np.abs(glimpse.wheels).mean(axis=-1) / 0.08)
+    def reward(self, view):
+        return self.weight * (1.0 - np.abs(view.drive).mean(axis=-1) / 0.08)
 """)
     (tmp_path / "w.xml").write_text(WORLD.replace('<fitness of="crashes" weight="-1"/>', "<calm/>"))
     for jobs in (1, 2):

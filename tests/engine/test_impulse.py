@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from numba import typeof
 from numba.core.registry import cpu_target
 
-from formiga.engine.above import outline
+from formiga.engine.above import outline, outlines
+from formiga.engine.above.outlines import Corners, with_normals
 from formiga.engine.fixed import Fixed
 from formiga.engine.planar.impulse import bodies as module
 from formiga.engine.planar.impulse import forces, impact
@@ -28,10 +29,9 @@ from formiga.engine.planar.impulse.bodies import (
     VX,
     X,
     bodies,
-    make_room,
-    with_normals,
+    make_workspace,
 )
-from formiga.engine.planar.impulse.parts import Corners, meet
+from formiga.engine.planar.impulse.parts import meet
 from formiga.errors import WorldError
 from formiga.loop import Simulation
 from formiga.world.model import Block, Contact, Puck, World
@@ -156,7 +156,7 @@ def test_a_side_along_a_side_touches_at_both_ends_of_what_they_share():
 def test_kernels_are_handed_few_wide_arrays():
     """A kernel's compile time grows with the numbers that describe its arrays: once 440 for each that knows bodies and room."""
     made = bodies(World(contact=Contact("impulse"), things=(Puck(0.0, 0.0, 0.05, name="a"),)))
-    desk = make_room(made, Fixed(np.zeros((0, 5)), np.zeros(0)), 8)
+    desk = make_workspace(made, Fixed(np.zeros((0, 5)), np.zeros(0)), 8)
     numbers = cpu_target.target_context.get_arg_packer([typeof(made), typeof(desk)]).argument_types
     assert len(numbers) <= 160
 
@@ -410,7 +410,8 @@ def test_the_table_of_bodies_has_each_body_as_if_it_were_alone():
 def test_a_million_robots_are_worked_out_as_often_as_one(monkeypatch):
     """Each had lists of its own: more than a gigabyte, before it was said that they do not fit."""
     asked = []
-    monkeypatch.setattr(module, "with_normals", lambda part: asked.append(part) or with_normals(part))
+    for each in (module, outlines):
+        monkeypatch.setattr(each, "with_normals", lambda part: asked.append(part) or with_normals(part))
     for count in (1, 1_000_000):
         world = read_text(f'<world><arena width="2" depth="2"/><contact model="impulse"/><mirosot count="{count}"/></world>')
         asked.clear()

@@ -156,7 +156,7 @@ def test_a_network_earns_in_the_batch_what_a_rollout_says_it_is_worth(name, rng)
 
 def test_a_term_of_the_users_own_is_earned_through_the_readable_loop(own):
     world = read_world("avoid", robots=4)
-    world = replace(world, fitness=(own("fitness", praise=lambda glimpse: glimpse.position[..., 0]),))
+    world = replace(world, fitness=(own("fitness", reward=lambda view: view.position[..., 0]),))
     batch = Batch(world, 2)
     assert not batch._step_parts
     batch.reset(1)

@@ -32,7 +32,7 @@ def test_pettingzoo_finds_nothing_to_complain_about():
 
 def test_a_vector_env_starts_worlds_again_and_agrees_with_single_ones():
     many = formiga.make_vector_env("avoid3d", 2, max_episode_steps=8)
-    assert many.batch.lab.model.spatial
+    assert many.batch.lab.model.poses
     one = formiga.make_env("avoid3d", max_episode_steps=8)
     seen, first = many.reset(seed=4)[0], one.reset(seed=4)[0]
     for step in range(20):

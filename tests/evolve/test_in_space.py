@@ -80,9 +80,9 @@ def test_check_says_what_evolve_says(engine, change, tmp_path):
 
 @pytest.mark.parametrize("engine", ["planar", "spatial"])
 def test_check_takes_a_step_with_a_term_of_ones_own(engine, own, tmp_path):
-    term = own("fitness", praise=lambda glimpse: np.zeros(3))
+    term = own("fitness", reward=lambda view: np.zeros(3))
     world = read_text(WORLD.format(engine=engine, **(GOOD | {"fitness": f"<{type(term).__name__}/>".replace("Own", "own-")})))
-    with pytest.raises(FormigaError, match="must praise with finite numbers"):
+    with pytest.raises(FormigaError, match="must give finite numbers"):
         check_world(world)
 
 

@@ -37,10 +37,10 @@ class Calm:
     "Praises standing still."
     weight: float = number(1.0)
     fails: bool = flag(False)
-    def praise(self, glimpse):
+    def reward(self, view):
         if self.fails:
             raise ZeroDivisionError("no such luck")
-        return self.weight * {scale} * (1.0 - np.abs(glimpse.wheels).mean(axis=-1) / top())
+        return self.weight * {scale} * (1.0 - np.abs(view.drive).mean(axis=-1) / top())
 """
 
 
@@ -132,7 +132,7 @@ def test_what_cannot_be_sent_is_said_in_one_line(own_registry):
         words: str = text("")
         lock = sys.stderr.buffer
 
-        def praise(self, glimpse):
+        def reward(self, view):
             """Nothing."""
 
     Stubborn.__module__ = "__main__"

@@ -64,7 +64,7 @@ class Beetle:
 @dataclass(frozen=True)
 class Order:
     "Unused."
-    def praise(self, glimpse):
+    def reward(self, view):
         raise NotImplementedError
 """
 WORLD = """<world name="own" dt="0.1" seconds="1"><arena width="1" depth="1"/><stone word="granite"/>

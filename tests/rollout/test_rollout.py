@@ -140,11 +140,11 @@ def test_a_network_of_the_users_own_thinks_for_itself(own_registry):
 
 def test_terms_of_the_users_own_go_through_the_loop(own, rng):
     described = world(fitness='<fitness of="speed"/>')
-    mine = own("fitness", praise=lambda glimpse: np.ones(glimpse.position.shape[:2]))
+    mine = own("fitness", reward=lambda view: np.ones(view.position.shape[:2]))
     genotypes = rng.uniform(-1, 1, (2, 32))
     plain = rollout(described, genotypes, 2, 2)
-    praised = rollout(replace(described, fitness=(*described.fitness, mine)), genotypes, 2, 2)
-    assert praised.fitness == pytest.approx(plain.fitness + 1.0)
+    rewarded = rollout(replace(described, fitness=(*described.fitness, mine)), genotypes, 2, 2)
+    assert rewarded.fitness == pytest.approx(plain.fitness + 1.0)
 
 
 @pytest.mark.parametrize("genotypes, message", [

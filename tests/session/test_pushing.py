@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import formiga
-from formiga.control.orders import Orders, merge_all
+from formiga.control import Orders, merge_all
 from formiga.errors import FormigaError
 from formiga.session.ground import Ground
 from formiga.supervisor import Note, Side

@@ -35,7 +35,7 @@ def same_picture(one: Session, other: Session) -> bool:
 def slack(session: Session) -> float:
     """m that robots may be away from where they were."""
     model = session.sim.model
-    return 0.0 if not model.spatial else 1e-2 if not all(machine.sliding for machine in model.machines) else 2e-6
+    return 0.0 if not model.poses else 1e-2 if not all(machine.sliding for machine in model.machines) else 2e-6
 
 
 def described(world: World) -> World:

@@ -121,7 +121,7 @@ def test_outputs_are_offered_while_somebody_types(workspace):
     assert list(offered(["grip", ""])) == ["off"]
 
 
-def test_info_tells_how_a_robot_stands_what_its_motors_do_and_what_it_holds(workspace):
+def test_info_tells_how_a_robot_stands_what_its_joints_do_and_what_it_holds(workspace):
     workspace.run("out s.0.grip 1; drive s.0 1 1")
     workspace.steps(3)
     words = workspace.run("info s.0")
@@ -217,12 +217,12 @@ def test_the_plane_has_no_solver():
 
 
 def test_a_planar_world_can_be_opened_in_space_and_taken_there_while_it_runs():
-    assert Workspace("line", engine="spatial").session.sim.model.spatial
+    assert Workspace("line", engine="spatial").session.sim.model.poses
     workspace = Workspace("line")
     workspace.steps(5)
     where = workspace.session.poses()[0]
     workspace.run("set world.engine spatial")
-    assert workspace.session.sim.model.spatial and np.allclose(workspace.session.poses()[0], where, atol=1e-9)
+    assert workspace.session.sim.model.poses and np.allclose(workspace.session.poses()[0], where, atol=1e-9)
     workspace.steps(5)
     workspace.run("set world.engine planar")
     workspace.steps(2)

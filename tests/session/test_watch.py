@@ -50,7 +50,7 @@ def test_links_are_between_robots_that_reach_each_other(workspace):
     reach, radius = np.zeros(7), np.zeros(7)
     for group, robots in zip(session.world.groups, session.world.slices, strict=True):
         radius[robots] = group.robot.radius
-        reach[robots] = max([each.reach for each in group.sensors if hasattr(each, "reach")], default=0.0)
+        reach[robots] = max([each.reach for each in group.sensors if np.isfinite(each.reach)], default=0.0)
     expected = {(a, b) for a in range(7) for b in range(a + 1, 7)
                 if np.linalg.norm(position[a] - position[b]) - radius[a] - radius[b] <= max(reach[a], reach[b])}
     assert found == expected
@@ -69,7 +69,7 @@ def test_the_inspector_tells_what_the_state_says(workspace):
     robot, state = workspace.session.frame().extra["robot"], workspace.session.sim.state
     assert (robot["name"], robot["group"], robot["number"], robot["robot"]) == ("rovers.1", "rovers", 5, "disc")
     assert (robot["x"], robot["y"]) == tuple(state.position[0, 5]) and robot["heading"] == state.heading[0, 5]
-    assert (robot["left"], robot["right"]) == tuple(state.drive[0, 5]) and robot["driven"]
+    assert tuple(robot["channels"].values()) == tuple(state.drive[0, 5]) and robot["driven"]
     assert np.array_equal(robot["readings"]["odometry"], workspace.session.sim.readings["rovers"]["odometry"][0, 1])
 
 

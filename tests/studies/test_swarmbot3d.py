@@ -130,7 +130,7 @@ def test_without_its_grips_nobody_crosses_the_trough(monkeypatch):
 def _open_grips(read):
     def opened(*given, **parameters):
         world = read(*given, **parameters)
-        return replace(world, groups=tuple(replace(group, controller=replace(group.controller, outputs=None))
+        return replace(world, groups=tuple(replace(group, controller=replace(group.controller, joints=None))
                                            for group in world.groups))
     return opened
 

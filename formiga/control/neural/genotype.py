@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from formiga.errors import WorldError
+from formiga.errors import WorldError, reason
 from formiga.files import write_whole
 from formiga.state import Floats
 from formiga.world.nodes import LARGEST_FILE
@@ -43,7 +43,7 @@ def read(path: str | os.PathLike[str]) -> Genotype:
         with open(path, "rb") as stream:
             data = stream.read(LARGEST + 1)
     except (OSError, ValueError) as wrong:
-        raise WorldError(f"{path}: cannot be read ({getattr(wrong, 'strerror', None) or wrong}).") from wrong
+        raise WorldError(f"{path}: cannot be read ({reason(wrong)}).") from wrong
     try:
         if len(data) > LARGEST:
             raise ValueError("too large")

@@ -108,7 +108,7 @@ class Network:
 
     def scales(self, group: Group) -> list[float]:
         """For each sensor that it reads, the reading that counts as one."""
-        carried = {sensor.name: sensor for sensor in group.sensors if hasattr(sensor, "name")}
+        carried = {sensor.name: sensor for sensor in group.sensors}
         if not self.sensors:
             raise WorldError(f"{where(self)}<{of(self).tag}> inputs: it names no sensor. '{group.name}' carries: "
                              f"{', '.join(carried) or 'none'}.")
@@ -116,7 +116,7 @@ class Network:
             if name not in carried:
                 raise WorldError(f"{where(self)}<{of(self).tag}> inputs: '{group.name}' carries no sensor '{name}'; it "
                                  f"carries: {', '.join(carried) or 'none'}.")
-            if not hasattr(carried[name], "full"):
+            if carried[name].full is None:
                 raise WorldError(f"{where(self)}<{of(self).tag}> inputs: <{of(carried[name]).tag}> has no full reading to be "
                                  "measured in (a property `full`), so it cannot feed a network.")
         return [float(carried[name].full) for name in self.sensors]

@@ -11,8 +11,9 @@ LAYERED, ELMAN, CTRNN = range(3)
 
 @kernel()
 def think_all(kind, shape, weights, dt, limits, x, neurons, room, drive):
-    """Channels drive (W, n, D), at most their limits (D,), from inputs x (W, n, I). weights (W, size), or (1, size) for all worlds alike.
+    """Channels drive (W, n, D), at most their limits (D,), from inputs x (W, n, I).
 
+    weights (W, size), or (1, size) for all worlds alike.
     room (2, widest layer): working memory.
     """
     for w in range(x.shape[0]):

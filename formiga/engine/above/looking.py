@@ -1,7 +1,7 @@
-"""Further ways to look at the world, beside `cast` and `light`: what each technique of a sensor asks the engine for.
+"""What sensors ask of a world seen from above: beams, lights, and the techniques of rings of sensors.
 
-All of them look only at poses, lights and the cell list, so an engine in space whose world is flat may ask them, too, with
-the planar model of its world.
+All of them look only at poses, lights and the cell list, so both engines use them: the spatial one over a level floor.
+state.scratch is a `SightWorkspace`.
 """
 
 from __future__ import annotations
@@ -10,90 +10,88 @@ from typing import Any
 
 import numpy as np
 
-from formiga.engine.above.own_beams import cast_own, cast_own_bodies
+from formiga.engine.above.beams import cast_all
+from formiga.engine.above.constants import Above
+from formiga.engine.above.light import light_all
+from formiga.engine.above.outlines import cast_outlines
+from formiga.engine.above.own_beams import cast_own, cast_own_outlines
 from formiga.engine.above.sampling import Samples, sample_all, samples
 from formiga.engine.above.shadow import BINS, BLOCK, shadow_all, watch
 from formiga.engine.above.sight import look_all
 from formiga.engine.beams import Beams
 from formiga.state import Floats, State
-from formiga.world.model import Lamp
-from formiga.world.movables import Block
 
 
-def cast_turned(model: Any, state: State, beams: Beams, turn: Floats, reach: float, robots: slice) -> Floats:
-    """As `cast`, but each robot's beams are turned about where they start, by turn (W, n, B) in rad."""
-    out, room = np.empty(turn.shape), np.empty((3, turn.shape[2]))
+def cast(model: Above, state: State, beams: Beams, reach: float, robots: slice) -> Floats:
+    """Distances (W, n, B) from the sensors of some robots along their beams; infinity where nothing is within reach."""
+    out = np.empty((state.worlds, robots.stop - robots.start, len(beams.origin)))
     far = beams.furthest + reach
-    if model.impulse:
-        cast_own_bodies(state.position, state.heading, state.velocity, state.movables, robots.start, robots.stop, model.sight(far),
-                        *beams.columns, turn, far, reach, model.impulse.bodies, state.scratch.bodies, room, out)
+    if model.outlines:
+        cast_outlines(state.position, state.heading, state.movables, robots.start, robots.stop, model.sight(far),
+                      *beams.columns, far, reach, model.outlines, state.scratch.stand, out)
         return out
-    cast_own(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
-             model.sight(far), state.scratch.cells, *beams.columns, turn, far, reach, room, out)
+    cast_all(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
+             model.sight(far), state.scratch.cells, *beams.columns, far, reach, np.empty(len(beams.origin)), out)
     return out
 
 
-def shadow(model: Any, state: State, angles: tuple[float, ...], mount: float, reach: float, cone: float,
+def cast_turned(model: Above, state: State, beams: Beams, turn: Floats, reach: float, robots: slice) -> Floats:
+    """As `cast`, but each robot's beams are turned about where they start, by turn (W, n, B) in rad."""
+    out, work = np.empty(turn.shape), np.empty((3, turn.shape[2]))
+    far = beams.furthest + reach
+    if model.outlines:
+        cast_own_outlines(state.position, state.heading, state.movables, robots.start, robots.stop, model.sight(far),
+                          *beams.columns, turn, far, reach, model.outlines, state.scratch.stand, work, out)
+        return out
+    cast_own(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
+             model.sight(far), state.scratch.cells, *beams.columns, turn, far, reach, work, out)
+    return out
+
+
+def shadow(model: Above, state: State, angles: tuple[float, ...], mount: float, reach: float, cone: float,
            curve: tuple[float, ...], robots: slice) -> Floats:
     """Readings (W, n, sensors) of a ring of sensors by the shadow method: see `shadow.py`.
 
     curve: readings at equally spaced distances from 0 to reach.
     """
-    out = np.empty((model.worlds, robots.stop - robots.start, len(angles)))
-    kept = _kept(model)
+    out = np.empty((state.worlds, robots.stop - robots.start, len(angles)))
     shadow_all(state.position, state.heading, state.movables, robots.start, robots.stop, model.radius, model.widest,
-               kept["movables"], model.fixed.shapes, model.near(mount + reach), state.scratch.cells,
+               model.movable_radius, model.fixed.shapes, model.near(mount + reach), state.scratch.cells,
                watch(angles, mount, reach, cone, curve), np.empty(2 * BINS), np.zeros(BINS // BLOCK, np.bool_), out)
     return out
 
 
-def sample(model: Any, state: State, angles: tuple[float, ...], mount: float, reach: float, cone: float,
+def sample(model: Above, state: State, angles: tuple[float, ...], mount: float, reach: float, cone: float,
            curve: tuple[float, ...], robots: slice) -> Floats:
     """Readings (W, n, sensors) of a ring of sensors from samples that were generated by ray casting: see `sampling.py`."""
-    out = np.empty((model.worlds, robots.stop - robots.start, len(angles)))
-    kept = _kept(model)
+    out = np.empty((state.worlds, robots.stop - robots.start, len(angles)))
     key = angles, mount, reach, cone, curve
-    if key not in kept:
-        kept[key] = samples(model.radius, model.fixed.shapes[:, 4], kept["movables"], *key)
-    tables: Samples = kept[key]
-    sample_all(state.position, state.heading, state.movables, robots.start, robots.stop, model.radius, model.widest, kept["movables"],
-               model.fixed.shapes, model.near(mount + reach), state.scratch.cells, tables, out)
+    if key not in model.samples:
+        model.samples[key] = samples(model.radius, model.fixed.shapes[:, 4], model.movable_radius, *key)
+    tables: Samples = model.samples[key]
+    sample_all(state.position, state.heading, state.movables, robots.start, robots.stop, model.radius, model.widest,
+               model.movable_radius, model.fixed.shapes, model.near(mount + reach), state.scratch.cells, tables, out)
     return out
 
 
-def look(model: Any, state: State, reach: float, most: int, robots: slice) -> tuple[Floats, Any]:
+def light(model: Above, state: State, diodes: Any, robots: slice) -> Floats:
+    """Readings (W, n, S) of the light sensors of some robots; diodes: `sense.light.Photodiodes`."""
+    out = np.empty((state.worlds, robots.stop - robots.start, len(diodes.ux)))
+    light_all(state.position, state.heading, robots.start, robots.stop, model.radius, model.height, model.widest,
+              model.tallest, model.fixed.shapes, model.fixed.heights, state.scratch.cells, model.lamps, model.glow, diodes,
+              state.key, state.step, out)
+    return out
+
+
+def look(model: Above, state: State, reach: float, most: int, robots: slice) -> tuple[Floats, Any]:
     """The lights that some robots see around them, the nearest first: rows (W, n, most, 6) of bearing and elevation in rad,
     distance over the floor, red, green, blue; and how many there are (W, n)."""
-    shape = model.worlds, robots.stop - robots.start
+    shape = state.worlds, robots.stop - robots.start
     blobs, found = np.zeros((*shape, most, 6)), np.zeros(shape, np.int64)
-    kept = _kept(model)
-    look_all(state.position, state.heading, state.leds, robots.start, robots.stop, model.radius, model.height, kept["leds"],
+    look_all(state.position, state.heading, state.leds, robots.start, robots.stop, model.radius, model.height, model.leds,
              model.widest, model.tallest, model.fixed.shapes, model.fixed.heights, state.scratch.cells, model.lamps,
-             kept["colours"], reach, blobs, found)
+             model.colours, reach, blobs, found)
     return blobs, found
 
 
-def _kept(model: Any) -> dict[Any, Any]:
-    """What these functions know of a model beside its own arrays; made once, and kept with it."""
-    if "looking" not in vars(model):
-        world = model.world
-        leds = [np.full(group.count, group.robot.leds, np.int64) for group in world.groups]
-        model.looking = {"movables": np.array([_around(thing) for thing in world.movables]),
-                         "leds": np.concatenate([np.empty(0, np.int64), *leds]), "colours": _colours(model)}
-    kept: dict[Any, Any] = model.looking
-    return kept
-
-
-def _around(thing: Any) -> float:
-    """The radius of the circle around a thing that can be pushed."""
-    return max(np.hypot(*corner) for corner in thing.outline) if isinstance(thing, Block) else thing.radius
-
-
-def _colours(model: Any) -> Floats:
-    """Red, green and blue (K, 3), from 0 to 1, of the model's lamps: those of the world that shine, in the same order."""
-    lamps = iter(thing for thing in model.world.things if isinstance(thing, Lamp) and thing.on)
-    colours = []
-    for row in model.lamps:
-        lamp = next(lamp for lamp in lamps if (lamp.x, lamp.y, lamp.z, lamp.intensity) == tuple(row))
-        colours.append([int(lamp.colour[n:n + 2], 16) / 255.0 for n in (1, 3, 5)])
-    return np.array(colours).reshape(-1, 3)
+__all__ = ["cast", "cast_turned", "light", "look", "sample", "shadow"]

@@ -6,32 +6,31 @@ from math import cos, sin
 
 from formiga.engine.above.beams import cast_world
 from formiga.engine.above.cells import fill_world
-from formiga.engine.planar.impulse.beams import cast_bodies
+from formiga.engine.above.outlines import cast_standing, stand_world
 from formiga.kernels import kernel
 
 
 @kernel()
-def cast_own(position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, turn, far, reach, room, out):
-    """Distances out (W, n, B) of robots first..last along beams turned by turn (W, n, B); room: for (3, B) numbers."""
+def cast_own(position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, turn, far, reach, work, out):
+    """Distances out (W, n, B) of robots first..last along beams turned by turn (W, n, B); work: for (3, B) numbers."""
     for w in range(position.shape[0]):
         fill_world(w, position, cells)
         for i in range(first, last):
             n = i - first
-            turn_beams(ux, uy, turn[w, n], room[0], room[1])
-            cast_world(w, position, heading, i, i + 1, radius, widest, shapes, near, cells, ox, oy, room[0], room[1], far,
-                       reach, room[2], out[:, n:n + 1])
+            turn_beams(ux, uy, turn[w, n], work[0], work[1])
+            cast_world(w, position, heading, i, i + 1, radius, widest, shapes, near, cells, ox, oy, work[0], work[1], far,
+                       reach, work[2], out[:, n:n + 1])
 
 
 @kernel()
-def cast_own_bodies(position, heading, velocity, movables, first, last, near, ox, oy, ux, uy, turn, far, reach, bodies, desk, room,
-                    out):
-    """The same among bodies of any outline; desk: working memory of the bodies."""
+def cast_own_outlines(position, heading, movables, first, last, near, ox, oy, ux, uy, turn, far, reach, outlines, stand, work,
+                      out):
+    """The same among bodies of any outline."""
     for w in range(position.shape[0]):
+        stand_world(w, position, heading, movables, outlines, stand)
         for i in range(first, last):
-            n = i - first
-            turn_beams(ux, uy, turn[w, n], room[0], room[1])
-            cast_bodies(position[w:w + 1], heading[w:w + 1], velocity[w:w + 1], movables[w:w + 1], i, i + 1, near, ox, oy, room[0],
-                        room[1], far, reach, bodies, desk, out[w:w + 1, n:n + 1])
+            turn_beams(ux, uy, turn[w, i - first], work[0], work[1])
+            cast_standing(i, near, ox, oy, work[0], work[1], far, reach, outlines, stand, out[w, i - first])
 
 
 @kernel()

@@ -23,12 +23,12 @@ WALL = -1.0  # the "radius" of a wall, among the shapes
 
 
 class Samples(NamedTuple):
-    """What was generated, and which of it belongs to whom."""
+    """What was generated, and which of it belongs to which body."""
 
     tables: Any      # (shapes, 64, 360) readings of a sensor that points ahead
     robot: Any       # (N,) shape of each robot
     fixed: Any       # (K,) of each fixed thing
-    movables: Any       # (M,) of each thing that can be pushed
+    movables: Any    # (M,) of each movable
     axis: Any        # (S,) where each sensor points, rad from the heading
     mount: float
     reach: float
@@ -61,7 +61,7 @@ def generated(radius: float, mount: float, reach: float, cone: float, curve: tup
 
 def samples(robots: Floats, fixed: Floats, movables: Floats, angles: tuple[float, ...], mount: float, reach: float, cone: float,
             curve: tuple[float, ...]) -> Samples:
-    """The tables for all shapes of a world, given by the radii of its robots, fixed and loose things (0: a wall)."""
+    """The tables for all shapes of a world, given by the radii of its robots, fixed things and movables (0: a wall)."""
     radii = [np.where(each == 0.0, WALL, each) for each in (robots, fixed, movables)]
     shapes, which = np.unique(np.concatenate(radii), return_inverse=True)
     tables = [generated(float(radius), mount, reach, cone, curve) for radius in shapes]
@@ -71,8 +71,9 @@ def samples(robots: Floats, fixed: Floats, movables: Floats, angles: tuple[float
 
 
 @kernel()
-def sample_world(w, position, heading, movables, first, last, radius, widest, movables_radius, shapes, near, cells, samples, out):
-    """Readings (n, S) of robots first..last of world w; loose_radius (M,): of the circles around the loose things."""
+def sample_world(w, position, heading, movables, first, last, radius, widest, movable_radius, shapes, near, cells, samples,
+                 out):
+    """Readings (n, S) of robots first..last of world w; movable_radius (M,): of the circles around the movables."""
     far = samples.mount + samples.reach
     table_start, table_items, table_inverse = near.start, near.items, 1.0 / near.size
     cell_start, order, sx, sy = cells.start, cells.order, cells.x, cells.y
@@ -92,8 +93,9 @@ def sample_world(w, position, heading, movables, first, last, radius, widest, mo
                 j = order[w, n]
                 if j != i:
                     look_up(sx[w, n] - x, sy[w, n] - y, radius[j], far, ahead, samples.robot[j], samples, total)
-        for m in range(movables_radius.shape[0]):
-            look_up(movables[w, m, 0] - x, movables[w, m, 1] - y, movables_radius[m], far, ahead, samples.movables[m], samples, total)
+        for m in range(movable_radius.shape[0]):
+            look_up(movables[w, m, 0] - x, movables[w, m, 1] - y, movable_radius[m], far, ahead, samples.movables[m], samples,
+                    total)
 
 
 @kernel()
@@ -119,8 +121,9 @@ def look_up(dx, dy, r, far, ahead, shape, samples, total):
 
 
 @kernel()
-def sample_all(position, heading, movables, first, last, radius, widest, movables_radius, shapes, near, cells, samples, out):
+def sample_all(position, heading, movables, first, last, radius, widest, movable_radius, shapes, near, cells, samples, out):
     """`sample_world` for every world."""
     for w in range(position.shape[0]):
         fill_world(w, position, cells)
-        sample_world(w, position, heading, movables, first, last, radius, widest, movables_radius, shapes, near, cells, samples, out)
+        sample_world(w, position, heading, movables, first, last, radius, widest, movable_radius, shapes, near, cells, samples,
+                     out)

@@ -50,11 +50,11 @@ def watch(angles: tuple[float, ...], mount: float, reach: float, cone: float, cu
 
 
 @kernel()
-def shadow_world(w, position, heading, movables, first, last, radius, widest, movables_radius, shapes, near, cells, watch, bins,
+def shadow_world(w, position, heading, movables, first, last, radius, widest, movable_radius, shapes, near, cells, watch, bins,
                  used, out):
     """Readings (n, S) of robots first..last of world w.
 
-    loose_radius (M,): of the circles around the things that can be pushed; bins: room for 720 numbers; used (45,): which
+    movable_radius (M,): of the circles around the movables; bins: room for 720 numbers; used (45,): which
     blocks of directions have a shadow, false at first and at the end.
     """
     far = watch.mount + watch.reach
@@ -95,8 +95,8 @@ def shadow_world(w, position, heading, movables, first, last, radius, widest, mo
                     bins[:] = np.inf
                 stamp_disc(c * dx + s * dy, c * dy - s * dx, radius[j], far, bins, used)
 
-        for m in range(movables_radius.shape[0]):
-            dx, dy, size = movables[w, m, 0] - x, movables[w, m, 1] - y, movables_radius[m]
+        for m in range(movable_radius.shape[0]):
+            dx, dy, size = movables[w, m, 0] - x, movables[w, m, 1] - y, movable_radius[m]
             if dx * dx + dy * dy > (far + size) * (far + size):
                 continue
             if not anything:
@@ -203,10 +203,10 @@ def read_bins(bins, used, far, watch, total):
 
 
 @kernel()
-def shadow_all(position, heading, movables, first, last, radius, widest, movables_radius, shapes, near, cells, watch, bins, used,
-               out):
+def shadow_all(position, heading, movables, first, last, radius, widest, movable_radius, shapes, near, cells, watch, bins,
+               used, out):
     """`shadow_world` for every world."""
     for w in range(position.shape[0]):
         fill_world(w, position, cells)
-        shadow_world(w, position, heading, movables, first, last, radius, widest, movables_radius, shapes, near, cells, watch, bins,
-                     used, out)
+        shadow_world(w, position, heading, movables, first, last, radius, widest, movable_radius, shapes, near, cells, watch,
+                     bins, used, out)

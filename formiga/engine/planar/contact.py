@@ -32,7 +32,7 @@ SHALLOW_SPARE = 1e-4   # m; the same where there is only traffic, which has to s
 NONE, STOP, MINIMAL, PUBLISHED = 0, 1, 2, 3
 
 
-class Room(NamedTuple):
+class ContactWorkspace(NamedTuple):
     """Working memory for one world at a time, an entry per robot."""
 
     hit: Any         # who overlaps something
@@ -45,11 +45,11 @@ class Room(NamedTuple):
     share: Any       # of its way that each may go, for `sweep`
 
 
-def room(robots: int) -> Room:
-    """Room for so many robots."""
+def make_workspace(robots: int) -> ContactWorkspace:
+    """For so many robots."""
     numbers = (np.empty(robots, np.int64) for _ in range(4))
     active, later, found, listed = numbers
-    return Room(np.empty(robots, np.bool_), active, later, found, listed, np.empty((robots, 2)), np.empty(robots),
+    return ContactWorkspace(np.empty(robots, np.bool_), active, later, found, listed, np.empty((robots, 2)), np.empty(robots),
                 np.empty(robots))
 
 
@@ -157,7 +157,7 @@ def neighbours(w, i, position, safety, widest, drift, cells, found):
 
 
 @kernel()
-def resolve_world(w, mode, position, radius, safety, widest, longest, alive, shapes, near, cells, room):
+def resolve_world(w, mode, position, radius, safety, widest, longest, alive, shapes, near, cells, work):
     """Move robots until nobody overlaps; everybody who was ever involved is marked in hit. Returns the rounds needed.
 
         V = sum over robots of (C_i - C_j)             mode `published`; moves min(Rs, |V|) against V
@@ -168,8 +168,8 @@ def resolve_world(w, mode, position, radius, safety, widest, longest, alive, sha
     then ROUNDS. In mode `minimal` that begins after 4 rounds if nobody had to go further than three times `longest`, the most
     that anybody drives in a step: crowds at a wall, which the synchronous rule would shake for long.
     """
-    hit, active, later, found, listed = room.hit, room.active, room.later, room.found, room.listed
-    target, strayed = room.target, room.strayed
+    hit, active, later, found, listed = work.hit, work.active, work.later, work.found, work.listed
+    target, strayed = work.target, work.strayed
     many = 0
     for i in range(position.shape[1]):
         listed[i], strayed[i] = 0, 0.0
@@ -309,7 +309,7 @@ def part(w, i, j, spare, position, radius, safety, alive, shapes, near):
 
 @kernel()
 def contact_all(model, limit, end_at_limit, position, swept, radius, safety, widest, longest, shapes, near, cells, alive,
-                crashed, crashes, done, step, rounds, unresolved, room):
+                crashed, crashes, done, step, rounds, unresolved, work):
     """Detect and answer the contacts of every world that has not ended, count crashes, and tick its clock.
 
     swept (W, N): who was stopped on its way; rounds (W,): how many rounds `resolve` needed; unresolved (W,): in how many
@@ -318,7 +318,7 @@ def contact_all(model, limit, end_at_limit, position, swept, radius, safety, wid
     for w in range(position.shape[0]):
         if not done[w]:
             contact_world(w, model, limit, end_at_limit, position, swept, radius, safety, widest, longest, shapes, near,
-                          cells, alive, crashed, crashes, done, step, rounds, unresolved, room)
+                          cells, alive, crashed, crashes, done, step, rounds, unresolved, work)
 
 
 @kernel()
@@ -336,9 +336,9 @@ def count_crash(w, i, hit, limit, end_at_limit, alive, crashed, crashes, done):
 
 @kernel(inline="always")
 def contact_world(w, model, limit, end_at_limit, position, swept, radius, safety, widest, longest, shapes, near, cells, alive,
-                  crashed, crashes, done, step, rounds, unresolved, room):
+                  crashed, crashes, done, step, rounds, unresolved, work):
     """The same for one world that has not ended."""
-    N, hit = position.shape[1], room.hit
+    N, hit = position.shape[1], work.hit
     step[w] += 1
     if model != NONE:
         for i in range(N):
@@ -346,7 +346,7 @@ def contact_world(w, model, limit, end_at_limit, position, swept, radius, safety
         fill_world(w, position, cells)
         rounds[w] = 0
         if detect_world(w, position, safety, widest, shapes, near, cells, hit) > 0 and model != STOP:
-            rounds[w] = resolve_world(w, model, position, radius, safety, widest, longest, alive, shapes, near, cells, room)
+            rounds[w] = resolve_world(w, model, position, radius, safety, widest, longest, alive, shapes, near, cells, work)
             unresolved[w] += rounds[w] == ROUNDS
         living = 0
         for i in range(N):

@@ -6,14 +6,54 @@ give the same bits.
 
 from __future__ import annotations
 
-from formiga.engine.drives import TWO_WHEELS, glide, set_twist, turn_wheels
+from typing import Any
+
+from formiga.engine.drives import TWO_WHEELS, ask_own, follow_all, follow_world, glide, set_twist, turn_wheels
+from formiga.engine.planar.contact import STOP
 from formiga.geometry import arc
 from formiga.kernels import kernel
+from formiga.kernels.program import Stage
 from formiga.noise import channel, either, stream
+from formiga.state import Floats, State
 
 MOTION = channel("motion")
 
 
+def motors(model: Any, state: State, told: Floats) -> None:
+    """The drives follow what they are told (W, N, D): at once, or with their lags."""
+    if model.drives.lagging:
+        follow_all(model.drives.table, told, state.drive, state.done)
+    else:
+        state.drive[...] = told  # no inertia: a wheel turns as it is told
+    ask_own(model.drives.own, state.drive, state.scratch.twist)
+
+
+def move(model: Any, state: State) -> None:
+    """Move all robots as their drives do."""
+    scratch, table = state.scratch, model.drives.table
+    if model.drives.plain:
+        drive_all(state.drive, model.dt, model.contact == STOP, table.base, table.radius, model.position_noise,
+                  model.heading_noise, model.noisy, state.position, state.heading, scratch.before, state.wheel_angle,
+                  state.alive, state.crashed, state.done, state.step, state.key)
+    else:
+        move_all(table, state.drive, scratch.twist, model.dt, model.contact == STOP, model.position_noise, model.heading_noise,
+                 model.noisy, state.position, state.heading, scratch.before, state.wheel_angle, state.alive, state.crashed,
+                 state.done, state.step, state.key)
+
+
+def stages(model: Any, state: State) -> list[Stage]:
+    """What `motors` and `move` do after the orders, as stages of a compiled program."""
+    scratch, table = state.scratch, model.drives.table
+    period = model.dt, model.contact == STOP
+    robots = (model.position_noise, model.heading_noise, model.noisy, state.position, state.heading, scratch.before,
+              state.wheel_angle, state.alive, state.crashed, state.step, state.key)
+    if model.drives.plain:
+        return [Stage(drive_world, (state.drive, *period, table.base, table.radius, *robots))]
+    follow = [Stage(follow_world, (table, scratch.orders, state.drive))] if model.drives.lagging else []
+    return [*follow, Stage(move_world, (table, state.drive, scratch.twist, *period, *robots))]
+
+
+# -- kernels ----------------------------------------------------------------------------------------------------------
 @kernel(inline="always")
 def drive_world(w, wheels, dt, frozen, wheel_base, wheel_radius, position_noise, heading_noise, noisy, position, heading,
                 before, turned, alive, crashed, step, key):

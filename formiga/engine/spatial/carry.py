@@ -37,7 +37,8 @@ def carry_on(old: Model, before: State, new: Model, state: State, kept: NDArray[
     mujoco.mj_setState(old.mj, source, before.own.integration[0], EVERYTHING)
     mujoco.mj_setState(new.mj, target, state.own.integration[0], EVERYTHING)
     target.time = source.time
-    motors = [number for number, was in enumerate(kept.tolist()) if was >= 0 and _joint_names(old, was) == _joint_names(new, number)]
+    motors = [number for number, was in enumerate(kept.tolist())
+              if was >= 0 and _joint_names(old, was) == _joint_names(new, number)]
     for number in motors:
         K = len(_joint_names(new, number))
         state.joint_command[0, number, :K] = before.joint_command[0, kept[number], :K]
@@ -63,7 +64,8 @@ def carry_on(old: Model, before: State, new: Model, state: State, kept: NDArray[
         getattr(state, array)[0, now] = getattr(before, array)[0, then]
     for i, j in same.items():
         K = len(_joint_names(new, i))
-        state.joint_position[0, i, :K], state.joint_effort[0, i, :K] = before.joint_position[0, j, :K], before.joint_effort[0, j, :K]
+        state.joint_position[0, i, :K] = before.joint_position[0, j, :K]
+        state.joint_effort[0, i, :K] = before.joint_effort[0, j, :K]
     _zones(old, before, new, state, kept)
 
 

@@ -54,7 +54,8 @@ def grip_all(model: Model, state: State, w: int, events: list[Event]) -> None:
         return
     time = float(state.step[w]) * model.dt
     for i in at[~wanted & holding]:
-        events.append(Event(w, time, "release", f"{name_of(model, i)} lets go of {name_of(model, int(state.grips[w, i, Grip.HELD]))}"))
+        held = name_of(model, int(state.grips[w, i, Grip.HELD]))
+        events.append(Event(w, time, "release", f"{name_of(model, i)} lets go of {held}"))
         state.grips[w, i] = 0.0
     state.grips[w, at[~wanted & torn], Grip.FORCE] = 0.0
     closing = at[wanted & ~holding & ~torn]
@@ -89,7 +90,7 @@ def _nearest(model: Model, bodies: Any, held_by: Any, i: int, jaw: Any) -> int:
     """What is in the jaw of robot i: the number of a robot, N + that of another body, or -1."""
     reach = 0.5 * model.machines[i].robot.grip_reach
     away = held_by - jaw
-    gap = np.hypot(away[:, 0], away[:, 1]) - model.flat.radius
+    gap = np.hypot(away[:, 0], away[:, 1]) - model.above.radius
     gap[(np.abs(away[:, 2]) > TALL) | (gap > reach)] = np.inf
     gap[i] = np.inf
     found = int(np.argmin(gap))

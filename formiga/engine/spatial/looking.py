@@ -1,7 +1,7 @@
 """What sensors ask of the spatial engine: rays, lights and images.
 
-Over a level floor with nothing on it but walls, obstacles and formiga's own robots the planar engine answers, from the same
-world seen from above. Elsewhere rays are MuJoCo's.
+Over a level floor with nothing on it but walls, obstacles and formiga's own robots, beams are cast in the world seen from
+above. Elsewhere rays are MuJoCo's.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from formiga.engine.above import looking as above
 from formiga.engine.beams import SENSOR_HEIGHT, Beams
-from formiga.engine.planar import pipeline as planar
 from formiga.engine.spatial.model import EVERYTHING, Model
 from formiga.engine.spatial.painter import Painter
 from formiga.errors import WorldError
@@ -27,7 +27,7 @@ SEEN = np.array([1, 1, 0, 1, 1, 1], np.uint8)  # groups of geoms that rays meet
 def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) -> Floats:
     """Distances (W, n, B) along beams around each robot; infinity where nothing is within reach."""
     if model.level:
-        return planar.cast(model.flat, state, beams, reach, robots)
+        return above.cast(model.above, state, beams, reach, robots)
     origin, direction = (np.column_stack([part, np.zeros(len(part))]) for part in (beams.origin, beams.direction))
     heights = [SENSOR_HEIGHT * machine.robot.height for machine in model.machines[robots]]
     return _rays(model, state, origin, direction, reach, robots, heights)
@@ -36,7 +36,7 @@ def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) 
 def cast_turned(model: Model, state: State, beams: Beams, turn: Floats, reach: float, robots: slice) -> Floats:
     """As `cast`, but each robot's beams are turned about where they start, by turn (W, n, B) in rad."""
     if model.level:
-        return planar.cast_turned(model.flat, state, beams, turn, reach, robots)
+        return above.cast_turned(model.above, state, beams, turn, reach, robots)
     out = np.empty(turn.shape)
     for b in range(turn.shape[2]):  # a beam at a time, as its own ring of one for each robot
         for w in range(turn.shape[0]):
@@ -53,19 +53,19 @@ def shadow(model: Model, state: State, angles: tuple[float, ...], mount: float, 
            curve: tuple[float, ...], robots: slice) -> Floats:
     """Readings (W, n, sensors) of a ring of sensors by the shadow method, over a level floor."""
     _refuse_hills(model, "shadow")
-    return planar.shadow(model.flat, state, angles, mount, reach, cone, curve, robots)
+    return above.shadow(model.above, state, angles, mount, reach, cone, curve, robots)
 
 
 def sample(model: Model, state: State, angles: tuple[float, ...], mount: float, reach: float, cone: float,
            curve: tuple[float, ...], robots: slice) -> Floats:
     """Readings (W, n, sensors) of a ring of sensors from generated samples, over a level floor."""
     _refuse_hills(model, "sampling")
-    return planar.sample(model.flat, state, angles, mount, reach, cone, curve, robots)
+    return above.sample(model.above, state, angles, mount, reach, cone, curve, robots)
 
 
 def look(model: Model, state: State, reach: float, most: int, robots: slice) -> tuple[Floats, Any]:
     """The lights that cameras see, as in the plane: walls, obstacles and robots hide them, hills do not."""
-    return planar.look(model.flat, state, reach, most, robots)
+    return above.look(model.above, state, reach, most, robots)
 
 
 def paint(model: Model, state: State, width: int, height: int, field: float, eye: Floats, robots: slice,
@@ -148,7 +148,7 @@ def _within(mj: Any, data: Any, point: Floats, own: int) -> bool:
 
 def light(model: Model, state: State, diodes: Any, robots: slice) -> Floats:
     """Readings (W, n, S) of light sensors. Walls, obstacles and robots hide lamps by their heights; hills do not."""
-    return planar.light(model.flat, state, diodes, robots)
+    return above.light(model.above, state, diodes, robots)
 
 
 def points(model: Model, state: State, local: Floats, robots: slice) -> Floats:

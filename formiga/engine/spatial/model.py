@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any
 
 import mujoco
 import numpy as np
 
+from formiga.engine.above.constants import Above, above_constants
 from formiga.engine.drives import Drivetrain, drivetrain
 from formiga.engine.fixed import Fixed, Region
 from formiga.engine.flatten import extent, flatten
 from formiga.engine.ground import is_flat, with_obstacles
 from formiga.engine.parts import Part
-from formiga.engine.planar import pipeline as planar
+from formiga.engine.place import refuse_movables_in_walls
 from formiga.engine.spatial import robots, scenery
 from formiga.engine.spatial import solids as solid_things
 from formiga.errors import WorldError, suggest
@@ -24,7 +25,7 @@ from formiga.world.contract import joint_names
 from formiga.world.drives import Differential, Omni, Steered
 from formiga.world.elements import of, where
 from formiga.world.ground import Physics
-from formiga.world.model import Contact, World
+from formiga.world.model import World
 from formiga.world.mount import CHASSIS, Mounted
 from formiga.world.movables import JOINTS, MOVABLES
 from formiga.world.solids import Joint, Solid, Trigger
@@ -53,7 +54,7 @@ class Model:
     copies: int
     first_world: int
     dt: float
-    flat: planar.Model             # the same world seen from above: placement, and rays over a level floor
+    above: Above                   # the same world seen from above: placement, and beams over a level floor
     level: bool                    # whether rays in the plane see everything
     placing: tuple[World, Fixed]   # the same world to place robots in, and what scattered ones keep clear of
     mj: Any                        # mujoco.MjModel
@@ -70,7 +71,7 @@ class Model:
     grips: Any                     # (N, 2) equalities: rigid, loose; -1 without a gripper
     wheel_motor: Any               # (N, 2) actuators, or -1
     wheel_dof: Any                 # (N, 2), or -1: it slides
-    motor: Any                     # (N, K) actuators of `outputs`, or -1
+    motor: Any                     # (N, K) actuators of `robot.joints`, or -1
     sign: Floats                   # (N, K)
     takes_place: Any               # (N, K) whether it is a joint in position mode
     ctrl: Any                      # columns of state.own.integration with the orders of all actuators
@@ -79,7 +80,7 @@ class Model:
     ground: Any                    # (geoms,) whether it is the ground
     movables: Any                  # (M,) row in parts of each loose thing
     held: Any                      # (H, 2) bodies that can be held besides robots: body, number in world.things
-    grippers: Any                  # (G, 2) robots that can grip, and which of their outputs closes the gripper
+    grippers: Any                  # (G, 2) robots that can grip, and which of their joints closes the gripper
     wheel_radius: Floats           # (N, 1)
     drives: Drivetrain
     speeds: Any                    # columns of state.own.integration with all speeds and accelerations
@@ -93,7 +94,7 @@ class Model:
     poses: bool = True
     moves_joints: bool = True
     solves_forces: bool = True
-    spatial: bool = True
+    made: dict[str, Any] = field(default_factory=dict)
 
     def part_rows(self, part: str, robots: slice) -> Any:
         """(n,) the rows of `parts` with a part of some robots, by its name."""
@@ -104,17 +105,17 @@ class Model:
     @property
     def fixed(self) -> Fixed:
         """The walls and obstacles, seen from above."""
-        return self.flat.fixed
+        return self.above.fixed
 
     @property
     def region(self) -> Region:
         """The arena, or the box around everything that stands still."""
-        return self.flat.region
+        return self.above.region
 
     @property
     def lamps(self) -> Floats:
         """(L, 4) x y z intensity of those that are on."""
-        return self.flat.lamps
+        return self.above.lamps
 
 
 def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
@@ -123,12 +124,12 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     level = is_flat(world)
     lying = any(isinstance(thing, (*MOVABLES, Solid)) for thing in world.things)
     graspable = any(thing.grippable and not thing.fixed for thing in world.things)
-    above = _from_above(world)
-    flat = planar.constants(above, worlds, first_world, copies)
+    seen = _from_above(world)
+    above = _above(seen)
     contact = replace(world.contact, model="none" if world.contact.model == "none" else "reposition")
-    placing = replace(above, contact=contact), flatten(with_obstacles(above, world))
+    placing = replace(seen, contact=contact), flatten(with_obstacles(seen, world))
     physics = next((each for each in world.settings if isinstance(each, Physics)), Physics())
-    site = robots.Site(level, graspable, lying or bool((flat.fixed.heights < LOW).any()))
+    site = robots.Site(level, graspable, lying or bool((above.fixed.heights < LOW).any()))
     slides = all(robots.slides(group, number, site) for group in world.groups for number in range(group.count))
     bounces = any(thing.restitution > 0.0 for thing in world.things)
     step = physics.step or (BOUNCING if bounces else SLIDING if slides and not lying else ROLLING)
@@ -141,22 +142,22 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     option.solver = mujoco.mjtSolver.mjSOL_CG if physics.solver == "iterative" else mujoco.mjtSolver.mjSOL_NEWTON
     option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE if physics.solver == "direct" else mujoco.mjtJacobian.mjJAC_SPARSE
     option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
-    stuff = scenery.Stuff(world, option.timestep, physics.gravity)
-    scenery.add_ground(spec, world, stuff, extent(world, flat.fixed))
-    scenery.add_walls(spec, world, flat.fixed)
+    materials = scenery.Materials(world, option.timestep, physics.gravity)
+    scenery.add_ground(spec, world, materials, extent(world, above.fixed))
+    scenery.add_walls(spec, world, above.fixed)
     machines = [robots.add(spec, group, number, numbers.start, site)
                 for group, numbers in zip(world.groups, world.slices, strict=True)
                 for number in range(numbers.start, numbers.stop)]
     _refuse_unknown_parts(world, machines)
     spec.nuserdata = 3 * sum(machine.sliding for machine in machines)  # strains of treels, so that they are part of the state
-    movables = scenery.add_movables(spec, world, stuff)
+    movables = scenery.add_movables(spec, world, materials)
     names = {f"{group.name}.{k}": machines[numbers.start + k].hold
              for group, numbers in zip(world.groups, world.slices, strict=True) for k in range(group.count)}
     numbers = {name: number for number, name in enumerate(names)}
     names |= {thing.name: body for thing, (body, _) in zip(world.movables, movables, strict=True)}
     stiffness = SOFT if physics.solver == "iterative" else STIFF
-    solids, joints = solid_things.add(spec, world, stuff, names, stiffness)
-    stuff.pairs(spec)
+    solids, joints = solid_things.add(spec, world, materials, names, stiffness)
+    materials.pairs(spec)
     for machine in machines:
         _add_grips(spec, machine, stiffness)
     try:
@@ -169,7 +170,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
         mj.geom_contype[:] = np.where(mj.geom_contype & robots.BODY, mj.geom_contype & ~robots.BODY, mj.geom_contype)
         mj.geom_conaffinity[:] = mj.geom_conaffinity & ~robots.BODY
     plain = level and not solids and all(machine.robot.prism for machine in machines)
-    return Model(world=world, worlds=worlds * copies, copies=copies, first_world=first_world, dt=world.dt, flat=flat,
+    return Model(world=world, worlds=worlds * copies, copies=copies, first_world=first_world, dt=world.dt, above=above,
                  level=plain, mj=mj, placing=placing, substeps=substeps, gravity=physics.gravity, machines=machines,
                  sliding=_sliding(machines, mj), drives=drivetrain(world),
                  triggers=[(index, thing) for index, thing in enumerate(world.things) if isinstance(thing, Trigger)],
@@ -216,13 +217,19 @@ def _substeps(world: World, step: float) -> int:
 
 
 def _from_above(world: World) -> World:
-    """The world as the planar engine can build it, to place robots and to cast rays over a level floor."""
-    corners = any(group.robot.outline for group in world.groups)
+    """The world without what only space has."""
     things = tuple(thing for thing in world.things if not thing.SPATIAL and not isinstance(thing, JOINTS))
-    contact = Contact(model="impulse" if world.movables or corners else "none", crash_limit=world.contact.crash_limit,
-                      at_limit=world.contact.at_limit)
     settings = tuple(each for each in world.settings if not each.SPATIAL)
-    return replace(world, things=things, contact=contact, settings=settings, engine="planar")
+    return replace(world, things=things, settings=settings, engine="planar")
+
+
+def _above(world: World) -> Above:
+    """The constants of a world seen from above; WorldError if a movable starts in a wall."""
+    corners = any(group.robot.outline for group in world.groups)
+    above = Above(**above_constants(world, outlined=bool(world.movables or corners)))
+    if above.outlines:
+        refuse_movables_in_walls(world, above.fixed)
+    return above
 
 
 def _refuse_unknown_parts(world: World, machines: list[robots.Assembly]) -> None:
@@ -284,7 +291,7 @@ def _numbers(world: World, mj: Any, machines: list[robots.Assembly], movables: A
         "ring": np.array([m.robot.ring_height for m in machines]),
         "wheel_motor": table([machine.wheel_motors for machine in machines], 2, lambda name: mj.actuator(name).id),
         "wheel_dof": table([machine.wheels for machine in machines], 2, lambda name: mj.joint(name).dofadr[0]),
-        "wheel_radius": np.array([float(m.robot.drive.wheel_radius) if m.robot.drive else 1.0 for m in machines]).reshape(-1, 1),
+        "wheel_radius": np.array([[m.robot.drive.wheel_radius if m.robot.drive else 1.0] for m in machines]).reshape(-1, 1),
         "motor": motor, "sign": np.array(signs, np.float64).reshape(len(machines), count),
         "takes_place": np.array([[k < len(m.motors) and m.motors[k] != "" and m.robot.joints[k].mode == "position"
                                   for k in range(count)] for m in machines], np.bool_).reshape(len(machines), count),

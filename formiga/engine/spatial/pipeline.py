@@ -13,12 +13,13 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from formiga.engine.above.constants import SightWorkspace
 from formiga.engine.axes import sizes_of
 from formiga.engine.beams import Beams
 from formiga.engine.command import Command
 from formiga.engine.drives import ask_own, follow_all, turn_all, twist_all
 from formiga.engine.events import Event
-from formiga.engine.planar import pipeline as planar
+from formiga.engine.place import switched_on
 from formiga.engine.spatial import start as start_with
 from formiga.engine.spatial.carry import as_it_stands, carry_on, put_down
 from formiga.engine.spatial.gripping import LASTING, aim, grip_all, name_of, note_pulls, pull_all, pulls_before
@@ -32,6 +33,7 @@ from formiga.engine.spatial.posture import bend, hold
 from formiga.engine.spatial.readout import poses
 from formiga.engine.spatial.start import places
 from formiga.engine.spatial.treels import pull_all as treels
+from formiga.engine.start import begin_again, everywhere, given, keys_of, movables_start
 from formiga.kernels.program import Stage
 from formiga.state import Floats, Grip, State
 
@@ -40,35 +42,34 @@ RESTING = 1e-5                      # m/s, rad/s and their rates: below it a wor
 TOO_FAST = 1e3                      # m/s or rad/s; beyond it a motion is not one
 
 
-@dataclass
-class Scratch(planar.Scratch):
+@dataclass(kw_only=True)
+class Scratch(SightWorkspace):
     """Working memory: MuJoCo's own, and what happened in the last step."""
 
-    data: Any = None
-    loaded: Any = None              # (N, 13) grips that the model is aimed at
+    data: Any
+    loaded: Any                     # (N, 13) grips that the model is aimed at
+    inside: Any                     # (W, triggers, N) whether a robot is in a zone
+    awake: Any                      # (W,) whether the next step is taken even if nothing seems to move
+    twist: Any                      # (W, N, 3) what the drives shall give in the next step: m/s, m/s, rad/s
+    pulls: Any                      # (equalities, 3) of the last step: the hardest in N and in N m, and what a gripper feels
     events: list[Event] = field(default_factory=list)
-    inside: Any = None              # (W, triggers, N) who is in which zone
-    awake: Any = None               # (W,) whether the next step is taken even if nothing seems to move
-    pulls: Any = None               # (equalities, 3) of the last step: the hardest in N and in N m, and what a gripper feels
-    painter: Painter | None = None  # if somebody asked for images
+    painter: Painter | None = None  # once images were asked for
 
 
 def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> State:
-    """Everything that changes, at the start: robots placed as in the plane, then set down on the ground."""
-    if start is None:
-        start = planar.everywhere(model, *places(model, planar.keys_of(model, seed)))
-    state = planar.init(model.flat, seed, start)
-    W, N, K = model.worlds, len(model.machines), model.motor.shape[1]
-    flat, mj = state.scratch, model.mj
-    data = mujoco.MjData(mj)
-    state.scratch = Scratch(**{name: getattr(flat, name) for name in flat.__dataclass_fields__}, data=data,
-                            loaded=np.full((N, 13), np.nan), inside=np.zeros((W, len(model.triggers), N), np.bool_),
-                            pulls=np.zeros((mj.neq, 3)), awake=np.ones(W, np.bool_))
-    state.scratch.twist = np.zeros((W, N, 3))
+    """All that changes, at the start: robots placed as in the plane, then set down on the ground."""
+    W, N, K, mj = model.worlds, len(model.machines), model.motor.shape[1], model.mj
+    keys = keys_of(model, seed)
+    position, heading = everywhere(model, *places(model, keys)) if start is None else given(start, W, N)
+    (keys,) = everywhere(model, keys)
+    scratch = Scratch(cells=model.above.cells(W), stand=model.above.stand(), data=mujoco.MjData(mj),
+                      loaded=np.full((N, 13), np.nan), inside=np.zeros((W, len(model.triggers), N), np.bool_),
+                      pulls=np.zeros((mj.neq, 3)), awake=np.ones(W, np.bool_), twist=np.zeros((W, N, 3)))
     sizes = {"world": W, "number": mujoco.mj_stateSize(mj, EVERYTHING), "coupling": len(model.joints)}
     sizes |= sizes_of(model.world) | {"gripper": N, "joint": K, "body": len(model.parts)}
-    state = State.zeros(sizes, position=state.position, heading=state.heading, alive=state.alive, movables=state.movables,
-                        key=state.key, own=SpatialState.zeros(sizes), scratch=state.scratch)
+    state = State.zeros(sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
+                        movables=np.tile(movables_start(model.world), (W, 1, 1)), key=keys, own=SpatialState.zeros(sizes),
+                        scratch=scratch)
     for w in range(W):
         _set_down(model, state, w)
     return state
@@ -76,7 +77,7 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
 
 def begin(model: Model, state: State, chosen: Any, position: Floats, heading: Floats, key: Any) -> None:
     """Start the chosen (W,) worlds again, in place: robots at position (W, N, 2) and heading (W, N), noise from key (W,)."""
-    planar.begin(model.flat, state, chosen, position, heading, key)
+    begin_again(model.world, state, chosen, position, heading, key)
     for w in map(int, np.flatnonzero(chosen)):
         state.scratch.inside[w], state.scratch.awake[w] = False, True
         _set_down(model, state, w)
@@ -246,8 +247,8 @@ def _culprit(model: Model, state: State, w: int, data: Any) -> int:
 # -- MuJoCo -> state ------------------------------------------------------------------------------------------------------
 def _read(model: Model, state: State, w: int, data: Any) -> None:
     """Poses and speeds as the rest of the laboratory knows them."""
-    poses(w, data.xpos, data.xquat, model.rows, model.chassis, model.movables, model.dt, state.step, state.bodies, state.position,
-          state.heading, state.velocity, state.movables)
+    poses(w, data.xpos, data.xquat, model.rows, model.chassis, model.movables, model.dt, state.step, state.bodies,
+          state.position, state.heading, state.velocity, state.movables)
     if model.motor.size and (on := model.motor >= 0).any():
         place, force = np.zeros(model.motor.shape), np.zeros(model.motor.shape)
         place[on] = data.qpos[model.mj.jnt_qposadr[model.motor_joint[on]]]
@@ -307,6 +308,16 @@ def _zones(model: Model, state: State, w: int) -> None:
         state.scratch.inside[w, number] = now
 
 
+def twist(model: Model, state: State) -> Floats:
+    """(W, N, 3) vx, vy, turning rate that the drives were to give in the last step."""
+    return np.asarray(state.scratch.twist)
+
+
+def told(model: Model, state: State) -> Floats:
+    """Where orders would go if there were stages."""
+    return state.drive
+
+
 def step_stages(model: Model, state: State) -> list[Stage] | None:
     """None: MuJoCo is no kernel, and a world in space is stepped by the readable loop."""
     return None
@@ -324,4 +335,4 @@ def light_stages(model: Model, state: State, diodes: Any, robots: slice, out: Fl
 
 __all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
            "events", "forces", "holding", "init", "inspect", "light", "light_stages", "look", "paint", "places", "points",
-           "put_down", "rays", "sample", "shadow", "step", "step_stages"]
+           "put_down", "rays", "sample", "shadow", "step", "step_stages", "told", "twist"]

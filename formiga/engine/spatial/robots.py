@@ -165,9 +165,9 @@ class Build:
             raise WorldError(f"{where(self._made.at or self.group)}'{self.group.name}' cannot slide: {why}. Leave 'base' out.")
         if not isinstance(robot.drive, Differential):
             why = "on level ground only" if not self._site.level else "without base=\"wheels\" and upright"
-            raise WorldError(f"{where(self.group)}'{self.group.name}' has a drive of the kind {type(robot.drive).__name__}, which "
-                             f"in space slides over the floor, {why}. Wheels that roll in space are two: a robot with a wheel "
-                             "base.")
+            raise WorldError(f"{where(self.group)}'{self.group.name}' has a drive of the kind {type(robot.drive).__name__}, "
+                             f"which in space slides over the floor, {why}. Wheels that roll in space are two: a robot with a "
+                             "wheel base.")
         r, half, reach = robot.drive.wheel_radius, robot.drive.wheel_base / 2, 0.78 * robot.radius
         light = robot.mass * share - 2 * WHEEL_SHARE * robot.mass
         # A motor that pulls harder than the wheel's share of friction only makes it slip. The rotor behind its gear is nearly

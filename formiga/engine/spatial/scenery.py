@@ -35,17 +35,17 @@ LIES = {"contype": BODY | WHEEL | LYING, "conaffinity": BODY | GROUND | LYING}
 PLAIN = (Material(name="plain", friction=0.6), Material(name="ground", friction=1.0))
 
 
-class Stuff:
+class Materials:
     """What the things of a world are made of, as attributes of geoms."""
 
     def __init__(self, world: World, step: float, gravity: float) -> None:
         self._step, self._gravity = step, max(gravity, 1e-3)
-        self.materials = {each.name: each for each in PLAIN}
+        self.known = {each.name: each for each in PLAIN}
         own = [thing for thing in world.things if isinstance(thing, Material)]
         for number, each in enumerate(own):
             if each.name in {other.name for other in own[:number]}:
                 raise WorldError(f"{where(each)}second material '{each.name}'. Give each its own name.")
-            self.materials[each.name] = each
+            self.known[each.name] = each
         self.touches = [thing for thing in world.things if isinstance(thing, Touch)]
         for touch in self.touches:
             for name in (touch.one, touch.other):
@@ -53,14 +53,14 @@ class Stuff:
         self.geoms: dict[str, list[str]] = {}
 
     def _find(self, thing: Any, name: str) -> Material:
-        if name not in self.materials:
-            raise WorldError(f"{where(thing)}there is no material '{name}'.{suggest(name, self.materials)} "
-                             f"There are: {', '.join(self.materials)}.")
-        return self.materials[name]
+        if name not in self.known:
+            raise WorldError(f"{where(thing)}there is no material '{name}'.{suggest(name, self.known)} "
+                             f"There are: {', '.join(self.known)}.")
+        return self.known[name]
 
     def of(self, thing: Any, geom: str) -> dict[str, Any]:
         """How a geom of that name rubs and bounces; it is remembered for pairs. A floor (None) is of `ground`."""
-        material = self._find(thing, thing.material) if thing is not None else self.materials["ground"]
+        material = self._find(thing, thing.material) if thing is not None else self.known["ground"]
         self.geoms.setdefault(material.name, []).append(geom)
         return {"name": geom, "friction": (material.friction, 0, 0), "priority": priority(material.friction),
                 "solref": self.solref(material.restitution, material.softness), "condim": 3}
@@ -92,7 +92,7 @@ class Stuff:
 
 
 # -- what stands still ------------------------------------------------------------------------------------------------------
-def add_ground(spec: Any, world: World, stuff: Stuff, region: Any) -> None:
+def add_ground(spec: Any, world: World, materials: Materials, region: Any) -> None:
     """The floor, or what is there instead."""
     holes = [thing for thing in world.things if isinstance(thing, Hole)]
     terrains = [thing for thing in world.things if isinstance(thing, Terrain)]
@@ -107,26 +107,27 @@ def add_ground(spec: Any, world: World, stuff: Stuff, region: Any) -> None:
         deep = holes[0].deep
         for k, (x0, y0, x1, y1) in enumerate(floor):
             spec.worldbody.add_geom(type=box, size=((x1 - x0) / 2, (y1 - y0) / 2, deep / 2),
-                                    pos=((x0 + x1) / 2, (y0 + y1) / 2, -deep / 2), **ON_GROUND, **stuff.of(None, f"floor{k}"))
-        spec.worldbody.add_geom(pos=(0, 0, -deep), **plane, **stuff.of(None, "bottom"))
+                                    pos=((x0 + x1) / 2, (y0 + y1) / 2, -deep / 2), **ON_GROUND,
+                                    **materials.of(None, f"floor{k}"))
+        spec.worldbody.add_geom(pos=(0, 0, -deep), **plane, **materials.of(None, "bottom"))
     else:
-        spec.worldbody.add_geom(**plane, **stuff.of(None, "floor"))
+        spec.worldbody.add_geom(**plane, **materials.of(None, "floor"))
     for terrain in terrains:
         height = terrain_heights(terrain)
         low, range_ = float(height.min()), max(float(np.ptp(height)), 1e-6)  # MuJoCo stretches whatever it is given to 0..1
         spec.add_hfield(name="terrain", nrow=height.shape[0], ncol=height.shape[1], userdata=height.ravel(),
                         size=(terrain.width / 2, terrain.depth / 2, range_, 0.1))
         spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_HFIELD, hfieldname="terrain", pos=(terrain.x, terrain.y, low),
-                                **ON_GROUND, **stuff.of(terrain, "terrain"))
+                                **ON_GROUND, **materials.of(terrain, "terrain"))
     for index, thing in enumerate(world.things):
         if isinstance(thing, Ramp):
             spec.add_mesh(name=f"ramp{index}", uservert=wedge(thing).ravel())
             spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=f"ramp{index}", pos=(thing.x, thing.y, 0),
-                                    quat=about_z(thing.heading), **ON_GROUND, **stuff.of(thing, f"ramp{index}"))
+                                    quat=about_z(thing.heading), **ON_GROUND, **materials.of(thing, f"ramp{index}"))
         elif isinstance(thing, Platform):
             spec.worldbody.add_geom(type=box, size=(thing.width / 2, thing.depth / 2, thing.height / 2),
                                     pos=(thing.x, thing.y, thing.height / 2), quat=about_z(thing.heading),
-                                    **ON_GROUND, **stuff.of(thing, f"platform{index}"))
+                                    **ON_GROUND, **materials.of(thing, f"platform{index}"))
 
 
 def add_walls(spec: Any, world: World, fixed: Fixed) -> None:
@@ -172,7 +173,7 @@ def _outside(world: World) -> dict[tuple[float, ...], tuple[float, float, float]
 
 
 # -- what lies about --------------------------------------------------------------------------------------------------------
-def add_movables(spec: Any, world: World, stuff: Stuff) -> list[tuple[str, Part]]:
+def add_movables(spec: Any, world: World, materials: Materials) -> list[tuple[str, Part]]:
     """Balls, pucks and blocks, free to move. Their names, in the order of `world.movables`."""
     names = []
     for thing in world.movables:
@@ -186,7 +187,7 @@ def add_movables(spec: Any, world: World, stuff: Stuff) -> list[tuple[str, Part]
         if isinstance(thing, Ball):
             body.add_geom(type=sphere, size=(thing.radius, 0, 0), **{  # its origin is its middle: it rolls
                 **how, "friction": (0.6, 0.005, thing.rolling * thing.radius), "condim": 6, "priority": SMOOTH,
-                "solref": stuff.solref(thing.wall_restitution, 0.0)})
+                "solref": materials.solref(thing.wall_restitution, 0.0)})
         elif isinstance(thing, Puck):
             body.add_geom(type=cylinder, size=(thing.radius, high / 2, 0), pos=(0, 0, high / 2), **how)
         else:
@@ -205,4 +206,4 @@ def _prism(spec: Any, body: Any, thing: Block, name: str, high: float, how: dict
     body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, **how)  # its convex hull
 
 
-__all__ = ["Stuff", "add_ground", "add_movables", "add_walls"]
+__all__ = ["Materials", "add_ground", "add_movables", "add_walls"]

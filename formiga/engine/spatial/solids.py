@@ -15,7 +15,7 @@ import numpy as np
 from formiga.engine.ground import height_at
 from formiga.engine.parts import Part
 from formiga.engine.spatial.robots import BODY, LYING, WHEEL, box, cylinder, free, hinge, rgba, slide, sphere
-from formiga.engine.spatial.scenery import LIES, STANDS, Stuff
+from formiga.engine.spatial.scenery import LIES, STANDS, Materials
 from formiga.errors import WorldError, suggest
 from formiga.geometry import IDENTITY, from_euler, matrix, relative, rotate_back
 from formiga.world.elements import locate, origin, where
@@ -26,7 +26,7 @@ from formiga.world.solids import Joint, Solid
 SHAPES = {"box": box, "sphere": sphere, "cylinder": cylinder, "capsule": mujoco.mjtGeom.mjGEOM_CAPSULE}
 
 
-def add(spec: Any, world: World, stuff: Stuff, others: dict[str, str],
+def add(spec: Any, world: World, materials: Materials, others: dict[str, str],
                stiffness: tuple[float, ...]) -> tuple[list[tuple[str, Part]], list[tuple[Joint, list[str]]]]:
     """Solids, and the joints of the world; others: names of robots and loose things -> bodies. Returns the bodies that move,
     and of every joint the equalities that hold it (none if it is part of the tree of bodies)."""
@@ -39,7 +39,7 @@ def add(spec: Any, world: World, stuff: Stuff, others: dict[str, str],
     parent = _tree(joints, solids)
     bodies: dict[str, Any] = {}
     for name in _from_root(solids, parent):
-        bodies[name] = _solid(spec, world, solids[name], parent.get(name), bodies, solids, stuff)
+        bodies[name] = _solid(spec, world, solids[name], parent.get(name), bodies, solids, materials)
     named = {"floor": "world", **others, **{name: f"solid/{name}" for name in solids}}
     held = [(joint, [] if parent.get(joint.other) is joint else _equalities(spec, joint, named, stiffness)) for joint in joints]
     moving = [(f"solid/{name}", Part(-1, index[name], "body")) for name in solids if not solids[name].fixed]
@@ -123,7 +123,7 @@ def _half_height(solid: Solid) -> float:
 
 
 def _solid(spec: Any, world: World, solid: Solid, joint: Joint | None, bodies: dict[str, Any], solids: dict[str, Solid],
-           stuff: Stuff) -> Any:
+           materials: Materials) -> Any:
     place, turn = _pose(world, solid)
     above = bodies.get(joint.one) if joint else None
     start, frame = np.zeros(3), np.array(IDENTITY)
@@ -136,7 +136,7 @@ def _solid(spec: Any, world: World, solid: Solid, joint: Joint | None, bodies: d
         size[1] = max(size[1] - size[0], 1e-4)
     touches = STANDS | {"conaffinity": BODY | WHEEL | LYING} if solid.fixed else LIES
     body.add_geom(type=SHAPES[solid.shape], size=(*size, 0, 0)[:3], mass=solid.mass,
-                  **touches | {"rgba": rgba(solid.colour)} | stuff.of(solid, f"solid/{solid.name}"))
+                  **touches | {"rgba": rgba(solid.colour)} | materials.of(solid, f"solid/{solid.name}"))
     if joint is None:
         if not solid.fixed:
             body.add_joint(name=f"solid/{solid.name}", type=free)

@@ -13,7 +13,7 @@ from formiga.errors import FormigaError
 from formiga.session import names
 from formiga.session.edit import FAR
 from formiga.session.plots import quantities
-from formiga.session.values import IN_SPACE, MOVABLES, ROBOT
+from formiga.session.values import IN_SPACE, MOVABLES, POSE, ROBOT
 from formiga.world.elements import kinds_of
 from formiga.world.kinds import Kind
 from formiga.world.model import World
@@ -22,7 +22,7 @@ from formiga.world.placement import At
 if TYPE_CHECKING:
     from formiga.session.session import Session
 
-MOST_NAMES = 200        # robots of a group that are offered while somebody types
+MOST_NAMES = 200        # robots of a group that are offered as completions
 _PLACE = kinds_of(At)
 
 
@@ -92,7 +92,8 @@ def completed_paths(world: World, typed: str) -> Iterator[str]:
         yield from (f"{name}.{attribute}" for attribute in names.kinds(thing))
     yield from (f"{group.name}.count" for group in world.groups)
     for robot in _robots(world, typed):
-        yield from (f"{robot}.{each}" for each in ROBOT)
+        drive = names.group_of(world, names.robot(world, robot)).robot.drive
+        yield from (f"{robot}.{each}" for each in (*POSE, *(drive.channels if drive else ()), *ROBOT))
         if world.engine == "spatial":
             yield from (f"{robot}.{each}" for each in IN_SPACE)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SOLVERS = of(Physics()).kinds["solver"].options
 MOST_ROBOTS = 10_000    # of a group, by `set swarm.count`; a world file may have more
-GOLDEN = 2.399963       # rad: newcomers that turn by it look in all directions, none twice
+GOLDEN = 2.399963       # rad, the golden angle: multiples of it as headings point in all directions, none twice
 
 
 def commands(session: Session) -> list[CommandSpec]:
@@ -114,7 +114,7 @@ def _count(session: Session, call: Call, index: int, text: str) -> None:
         session.changes.apply(edit.without_robots(session.world, position, heading, gone), try_out=False)
     elif more > 0:
         robot = group.robot
-        places = session.ground.free_places(position, robot.radius, getattr(robot, "clearance", 0.0), more, _draws(session))
+        places = session.ground.free_places(position, robot.radius, robot.clearance, more, _draws(session))
         ahead = GOLDEN * np.arange(group.count, int(text), dtype=np.float64)
         session.changes.apply(edit.with_robots(session.world, position, heading, index, places, ahead), try_out=False)
 
@@ -142,7 +142,7 @@ def move(session: Session, call: Call) -> None:
 
 def _put(session: Session, robot: int, x: float, y: float, ahead: float) -> None:
     position, heading = session.poses()
-    if (x, y) != tuple(position[robot]):  # in a crowd somebody may turn where he stands
+    if (x, y) != tuple(position[robot]):  # in a crowd a robot may turn on the spot
         session.ground.refuse_outside(names.robot_name(session.world, robot), x, y)
         radius = names.group_of(session.world, robot).robot.radius
         if way := session.ground.in_the_way(position, x, y, radius, robot):
@@ -190,7 +190,8 @@ def _spawn_thing(session: Session, call: Call, tag: str, plain: list[str], writt
     known = registered("thing")[tag]
     if not {"x", "y"} & set(written) and all(name in known.kinds and known.default(name) is REQUIRED for name in ("x", "y")):
         thing = edit.make(tag, "thing", {**written, "x": "0", "y": "0"})
-        size = max(getattr(thing, "radius", 0.0), 0.5 * hypot(getattr(thing, "width", 0.0), getattr(thing, "depth", 0.0)), 0.05)
+        radius, width, depth = (names.attribute(thing, name, 0.0) for name in ("radius", "width", "depth"))
+        size = max(radius, 0.5 * hypot(width, depth), 0.05)
         x, y = session.ground.free_places(session.sim.state.position[0], size, 0.0, 1, _draws(session))[0].tolist()
         written |= {"x": repr(x), "y": repr(y)}
     _use(session, edit.with_thing(session.world, tag, written))
@@ -216,8 +217,7 @@ def _pose(session: Session, call: Call, plain: list[str], robot: Any) -> tuple[f
         raise call.wrong("a place is X Y, or X Y HEADING.")
     position = session.sim.state.position[0]
     if not plain:
-        clearance = getattr(robot, "clearance", 0.0)
-        x, y = session.ground.free_places(position, robot.radius, clearance, 1, _draws(session))[0].tolist()
+        x, y = session.ground.free_places(position, robot.radius, robot.clearance, 1, _draws(session))[0].tolist()
         return x, y, 0.0
     x, y = arguments.length(call, plain[0], "X"), arguments.length(call, plain[1], "Y")
     session.ground.refuse_outside("a robot", x, y)

@@ -110,7 +110,7 @@ def commands(session: Session) -> list[CommandSpec]:
             call.most(1)
             session.windows.follow(None, False, call.sender)
             return
-        if call.args and call.args[0] != "none":  # as $selected is if nobody is
+        if call.args and call.args[0] != "none":  # as $selected is without a selection
             robot = names.robot(session.world, call.args[0])
         elif not call.args and session.selected >= 0:
             robot = session.selected
@@ -157,7 +157,7 @@ def listing(session: Session, section: str) -> list[str]:
     if section == "robots":
         return [_group(group) for group in world.groups] or ["no robots"]
     if section == "things":
-        return [f"{name}: {of(thing).tag}{'' if getattr(thing, 'on', True) else ' (off)'}"
+        return [f"{name}: {of(thing).tag}{'' if names.attribute(thing, 'on', True) else ' (off)'}"
                 for name, thing in zip(names.thing_names(world), world.things, strict=True)] or ["no things"]
     if section == "worlds":
         return [f"{name}: {lab.read_world(name).doc}" for name in lab.shipped_worlds()]
@@ -175,6 +175,6 @@ def listing(session: Session, section: str) -> list[str]:
 
 
 def _group(group: Group) -> str:
-    sensors = ", ".join(getattr(sensor, "name", of(sensor).tag) for sensor in group.sensors) or "none"
+    sensors = ", ".join(sensor.name for sensor in group.sensors) or "none"
     controller = of(group.controller).tag if group.controller is not None else "none"
     return f"{group.name}: {group.count} x {of(group.robot).tag}; sensors: {sensors}; controller: {controller}"

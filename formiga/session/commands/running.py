@@ -15,7 +15,7 @@ from formiga.world.own import own_mistakes
 if TYPE_CHECKING:
     from formiga.session.session import Session
 
-MOST_STEPS = 100_000    # in one command: nobody else has a turn meanwhile
+MOST_STEPS = 100_000    # in one command: the inbox waits meanwhile
 OWN_STEPS = 100         # the same, in a world's own text
 
 

@@ -1,4 +1,4 @@
-"""Commands that switch things on and off, and take robots by their motors: enable, disable, toggle, drive, out."""
+"""Commands that switch things on and off, and drive robots by hand: enable, disable, toggle, drive, steer, out."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from formiga.console import Call, CommandSpec
 from formiga.console.errors import brief
+from formiga.errors import suggest
 from formiga.session import edit, names
 from formiga.session.commands import arguments
-from formiga.session.drives import WHEELS
-from formiga.session.drives import names as output_names
+from formiga.session.drives import AXES, WHEELS, channel_names
+from formiga.session.drives import names as known_names
 from formiga.world.model import Arena
 
 if TYPE_CHECKING:
@@ -29,17 +30,27 @@ def commands(session: Session) -> list[CommandSpec]:
                     partial(disable, session), complete=typed),
         CommandSpec("toggle", "toggle NAME", "Switches it on if it is off, and off if it is on.", partial(toggle, session),
                     complete=typed),
-        CommandSpec("drive", "drive ROBOT LEFT RIGHT | drive ROBOT off", DRIVE, partial(drive, session), complete=typed),
+        CommandSpec("drive", "drive ROBOT LEFT RIGHT | drive ROBOT SHARE... | drive ROBOT off", DRIVE, partial(drive, session),
+                    complete=typed),
+        CommandSpec("steer", "steer ROBOT ahead|aside|turn SHARE | steer ROBOT off", STEER, partial(steer, session),
+                    complete=partial(_axes, session)),
         CommandSpec("out", "out [ROBOT.]NAME VALUE | out [ROBOT.]NAME off", OUT, partial(out, session),
-                    complete=partial(_outputs, session)),
+                    complete=partial(_ordered_names, session)),
     ]
 
 
 DRIVE = """Takes a robot's two wheels, each from -1 to 1 of its top speed; off gives them back to its controller.
+A robot with another drive takes a share for each of its channels: an omni one for each wheel, a car speed and steering.
 bind w +go; alias +go 'drive 0 1 1'; alias -go 'drive 0 0 0'"""
 
 
-OUT = """Tells one motor of a robot something: wheel_l and wheel_r a share of the top speed, and in space what else it has.
+STEER = """Drives any robot as a driver does, in shares of its top speeds from -1 to 1: ahead, aside (to the left), turn (left).
+The other two stay as they are, so that keys add up; off gives the robot back to its controller. What a drive cannot do it
+leaves out: two wheels do not go aside, a car turns only as it drives.
+bind ArrowUp +go; alias +go 'steer 0 ahead 1'; alias -go 'steer 0 ahead 0'"""
+
+
+OUT = """Orders one wheel or joint of a robot: wheel_l and wheel_r a share of the top speed, a joint (in space) a number.
 out grip 1 closes the gripper of the selected robot, or of the only one; out swarm.0.turret 0.5 turns that turret by 0.5 rad/s;
 out swarm.grip 0 opens those of a group; off gives it back to the controller. bind UP 'out wheel_l 1; out wheel_r 1'"""
 
@@ -60,7 +71,7 @@ def toggle(session: Session, call: Call) -> None:
         _switch(session, call, not session.sim.state.alive[0, first])
     else:
         thing = names.element(session.world, target)
-        _switch(session, call, not getattr(thing, _flag(thing), False))
+        _switch(session, call, not names.attribute(thing, _flag(thing), False))
 
 
 def _switch(session: Session, call: Call, on: bool) -> None:
@@ -91,32 +102,49 @@ def drive(session: Session, call: Call) -> None:
         call.most(2)
         session.drive(robot, None)
     else:
-        call.most(3)
-        session.drive(robot, (call.number(1, "LEFT", -1, 1), call.number(2, "RIGHT", -1, 1)))
+        known = channel_names(names.group_of(session.world, robot).robot)
+        words = ("LEFT", "RIGHT") if known == WHEELS else tuple(name.upper() for name in known)
+        if words:
+            call.most(1 + len(words))
+        session.drive(robot, tuple(call.number(1 + k, word, -1, 1) for k, word in enumerate(words)) or (0.0,))
+
+
+def steer(session: Session, call: Call) -> None:
+    call.least(2)
+    robot = names.robot(session.world, call.args[0])
+    if call.args[1] == "off":
+        call.most(2)
+        session.drive(robot, None)
+        return
+    call.exactly(3)
+    if (axis := call.args[1]) not in AXES:
+        raise call.wrong(f"'{brief(axis)}' is no way to steer.{suggest(brief(axis), AXES)} There are: {', '.join(AXES)}, off.")
+    session.steer(robot, axis, call.number(2, "SHARE", -1, 1))
 
 
 def out(session: Session, call: Call) -> None:
-    """All at once: a group's robots are alike."""
+    """Of one robot, or of all robots of a group."""
     call.exactly(2)
-    who, _, name = call.args[0].rpartition(".")
-    robots = _told(session, call, who)
+    owner, _, name = call.args[0].rpartition(".")
+    robots = _ordered(session, call, owner)
     value = None
     if call.args[1] != "off":
-        limit = 1.0 if name in WHEELS else inf
+        channels = {each for group in session.world.groups for each in channel_names(group.robot)}
+        limit = 1.0 if name in channels else inf
         value = call.number(1, "VALUE", -limit, limit)
     for robot in robots:
         session.actuate(robot, name, value)
 
 
-def _told(session: Session, call: Call, who: str) -> Iterable[int]:
-    """The robots that a name in front of an output means; without one, the selected robot, or the only one."""
+def _ordered(session: Session, call: Call, owner: str) -> Iterable[int]:
+    """The robots that a name in front of a joint means; without one, the selected robot, or the only one."""
     world = session.world
-    if who:
-        target = names.find(world, who)
+    if owner:
+        target = names.find(world, owner)
         if target.kind == "group":
             robots = world.slices[target.index]
             return range(robots.start, robots.stop)
-        return [names.robot(world, who)]
+        return [names.robot(world, owner)]
     if session.selected >= 0:
         return [session.selected]
     if world.robots != 1:
@@ -125,18 +153,22 @@ def _told(session: Session, call: Call, who: str) -> Iterable[int]:
     return [0]
 
 
-def _outputs(session: Session, args: list[str]) -> Iterator[str]:
+def _ordered_names(session: Session, args: list[str]) -> Iterator[str]:
     if len(args) != 1:
         yield "off"
         return
     world, joints = session.world, session.sim.model.moves_joints
     for group in world.groups:
-        known = output_names(group.robot, joints)
+        known = known_names(group.robot, joints)
         yield from known
         yield from (f"{group.name}.{name}" for name in known)
         number = args[0].removeprefix(f"{group.name}.").partition(".")[0]
         if args[0].startswith(f"{group.name}.") and number.isdecimal():
             yield from (f"{group.name}.{number}.{name}" for name in known)
+
+
+def _axes(session: Session, args: list[str]) -> Iterable[str]:
+    return (*AXES, "off") if len(args) == 2 else _names(session, args)
 
 
 def _names(session: Session, args: list[str]) -> Iterable[str]:

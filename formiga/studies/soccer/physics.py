@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from formiga.engine.above.outlines import Corners, with_normals
 from formiga.engine.planar.impulse.bodies import (
     COS,
     INVERSE_INERTIA,
@@ -20,10 +21,9 @@ from formiga.engine.planar.impulse.bodies import (
     X,
     Y,
     bodies,
-    with_normals,
 )
 from formiga.engine.planar.impulse.impact import collide
-from formiga.engine.planar.impulse.parts import Corners, meet
+from formiga.engine.planar.impulse.parts import meet
 from formiga.loop import Simulation
 from formiga.soccer import league
 from formiga.studies.harness import Row, at_most, reported

@@ -18,7 +18,7 @@ class Drive(Protocol):
 
     wheel_radius: float = 2.0 * CM    # m, that turns rim speeds into wheel angles, for encoders
     motor_noise: float = 0.0          # each channel x (1 + U(-a, a))
-    holonomic: bool = False           # whether it can go aside; with <contact model="impulse"/> it can then be pushed aside, too
+    holonomic: bool = False           # whether it can go aside; with <contact model="impulse"/> it can be pushed aside, too
 
     @property
     def channels(self) -> tuple[str, ...]:
@@ -59,7 +59,8 @@ class Drive(Protocol):
         return tuple(inf for _ in self.channels)
 
 
-ASKED = ("channels", "limits", "fastest", "twist", "steer", "rolls", "lags", "rates", "wheel_radius", "motor_noise", "holonomic")
+ASKED = ("channels", "limits", "fastest", "twist", "steer", "rolls", "lags", "rates", "wheel_radius", "motor_noise",
+         "holonomic")
 
 
 def missing(drive: Any) -> str:

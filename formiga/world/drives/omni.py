@@ -44,7 +44,8 @@ class Omni(Drive):
     def __post_init__(self) -> None:
         count = len(self.angles)
         if not FEWEST <= count <= MOST:
-            raise WorldError(f"an omnidirectional drive has {FEWEST} to {MOST} wheels, not {count}: fewer leave a direction free.")
+            raise WorldError(f"an omnidirectional drive has {FEWEST} to {MOST} wheels, not {count}: fewer leave a direction "
+                             "free.")
         if self.directions is not None and len(self.directions) != count:
             raise WorldError(f"there are {len(self.directions)} directions for {count} wheels.")
         if not (isfinite(self.distance) and self.distance > 0.0 and self.top_speed > 0.0):
@@ -64,7 +65,7 @@ class Omni(Drive):
     @cached_property
     def inverse(self) -> Floats:
         """J^+ (3, n): a twist from rim speeds."""
-        return np.linalg.pinv(self.jacobian)
+        return np.asarray(np.linalg.pinv(self.jacobian), np.float64)
 
     @property
     def channels(self) -> tuple[str, ...]:

@@ -39,8 +39,7 @@ class Omni:
     height: float = length(15.0 * CM, above=0.0)
     mass: float = number(2.0, unit="kg", above=0.0, doc="counts with <contact model='impulse'> and in space")
     motor_lag: float = duration(0.0, least=0.0, doc="time constant of the wheels; 0: a wheel turns as it is told")
-    tyre_friction: float = number(0.6, least=0.0, doc="with <contact model='impulse'>: of all wheels on the floor; 0: they never "
-                                                      "slip")
+    tyre_friction: float = number(0.6, least=0.0, doc="of the wheels with <contact model='impulse'>; 0: they never slip")
     friction: float = number(1.0, least=0.0, doc="of the wheels on the floor, in space")
     restitution: float = number(0.0, least=0.0, most=1.0, doc="against bodies; of two the larger counts")
     wall_restitution: float = number(0.0, least=0.0, most=1.0)

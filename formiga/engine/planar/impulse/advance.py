@@ -15,12 +15,13 @@ from __future__ import annotations
 from math import cos, sin, sqrt
 from typing import Any, NamedTuple
 
+from formiga.engine.above.outlines import CX, CY, NX, NY
 from formiga.engine.drives import BICYCLE, LINEAR, OWN, TWO_WHEELS, followed, set_twist, turn_wheels
 from formiga.engine.planar.contact import count_crash
 from formiga.engine.planar.impulse.forces import forces, leap
 from formiga.engine.planar.impulse.impact import impacts, lean, lever, note
 from formiga.engine.planar.impulse.pairs import near_ones
-from formiga.engine.planar.impulse.parts import CX, CY, NX, NY, meet
+from formiga.engine.planar.impulse.parts import meet
 from formiga.kernels import kernel
 
 # Names of columns; one on each line would fill a page.

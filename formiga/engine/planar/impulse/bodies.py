@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from math import cos, exp, hypot, inf, sin
+from math import cos, exp, inf, sin
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from formiga.engine.above.cells import Cells, make
-from formiga.engine.above.outline import Corner, convex_parts, inertia, tidy
+from formiga.engine.above.outline import Corner, inertia
+from formiga.engine.above.outlines import Corners, Outlines, kinds, make_corners, outlines, shape_of, with_normals
 from formiga.engine.fixed import Fixed
-from formiga.engine.planar.impulse.parts import Corners
 from formiga.errors import WorldError, suggest
 from formiga.world.drives import Omni
 from formiga.world.elements import of, where
@@ -26,7 +26,7 @@ ROLLS = 1.4                                # (m + J/R^2)/m of a solid ball, J = 
 class Bodies(NamedTuple):
     """B bodies with P parts and V corners: what never changes.
 
-    Few wide arrays, here and in Room: a kernel's compile time grows with the number of arrays that it is handed.
+    Few wide arrays, here and in BodyWorkspace: a kernel's compile time grows with the number of arrays that it is handed.
     """
 
     robots: int
@@ -51,7 +51,7 @@ FLOOR = 13             # 13 to 17: see `floor_of`
 FACTS = 18
 
 
-class Room(NamedTuple):
+class BodyWorkspace(NamedTuple):
     """Working memory for one world at a time."""
 
     moving: Any            # (B, MOVING) see the columns below
@@ -66,7 +66,7 @@ class Room(NamedTuple):
     point: Any             # (C, POINT) see the columns below
 
 
-# Columns of Room.moving.
+# Columns of BodyWorkspace.moving.
 X, Y, HEADING, COS, SIN = range(5)                    # COS and SIN of the heading: only of active bodies
 VX, VY, SPIN = 5, 6, 7
 ROLL_X, ROLL_Y = 8, 9                                 # velocity of a ball's surface over its middle
@@ -78,7 +78,7 @@ TRAVEL = 20                                           # m that no point of it ha
 STRAYED = 21                                          # m that its centre has not gone further since then
 MOVING = 22
 
-# Columns of Room.mark: 1 or 0, but for BOUNCES.
+# Columns of BodyWorkspace.mark: 1 or 0, but for BOUNCES.
 PAIRED = 0             # whether it is one of the active bodies
 STAYS = 1              # whether it was one of them before the pairs were listed anew
 HURRIES = 2            # whether it may go further than its margin in this control period
@@ -89,12 +89,12 @@ HIT = 6                # touches a robot or something fixed, in this control ste
 BOUNCES = 7            # impacts in this control period
 MARKS = 8
 
-PAIRS, CONTACTS, LOST, SUBSTEPS, ACTIVE, COUNTS = range(6)   # of Room.count; LOST: pairs that found no place
-SEEN, GAP, BEFORE = range(3)   # m, of Room.apart: how far apart when last measured, and how far both had travelled until then;
-                               # at least so far apart; the gap at the beginning of the substep
-ONE, OTHER, POINTS, BOUNCED = range(4)     # of Room.contact: two bodies, 1 or 2 points, whether it has bounced at this moment
+PAIRS, CONTACTS, LOST, SUBSTEPS, ACTIVE, COUNTS = range(6)   # of BodyWorkspace.count; LOST: pairs that found no place
+SEEN, GAP, BEFORE = range(3)   # m, of BodyWorkspace.apart: how far apart when last measured, and how far both had travelled
+                               # until then; at least so far apart; the gap at the beginning of the substep
+ONE, OTHER, POINTS, BOUNCED = range(4)     # of BodyWorkspace.contact: two bodies, 1 or 2 points, whether it has bounced now
 
-# Columns of Room.point.
+# Columns of BodyWorkspace.point.
 NORMAL_X, NORMAL_Y, MIDDLE_X, MIDDLE_Y = range(4)
 END_X, END_Y = 4, 5    # the first point; those of the second stand two columns further
 BOUNCE = 8             # restitution
@@ -123,39 +123,20 @@ class Joint(NamedTuple):
 
 
 # -- building ---------------------------------------------------------------------------------------------------------
-def bodies(world: World) -> Bodies:
-    """The table of a world's bodies."""
-    things = [(group.robot, where(group), group.name, group.count) for group in world.groups if group.count]
-    things += [(thing, where(thing), thing.name, 1) for thing in world.movables]
-    counts = [count for *_, count in things]
-    built = [_body(thing, f"{place}'{name}': ", substep_of(world), world.dt) for thing, place, name, _ in things]
-    each = np.repeat(np.arange(len(things)), counts)  # of each body, which of these it is: a million robots are one row
-
-    fact = np.zeros((len(things), FACTS))
+def bodies(world: World, table: Outlines | None = None) -> Bodies:
+    """The table of a world's bodies; table: their outlines, if they are known."""
+    found = kinds(world)
+    built = [_body(thing, place, substep_of(world), world.dt) for thing, place, _ in found]
+    each = np.repeat(np.arange(len(found)), [count for *_, count in found])  # of each body, which of these it is
+    fact = np.zeros((len(found), FACTS))
     for name, at in (("inverse_mass", INVERSE_MASS), ("inverse_inertia", INVERSE_INERTIA), ("reach", REACH), ("inner", INNER),
                      ("restitution", RESTITUTION), ("wall_restitution", WALL_RESTITUTION), ("felt", FELT), ("lag", LAG)):
-        fact[:, at] = [row[name] for row, _ in built]
-    fact[:, KEPT:FLOOR] = np.reshape([row["kept"] for row, _ in built], (-1, 5))
-    fact[:, FLOOR:FACTS] = np.reshape([row["floor"] for row, _ in built], (-1, 5))
-    kind = np.array([row["kind"] for row, _ in built], np.int64)
-
-    def repeated(values: list[list[Any]], dtype: type, *width: int) -> Any:
-        """The values of each kind of body, as often as there is such a body."""
-        return np.concatenate([np.empty((0, *width), dtype), *(
-            np.tile(np.array(own, dtype).reshape(-1, *width), (count, *(1 for _ in width)))
-            for own, count in zip(values, counts, strict=True))])
-
-    parts = [parts for _, parts in built]
-    return Bodies(world.robots, float(fact[:, REACH].max(initial=0.0)), kind[each], fact[each],
-                  _ends(repeated([[len(own)] for own in parts], np.int64)),
-                  _ends(repeated([[len(part) for part, _ in own] for own in parts], np.int64)),
-                  repeated([[radius for _, radius in own] for own in parts], np.float64),
-                  repeated([[corner for part, _ in own for corner in with_normals(part)] for own in parts], np.float64, 4))
-
-
-def _ends(sizes: Any) -> Any:
-    """Where each of these begins if they stand one after another, and where the last one ends."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+        fact[:, at] = [row[name] for row in built]
+    fact[:, KEPT:FLOOR] = np.reshape([row["kept"] for row in built], (-1, 5))
+    fact[:, FLOOR:FACTS] = np.reshape([row["floor"] for row in built], (-1, 5))
+    kind = np.array([row["kind"] for row in built], np.int64)
+    table = table or outlines(world)
+    return Bodies(table.robots, table.widest, kind[each], fact[each], table.first_part, table.first, table.radius, table.corner)
 
 
 def substep_of(world: World) -> float:
@@ -163,28 +144,23 @@ def substep_of(world: World) -> float:
     return min(max(world.contact.substep, 1e-3 * world.dt), world.dt)
 
 
-def _body(thing: Any, place: str, substep: float, dt: float) -> tuple[dict[str, Any], list[tuple[list[Corner], float]]]:
-    """One row, and its parts (corners, radius)."""
-    if not thing.mass:
+def _body(thing: Any, place: str, substep: float, dt: float) -> dict[str, Any]:
+    """One row."""
+    if not thing.mass > 0.0:
         raise WorldError(f"{place}<{of(thing).tag}> has no 'mass', so nothing can push it; "
                          "choose another <contact model> or another robot.")
-    if outline := thing.outline:
-        try:
-            corners, parts = tidy(outline), [(part, 0.0) for part in convex_parts(outline)]
-        except WorldError as wrong:
-            raise WorldError(f"{place}{wrong}") from wrong
-        moment, reach = inertia(corners, thing.mass), max(hypot(*corner) for corner in corners)
-        inner = min(min(_distances(part)) for part, _ in parts)
+    shape = shape_of(thing, place)
+    if shape.corners:
+        moment, inner = inertia(shape.corners, thing.mass), min(min(_distances(part)) for part, _ in shape.parts)
     else:
-        parts, reach, inner = [([(0.0, 0.0)], thing.radius)], thing.radius, thing.radius
-        moment = (0.4 if isinstance(thing, Ball) else 0.5) * thing.mass * thing.radius**2
+        moment, inner = (0.4 if isinstance(thing, Ball) else 0.5) * thing.mass * thing.radius**2, thing.radius
     lag = thing.motor_lag
-    row = {
-        "kind": _kind(thing), "inverse_mass": 1.0 / thing.mass, "inverse_inertia": 1.0 / moment, "reach": reach, "inner": inner,
-        "restitution": thing.restitution, "wall_restitution": thing.wall_restitution, "felt": thing.felt, "lag": lag,
+    return {
+        "kind": _kind(thing), "inverse_mass": 1.0 / thing.mass, "inverse_inertia": 1.0 / moment, "reach": shape.reach,
+        "inner": inner, "restitution": thing.restitution, "wall_restitution": thing.wall_restitution, "felt": thing.felt,
+        "lag": lag,
         "kept": [exp(-t / lag) if lag > 0.0 else 0.0 for t in (substep, dt, *(node * dt for node in NODES))],
         "floor": floor_of(thing, moment)}
-    return row, parts
 
 
 def _kind(thing: Any) -> int:
@@ -217,35 +193,17 @@ def floor_of(thing: Any, moment: float) -> list[float]:
     return [thing.tyre_friction * GRAVITY, 0.0, 0.0, 0.0, 0.0]
 
 
-def with_normals(corners: list[Corner]) -> list[tuple[float, float, float, float]]:
-    """Each corner with the outward normal of the side that begins there."""
-    out = []
-    for (ax, ay), (bx, by) in zip(corners, [*corners[1:], corners[0]], strict=True):
-        length = hypot(bx - ax, by - ay)
-        out.append((ax, ay, (by - ay) / length, (ax - bx) / length) if length else (ax, ay, 0.0, 0.0))
-    return out
-
-
 def _distances(corners: list[Corner]) -> list[float]:
     """From the sides of a convex part to the middle of its corners: how far it may move before it is passed through."""
     mx, my = (sum(values) / len(corners) for values in zip(*corners, strict=True))
     return [nx * (x - mx) + ny * (y - my) for x, y, nx, ny in with_normals(corners)]
 
 
-def movables_start(world: World) -> Any:
-    """The rows of State.movables at the start (M, 8)."""
-    return np.array([(*start_of(thing), 0.0, 0.0, 0.0) for thing in world.movables]).reshape(-1, 8)
-
-
-def start_of(thing: Any) -> tuple[float, ...]:
-    """x y heading vx vy of a movable thing at the start."""
-    return thing.x, thing.y, thing.heading, thing.vx, thing.vy
-
-
 def joints_start(world: World, position: Any, heading: Any, movables: Any) -> Any:
-    """The rows of State.own.couplings (J, 8) of one world in which robots stand at position (N, 2) and look along heading (N,)."""
+    """The rows of State.own.couplings (J, 8) of one world with robots at position (N, 2) and heading (N,)."""
     joints = [thing for thing in world.things if isinstance(thing, JOINTS)]
-    names = [f"{group.name}.{i}" for group in world.groups for i in range(group.count)] + [thing.name for thing in world.movables]
+    names = [f"{group.name}.{i}" for group in world.groups for i in range(group.count)]
+    names += [thing.name for thing in world.movables]
     at = np.concatenate([np.column_stack([position, heading]), movables[:, :3]])
     rows = []
     for joint in joints:
@@ -267,22 +225,12 @@ def _in_frame(x: float, y: float, angle: float) -> tuple[float, float]:
     return cos(angle) * x + sin(angle) * y, cos(angle) * y - sin(angle) * x
 
 
-def fixed_parts(fixed: Fixed) -> tuple[list[list[Corner]], list[float]]:
-    """Walls as parts with two corners, round obstacles as discs."""
-    corners = [[(x0, y0)] if (x0, y0) == (x1, y1) else [(x0, y0), (x1, y1)] for x0, y0, x1, y1, _ in fixed.shapes.tolist()]
-    return corners, fixed.shapes[:, 4].tolist()
-
-
-def make_room(table: Bodies, fixed: Fixed, touches: int) -> Room:
+def make_workspace(table: Bodies, fixed: Fixed, touches: int) -> BodyWorkspace:
     """Working memory; what is fixed is filled in for good."""
     B, Q = len(table.kind), 32 * max(len(table.radius), 1) + 64
-    walls, radii = fixed_parts(fixed)
-    first = np.concatenate([table.first, table.first[-1] + np.cumsum([len(wall) for wall in walls], dtype=np.int64)])
-    still = np.array([row for wall in walls for row in with_normals(wall)]).reshape(-1, 4)
-    body = np.concatenate([np.repeat(np.arange(B), np.diff(table.first_part)), np.full(len(walls), -1)])
-    corners = Corners(first.astype(np.int64), np.concatenate([table.radius, radii]),
-                      np.concatenate([np.zeros((table.first[-1], 4)), still]))
-    return Room(
+    corners = make_corners(table.first, table.radius, fixed)
+    body = np.concatenate([np.repeat(np.arange(B), np.diff(table.first_part)), np.full(len(fixed.shapes), -1)])
+    return BodyWorkspace(
         moving=np.zeros((B, MOVING)), mark=np.zeros((B, MARKS), np.int64), active=np.zeros(B, np.int64),
         count=np.zeros(COUNTS, np.int64), corners=corners, body=body.astype(np.int64), pair=np.zeros((Q, 2), np.int64),
         apart=np.zeros((Q, 3)), contact=np.zeros((touches, 4), np.int64), point=np.zeros((touches, POINT)))
@@ -294,4 +242,4 @@ def make_grid(table: Bodies, region: Any) -> Grid:
     return Grid(np.zeros((1, B, 2)), make(1, B, region, 2.0 * table.widest))
 
 
-__all__ = ["Bodies", "Grid", "Joint", "Room", "bodies", "joints_start", "movables_start", "make_grid", "make_room", "substep_of"]
+__all__ = ["Bodies", "BodyWorkspace", "Grid", "Joint", "bodies", "joints_start", "make_grid", "make_workspace", "substep_of"]

@@ -158,7 +158,8 @@ def slide(b, h, fact, moving):
 
 @kernel(inner=True, forceinline=True)
 def forces(b, h, usual, w, orders, alive, kind, fact, moving):
-    """Motors and floor, for one body: its speed after h, and its way until then, if it meets nothing. orders (W, N, 3): twists."""
+    """Motors and floor, for one body: its speed after h, and its way until then, if it meets nothing.
+    orders (W, N, 3): twists."""
     if kind[b] == BALL:
         roll(b, h, fact, moving)
     elif kind[b] == SLAB:

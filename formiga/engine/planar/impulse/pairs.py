@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import sqrt
 
 from formiga.engine.above.cells import around, fill_world
+from formiga.engine.above.outlines import CX, CY, NX, NY
 from formiga.engine.fixed import near_cell
-from formiga.engine.planar.impulse.parts import CX, CY, NX, NY
 from formiga.geometry import nearest_on_segment
 from formiga.kernels import kernel
 

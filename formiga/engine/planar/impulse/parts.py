@@ -8,22 +8,12 @@ All of it in the world's frame, in `Corners`. [Klancar et al. 2003, section on c
 from __future__ import annotations
 
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from formiga.engine.above.outlines import CX, CY, NX, NY
 from formiga.kernels import kernel
 
 CLEAR = 1e-6  # m by which a side of B must separate better than one of A to be the separating line: A's is tried first
-
-
-class Corners(NamedTuple):
-    """Corners and normals of all parts, where they are now; those of fixed things behind those of bodies."""
-
-    first: Any         # (P + 1,) where each part begins
-    radius: Any        # (P,) of a disc; 0 for those with corners
-    corner: Any        # (V, 4) CX CY, and outward NX NY of the side from this corner to the next
-
-
-CX, CY, NX, NY = range(4)  # columns of a corner
 
 
 class Meeting(NamedTuple):

@@ -1,0 +1,112 @@
+"""The constants of a world seen from above, as arrays with one entry per robot; and the working memory that goes with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from formiga.engine.above.cells import Cells, make
+from formiga.engine.above.outlines import Outlines, Stand, make_stand, outlines
+from formiga.engine.fixed import Fixed, Near, Region, Sight, near_table, sight_table
+from formiga.engine.flatten import extent, flatten, lamps
+from formiga.state import Floats
+from formiga.world.elements import of
+from formiga.world.model import Lamp, World
+from formiga.world.movables import Block
+
+
+@dataclass(kw_only=True)
+class Above:
+    """What never changes during a run. N robots, M movables, L lamps."""
+
+    radius: Floats                 # (N,) m, of the circle around the body
+    safety: Floats                 # (N,) m, of the collision circle
+    widest: float                  # m, radius of the largest body
+    widest_safety: float           # m, radius of the largest collision circle
+    height: Floats                 # (N,) m, of the body; the light sensors sit on top
+    tallest: float                 # m, height of the tallest body
+    fixed: Fixed                   # walls and obstacles
+    region: Region                 # the arena, or the box around all that is fixed
+    lamps: Floats                  # (L, 4) x y z intensity of those that are on
+    colours: Floats                # (L, 3) red green blue of the lamps, from 0 to 1
+    glow: Floats                   # (N,) m^2, the light that each robot gives; 0: none
+    leds: Any                      # (N,) how many each robot has
+    movable_radius: Floats         # (M,) m, of the circle around each movable
+    outlines: Outlines | None      # bodies of any outline; None: all are discs, and there are no movables
+    tables: dict[float, Near] = field(default_factory=dict)
+    sights: dict[float, Sight] = field(default_factory=dict)
+    samples: dict[Any, Any] = field(default_factory=dict)     # of `looking.sample`: generated tables, by what they are for
+
+    def near(self, radius: float) -> Near:
+        """The table of fixed things for a search radius, made when first asked for."""
+        if radius not in self.tables:
+            self.tables[radius] = near_table(self.fixed, radius)
+        return self.tables[radius]
+
+    def sight(self, radius: float) -> Sight:
+        """The same for beams, none of which reaches further from its robot's centre."""
+        if radius not in self.sights:
+            self.sights[radius] = sight_table(self.fixed, radius)
+        return self.sights[radius]
+
+    def cells(self, worlds: int) -> Cells:
+        """Empty cell lists of the robots."""
+        return make(worlds, len(self.radius), self.region, 2.0 * self.widest_safety)
+
+    def stand(self) -> Stand | None:
+        """Working memory for beams among bodies of any outline."""
+        return make_stand(self.outlines, self.fixed) if self.outlines else None
+
+
+@dataclass(kw_only=True)
+class SightWorkspace:
+    """Working memory of `looking`; an engine's own `Scratch` extends it."""
+
+    cells: Cells
+    stand: Stand | None            # only with `Above.outlines`
+
+
+def each_robot(world: World, name: str) -> Floats:
+    """A number of every robot (N,)."""
+    return np.concatenate([np.empty(0), *(np.full(group.count, float(getattr(group.robot, name))) for group in world.groups)])
+
+
+def above_constants(world: World, *, outlined: bool) -> dict[str, Any]:
+    """The fields of `Above` for a world. outlined: bodies may have corners, and there may be movables."""
+    fixed, shining = flatten(world), lamps(world)
+    radius, height = each_robot(world, "radius"), each_robot(world, "height")
+    safety = radius + each_robot(world, "clearance")
+    return {"radius": radius, "safety": safety, "widest": float(radius.max(initial=0.0)),
+            "widest_safety": float(safety.max(initial=0.0)), "height": height, "tallest": float(height.max(initial=0.0)),
+            "fixed": fixed, "region": extent(world, fixed), "lamps": shining, "colours": _colours(world, shining),
+            "glow": _glow(world), "leds": each_robot(world, "leds").astype(np.int64),
+            "movable_radius": np.array([_around(thing) for thing in world.movables]),
+            "outlines": outlines(world) if outlined else None}
+
+
+def _glow(world: World) -> Floats:
+    """The light of each robot (N,): the sum of what its group's <glow> say, 0 without one."""
+    glow = np.zeros(world.robots)
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        glow[robots] = sum(part.intensity for part in group.actuators if of(part).tag == "glow")
+    return glow
+
+
+def _around(thing: Any) -> float:
+    """The radius of the circle around a movable."""
+    return max(np.hypot(*corner) for corner in thing.outline) if isinstance(thing, Block) else thing.radius
+
+
+def _colours(world: World, shining: Floats) -> Floats:
+    """Red, green and blue (L, 3) of the lamps that shine: those of the world in the same order."""
+    lamps = iter(thing for thing in world.things if isinstance(thing, Lamp) and thing.on)
+    colours = []
+    for row in shining:
+        lamp = next(lamp for lamp in lamps if (lamp.x, lamp.y, lamp.z, lamp.intensity) == tuple(row))
+        colours.append([int(lamp.colour[n:n + 2], 16) / 255.0 for n in (1, 3, 5)])
+    return np.array(colours).reshape(-1, 3)
+
+
+__all__ = ["Above", "SightWorkspace", "above_constants", "each_robot"]
