@@ -144,8 +144,8 @@ def compiled():
 
 
 def test_ctrl_c_ends_the_match_says_how_it_stood_and_leaves_no_process(compiled, tmp_path):
-    begun = tmp_path / "begun"
-    team = program(tmp_path, "team", f"if see.frame == 5:\n    open({str(begun)!r}, 'w').close()")
+    begun = tmp_path / "begun"  # after 10 s of the game no kernel is left to compile
+    team = program(tmp_path, "team", f"if see.frame == 300:\n    open({str(begun)!r}, 'w').close()")
     process = formiga("match", team, "chaser", "--half", 100000, "--json", tmp_path / "m.json")
     end = time.monotonic() + 4 * SLOW
     while not begun.exists() and time.monotonic() < end:
