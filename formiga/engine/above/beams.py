@@ -17,7 +17,7 @@ from formiga.kernels import kernel
 
 
 @kernel(inline="always")
-def cast_world(w, position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, far, reach, nearest,
+def cast_world(w, position, heading, first, last, radius, widest, shapes, sight, cells, ox, oy, ux, uy, far, reach, nearest,
                out):
     """Distances (n, B) of robots first..last of world w along their beams; infinity where nothing is within reach.
 
@@ -26,6 +26,7 @@ def cast_world(w, position, heading, first, last, radius, widest, shapes, near, 
     than out (W, n, B) has room for: those are not kept. A beam that starts inside something is at distance 0.
     """
     B = out.shape[2]
+    near, solids = sight.near, sight.solids
     table_start, table_items, table_inverse = near.start, near.items, 1.0 / near.size
     cell_start, order, sx, sy = cells.start, cells.order, cells.x, cells.y
     for i in range(first, last):
@@ -50,7 +51,6 @@ def cast_world(w, position, heading, first, last, radius, widest, shapes, near, 
                 ex, ey = c * (bx - ax) + s * (by - ay), c * (by - ay) - s * (bx - ax)
                 meet_segment(gx, gy, ex, ey, ox, oy, ux, uy, reach, nearest)
 
-        solids = near.solids
         if solids.table.shape[0] > 0:
             cell = near_cell(x, y, solids)
             for n in range(solids.start[cell], solids.start[cell + 1]):
@@ -123,17 +123,18 @@ def meet_segment(ax, ay, ex, ey, ox, oy, ux, uy, reach, nearest):
 
 
 @kernel()
-def look_world(w, position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, far, reach, nearest,
+def look_world(w, position, heading, first, last, radius, widest, shapes, sight, cells, ox, oy, ux, uy, far, reach, nearest,
                out):
     """`cast_world` with the cell list brought up to date first."""
     fill_world(w, position, cells)
-    cast_world(w, position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, far, reach, nearest, out)
+    cast_world(w, position, heading, first, last, radius, widest, shapes, sight, cells, ox, oy, ux, uy, far, reach, nearest,
+               out)
 
 
 @kernel()
-def cast_all(position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, far, reach, nearest, out):
+def cast_all(position, heading, first, last, radius, widest, shapes, sight, cells, ox, oy, ux, uy, far, reach, nearest, out):
     """`cast_world` for every world."""
     for w in range(position.shape[0]):
         fill_world(w, position, cells)
-        cast_world(w, position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, far, reach,
+        cast_world(w, position, heading, first, last, radius, widest, shapes, sight, cells, ox, oy, ux, uy, far, reach,
                    nearest, out)
