@@ -89,7 +89,7 @@ def sweep_all(position, before, radius, safety, longest, slides, shapes, near, c
 
 @kernel()
 def sweep_world(w, position, before, radius, safety, longest, slides, shapes, near, cells, swept, share):
-    """The same for one world; share: room for N numbers."""
+    """The same for one world; share: working memory for N numbers."""
     for i in range(position.shape[1]):
         x, y = before[w, i, 0], before[w, i, 1]
         position[w, i, 0], position[w, i, 1], swept[w, i] = slide(
