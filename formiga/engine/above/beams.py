@@ -22,8 +22,9 @@ def cast_world(w, position, heading, first, last, radius, widest, shapes, sight,
     """Distances (n, B) of robots first..last of world w along their beams; infinity where nothing is within reach.
 
     (ox, oy), (ux, uy): where each beam starts and points, in the robot's frame; far: no point of a beam is further from
-    the robot's centre; widest: the largest radius of any robot; nearest: room for as many numbers. There may be more beams
-    than out (W, n, B) has room for: those are not kept. A beam that starts inside something is at distance 0.
+    the robot's centre; widest: the largest radius of any robot; nearest: working memory, a number for each beam.
+    There may be more beams than columns in out (W, n, B): those are not kept. A beam that starts inside something is at
+    distance 0.
     """
     B = out.shape[2]
     near, solids = sight.near, sight.solids
@@ -31,7 +32,7 @@ def cast_world(w, position, heading, first, last, radius, widest, shapes, sight,
     cell_start, order, sx, sy = cells.start, cells.order, cells.x, cells.y
     for i in range(first, last):
         x, y = position[w, i, 0], position[w, i, 1]
-        c, s, turned = 1.0, 0.0, False  # sine and cosine only for who has something near
+        c, s, turned = 1.0, 0.0, False  # sine and cosine only where something is near
 
         cell = (lattice_index((y - near.y0) * table_inverse, near.rows) * near.columns
                 + lattice_index((x - near.x0) * table_inverse, near.columns))

@@ -1,8 +1,8 @@
 """One control period of bodies that hit and push each other, in substeps:
 
-    impacts      whoever touches and approaches faster than a crawl bounces           eq. 21, all contacts, up to `rounds` times
+    impacts      bodies that touch and approach faster than a crawl bounce            eq. 21, all contacts, up to `rounds` times
     forces       motors pull, balls roll, slabs slide                                 exact for bodies that touch nothing
-    lean         whoever touches does not go deeper                                   sequential impulses without bounce
+    lean         bodies that touch do not go deeper                                   sequential impulses without bounce
     move         all bodies; if two that were apart now overlap, all go back to the moment before
     part         what is left of an overlap is moved apart
 
@@ -255,8 +255,8 @@ def step_back(threshold, bodies, work):
 
 @kernel(inner=True, forceinline=True)
 def press(work):
-    """Whoever has bounced several times and overlaps again after hardly any time is hit from two sides, ever faster; it shall
-    bounce no more."""
+    """A body that has bounced several times and overlaps again after hardly any time is hit from two sides, ever faster; it
+    bounces no more."""
     mark, apart, pair, body = work.mark, work.apart, work.pair, work.body
     for q in range(work.count[PAIRS]):
         if apart[q, GAP] < -DEEP:

@@ -71,7 +71,7 @@ def approach(a, b, nx, ny, px, py, moving):
 def collide(a, b, nx, ny, px, py, restitution, fact, moving, mark):
     """One impact of A and B at p, if they approach; returns its impulse, N s.
 
-    Whoever hits a body that is not felt goes on as if nothing had been there. [Klancar et al. 2003: robot and ball]
+    A body that hits one that is not felt goes on as if nothing had been there. [Klancar et al. 2003: robot and ball]
     """
     v = approach(a, b, nx, ny, px, py, moving)
     if v >= 0.0:
@@ -99,7 +99,7 @@ def collide(a, b, nx, ny, px, py, restitution, fact, moving, mark):
 
 @kernel(inner=True, forceinline=True)
 def impacts(rest, rounds, bodies, joints, w, work, log):
-    """Go through all contacts until nobody approaches faster than `rest`, at most `rounds` times.
+    """Go through all contacts until no two bodies approach faster than `rest`, at most `rounds` times.
 
     Each bounces once at a moment; what is driven into it again by the others' impulses goes along with it. Else a ball between
     a wall and a robot that does not feel it would be hit to and fro, ever faster.
@@ -140,7 +140,7 @@ def note(w, px, py, nx, ny, j, a, b, log):
 
 @kernel(inner=True, forceinline=True)
 def lean(bodies, joints, w, rounds, work):
-    """Resting and pushing contacts: impulses that leave nobody approaching anybody, and pull nobody. Sequential impulses.
+    """Resting and pushing contacts: impulses after which no two bodies approach, and that never pull. Sequential impulses.
 
     Both ends of a side that lies along another count, so that a flush push stays flush. What is in between two others is
     felt by both: a ball that is pressed against a wall stops the robot. The tyres of a robot that touches something fixed slip

@@ -1,4 +1,4 @@
-"""Who is near whom: the pairs of parts that could meet before somebody has gone further than `margin`."""
+"""Bodies that are near each other: the pairs of parts that could meet before a body has gone further than `margin`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from formiga.engine.planar.impulse.bodies import (
     ACTIVE, HURRIES, LOST, MARGIN, PAIRED, PAIRS, REACH, SEEN, STRAYED, TRAVEL, VX, VY, X, Y)
 # isort: on
 
-FEW = 16           # bodies; with more the cell list is faster than looking at everybody
+FEW = 16           # bodies; with more the cell list is faster than looking at all of them
 
 
 @kernel(inner=True, forceinline=True)
@@ -82,7 +82,7 @@ def try_fixed(a, k, shapes, bodies, work):
 
 @kernel(inner=True, forceinline=True)
 def list_pairs(w, shapes, near, joints, bodies, work, grid):
-    """Make the list anew, from where everybody is."""
+    """Make the list anew, from where the bodies are."""
     moving, mark, count, fact, cells, place = work.moving, work.mark, work.count, bodies.fact, grid.cells, grid.place
     B = fact.shape[0]
     count[PAIRS] = 0
@@ -115,11 +115,11 @@ def list_pairs(w, shapes, near, joints, bodies, work, grid):
 
 @kernel(inner=True)
 def near_ones(w, time, rules, orders, alive, shapes, near, joints, bodies, work, grid):
-    """List the pairs, and the bodies in them. Nobody may go further than its margin until it is done again.
+    """List the pairs, and the bodies in them. No body may go further than its margin until it is done again.
 
-    The margin is what a body goes until the end of the control period if nobody hits it. Not more than the table of fixed
-    things was made for: whoever goes further has to look around again on its way. If the list has no place for all, margins are
-    made smaller.
+    The margin is what a body goes until the end of the control period if nothing hits it. Not more than the table of fixed
+    things was made for: a body that goes further has its pairs listed again on its way. If the list has no place for all,
+    margins are made smaller.
     """
     moving, mark, count, active = work.moving, work.mark, work.count, work.active
     B = moving.shape[0]
