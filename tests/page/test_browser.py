@@ -113,6 +113,7 @@ EVERY_COMMAND = [  # typed line, what has to be true of the session afterwards
     ("drive 0 1 0.5", lambda s: s.manual.drives[0] == (1.0, 0.5)), ("drive 0 off", lambda s: not s.manual.drives),
     ("out 0.wheel_l 1", lambda s: s.manual.drives[0][0] == 1.0), ("out 0.wheel_l off", None),
     ("drive 0 off", lambda s: not s.manual.drives),
+    ("steer 0 ahead 0.5", lambda s: s.manual.drives[0] == (0.5, 0.5)), ("steer 0 off", lambda s: not s.manual.drives),
     ("set world.engine spatial", lambda s: s.world.engine == "spatial"), ("solver iterative", None), ("events", None),
     ("undo", None), ("undo", lambda s: s.world.engine == "planar"),
     ("select swarm.2", lambda s: s.selected == 2), ("overlay beams on", lambda s: "beams" in s.overlays),
