@@ -304,8 +304,8 @@ def _bind(model: Model, impulse: Impulse, scratch: Scratch, arrays: tuple[Any, .
     contact = model.world.contact
     scratch.orders = np.empty_like(arrays[0])
     given = (impulse.rules, contact.crash_limit, contact.at_limit == "end", scratch.orders, model.drives.table, scratch.twist,
-             *arrays, model.fixed.shapes, model.near(impulse.bodies.widest + impulse.rules.margin), impulse.bodies, scratch.bodies,
-             scratch.grid, scratch.log)
+             *arrays, model.fixed.shapes, model.near(impulse.bodies.widest + impulse.rules.margin), impulse.bodies,
+             scratch.bodies, scratch.grid, scratch.log)
     scratch.push = partial(advance.advance_all.compile(tuple(typeof(each) for each in given)), *given)
     scratch.pushed = arrays
 

@@ -1,8 +1,8 @@
 """Robots that slide over a flat floor as their drives pull them: no wheels, no contacts with the floor, real forces.
 
 On a level floor a robot has three degrees of freedom; to hold up its weight by four contacts would cost more than all the
-rest of its motion (docs/reference/space.md). What the floor does along itself is here: each treel pulls towards the speed that its
-motor turns at, and slips above its share of friction times weight. As dry friction does, it pulls harder and harder at what
+rest of its motion (docs/reference/space.md). What the floor does along itself is here: each treel pulls towards the speed that
+its motor turns at, and slips above its share of friction times weight. As dry friction does, it pulls harder and harder at what
 does not follow, up to that share, and lets go at once when it is overtaken.
 """
 

@@ -65,7 +65,7 @@ class Omni(Drive):
     @cached_property
     def inverse(self) -> Floats:
         """J^+ (3, n): a twist from rim speeds."""
-        return np.linalg.pinv(self.jacobian)
+        return np.asarray(np.linalg.pinv(self.jacobian), np.float64)
 
     @property
     def channels(self) -> tuple[str, ...]:
