@@ -29,9 +29,17 @@ SECTIONS = {  # title -> (module, names; a name with a list: those of its member
     "Attributes of an element": ("formiga.world.elements", {
         name: [] for name in ("number", "length", "angle", "duration", "speed", "integer", "numbers", "integers", "flag",
                               "text", "name", "choice", "colour", "file")}),
+    "The look of a robot": ("formiga.world.looks", {
+        "Look": [], "Mount": [], "Shape": ["moved", "on"],
+        **{name: [] for name in ("Box", "Prism", "Drum", "Lathe", "Ellipsoid", "Capsule", "Cylinder", "Triangles")}}),
     "Learning": ("formiga", {"make_env": [], "make_vector_env": [], "parallel_env": []}),
     "Evolution": ("formiga.evolve", {"evolve": [], "Outcome": []}),
     "   ": ("formiga.rollout", {"rollout": []}),
+    "Supervisors of a run": ("formiga.supervisor", {"Supervisor": ["over", "before", "after", "resume", "note", "close"],
+                                                    "Note": ["headline", "outcome"], "Side": []}),
+    "Programs in other processes": ("formiga.link", {"Record": [], "Exchange": [], "Remote": ["show", "ask", "troubles"],
+                                                     "Peer": ["from_arguments", "look", "reply"]}),
+    "Workers": ("formiga.pool", {"pool": []}),
     "Errors": ("formiga.errors", {"FormigaError": [], "WorldError": [], "RecordingError": [], "MissingExtra": []}),
 }
 

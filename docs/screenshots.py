@@ -24,7 +24,7 @@ from formiga.lab import shipped_worlds
 from formiga.page.page import Page
 from formiga.session import Session
 from formiga.session.names import thing_names
-from formiga.soccer.match import arrange
+from formiga.soccer.arrange import arrange
 
 ROOT = Path(__file__).parents[1]
 MANUAL, GALLERY = ROOT / "docs" / "pictures", ROOT / "formiga" / "worlds" / "pictures"
@@ -52,10 +52,10 @@ class Laboratory:
     """A session that is held still, its page, and one window."""
 
     def __init__(self, browser: Any, world: str, size: tuple[int, int]) -> None:
-        guest = arrange(*world.split(" against "), seed=7) if " against " in world else None  # two teams: a match
+        match = arrange(*world.split(" against "), seed=7) if " against " in world else None  # two teams: a match
         name, *given = world.split()
         parameters = dict(each.split("=") for each in given if "=" in each)
-        self.session = Session(guest.world if guest else name, parameters=parameters, own_settings=False, guest=guest)
+        self.session = Session(match.world if match else name, parameters=parameters, own_settings=False, supervisor=match)
         self.page = Page(self.session, port=0)
         self._over = threading.Event()
         threading.Thread(target=self.session.run, args=[self._over.is_set], daemon=True).start()

@@ -29,6 +29,8 @@ LAYERS: list[set[str]] = [
     {"score"},
     {"compiled"},
     {"loop"},
+    {"supervisor"},
+    {"link", "pool"},
     {"rollout"},
     {"record", "view"},
     {"locate", "plan", "swarm", "evolve", "soccer"},

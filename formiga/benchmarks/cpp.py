@@ -33,7 +33,7 @@ _REAL = ("dt", "radius", "clearance", "wheel_base", "wheel_radius", "top_speed",
 _ARRAY = ("position", "heading", "segment", "disc", "direction", "table", "weight")
 
 
-class Scene(ctypes.Structure):
+class PlainWorld(ctypes.Structure):
     """The parameters of plain.cpp, in the order of its struct."""
 
     _fields_ = [*((name, c_int64) for name in _WHOLE), *((name, c_double) for name in _REAL),
@@ -75,7 +75,7 @@ def library() -> ctypes.CDLL:
                 raise FormigaError(f"g++ could not compile {SOURCE}:\n{done.stderr}")
             fresh.replace(made)  # whole, or not at all
     loaded = ctypes.CDLL(str(made))
-    loaded.plain_make.restype, loaded.plain_make.argtypes = c_void_p, [POINTER(Scene)]
+    loaded.plain_make.restype, loaded.plain_make.argtypes = c_void_p, [POINTER(PlainWorld)]
     loaded.plain_free.restype, loaded.plain_free.argtypes = None, [c_void_p]
     loaded.plain_steps.restype, loaded.plain_steps.argtypes = None, [c_void_p, c_int64]
     loaded.plain_read.restype, loaded.plain_read.argtypes = None, [c_void_p] * 5
@@ -122,14 +122,14 @@ class Plain:
             weight = mind.express(state.genotypes[group.name], len(ahead), model.dt)
         arrays = {"position": state.position, "heading": state.heading, "segment": model.fixed.segments,
                   "disc": model.fixed.discs, "direction": ahead, "table": sensor.values, "weight": weight}
-        # The scene points into these, so they live as long as the twin.
+        # PlainWorld points into these, so they live as long as the twin.
         self._kept: dict[str, Any] = {name: np.ascontiguousarray(array, np.float64) for name, array in arrays.items()}
         self._kept["key"] = state.key.copy()
         pointers = {name: array.ctypes.data_as(POINTER(c_uint64 if name == "key" else c_double))
                     for name, array in self._kept.items()}
         self._shape = state.heading.shape
         self._library = library()
-        self._made = self._library.plain_make(ctypes.byref(Scene(**whole, **real, **pointers)))
+        self._made = self._library.plain_make(ctypes.byref(PlainWorld(**whole, **real, **pointers)))
 
     def steps(self, count: int) -> None:
         """So many control periods of every world; of a network, world after world."""

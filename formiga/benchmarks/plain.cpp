@@ -24,7 +24,7 @@ constexpr int TURNS = 6, SWEEP_ROUNDS = 40;         // of `slide` and of `sweep`
 constexpr double TOUCH = 1e-8, SPARE = 1e-6, SHALLOW_SPARE = 1e-4, NOTHING = 1e-9;
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
-struct Scene {  // field by field as in cpp.py
+struct PlainWorld {  // field by field as in cpp.py
     int64_t worlds, robots, beams, segments, discs, table_size, channel, network;
     double dt, radius, clearance, wheel_base, wheel_radius, top_speed, mount, reach;
     double gain, offset, share, noise;    // the sensor
@@ -193,7 +193,7 @@ struct World {
 
 // -- the simulation ---------------------------------------------------------------------------------------------------
 struct Plain {
-    Scene scene;
+    PlainWorld scene;
     vector<Shape> shapes;
     double rs, far;  // radius of the collision circle; no point of a beam is further from the centre
     Near seen, met;  // tables of fixed things, for sensing and for contacts
@@ -205,7 +205,7 @@ struct Plain {
     vector<Point> target;
     vector<uint8_t> hit, swept;
 
-    static vector<Shape> shapes_of(const Scene &s) {
+    static vector<Shape> shapes_of(const PlainWorld &s) {
         vector<Shape> out;
         const double *a = s.segment, *d = s.disc;
         for (int n = 0; n < s.segments; n++, a += 4) out.push_back({a[0], a[1], a[2], a[3], 0.0});
@@ -213,7 +213,7 @@ struct Plain {
         return out;
     }
 
-    explicit Plain(const Scene &s)
+    explicit Plain(const PlainWorld &s)
         : scene(s), shapes(shapes_of(s)), rs(s.radius + s.clearance), far(s.mount + s.reach), seen(shapes, far),
           met(shapes, rs + max(rs, s.top_speed * s.dt)), worlds(s.worlds) {
         int N = int(s.robots);
@@ -243,7 +243,7 @@ struct Plain {
     // -- sense: distances of one robot along its B beams --------------------------------------------------------------
     template <int B>
     void cast(const World &world, int i, const double *ux, const double *uy, double *out) const {
-        const Scene &s = scene;
+        const PlainWorld &s = scene;
         double x = world.x[i], y = world.y[i], c = 1.0, sn = 0.0;
         bool turned = false;
         auto turn = [&] {
@@ -320,7 +320,7 @@ struct Plain {
 
     template <int B>
     bool infrared(const World &world, int i, const double *distance, double *reading) const {  // false: sees nothing
-        const Scene &s = scene;
+        const PlainWorld &s = scene;
         double value[B];
         bool anything = false;
         double per_entry = double(s.table_size - 1) / s.reach;
@@ -346,7 +346,7 @@ struct Plain {
 
     template <int B>
     void braitenberg(World &world, int i, const double *, const double *uy, const double *distance) const {
-        const Scene &s = scene;
+        const PlainWorld &s = scene;
         double reading[B], left = 0.0, right = 0.0;
         if (infrared<B>(world, i, distance, reading))
             for (int b = 0; b < B; b++) {
@@ -375,7 +375,7 @@ struct Plain {
 
     // -- drive: exact arcs --------------------------------------------------------------------------------------------
     void drive(World &world) const {
-        const Scene &s = scene;
+        const PlainWorld &s = scene;
         for (int i = 0; i < int(s.robots); i++) {
             double left = world.left[i], right = world.right[i];
             double turn = (right - left) * s.dt / s.wheel_base, half = 0.5 * turn;
@@ -740,7 +740,7 @@ struct Plain {
 
 extern "C" {
 
-Plain *plain_make(const Scene *scene) { return new Plain(*scene); }
+Plain *plain_make(const PlainWorld *scene) { return new Plain(*scene); }
 void plain_free(Plain *plain) { delete plain; }
 void plain_steps(Plain *plain, int64_t count) { plain->scene.network ? plain->roll(count) : plain->steps(count); }
 

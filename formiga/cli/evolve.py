@@ -7,6 +7,7 @@ import shlex
 import sys
 import time
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +22,23 @@ if TYPE_CHECKING:
 BLOCKS = "▁▂▃▄▅▆▇█"
 WIDTH = 60       # of the curve, in characters
 EVERY = 2.0      # s between lines where there is no terminal
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is evaluated; None: as the world says."""
+
+    generations: int | None
+    population: int | None
+    trials: int | None
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Where it is evaluated."""
+
+    jobs: int | None
+    cluster: str | None
 
 
 @click.command("evolve")
@@ -41,9 +59,9 @@ EVERY = 2.0      # s between lines where there is no terminal
 @options.settings
 @options.own_elements
 @click.option("--quiet", is_flag=True, help="Prints complaints only.")
-def command(world: str | None, generations: int | None, population: int | None, trials: int | None, seed: int | None,
-            jobs: int | None, cluster: str | None, out: str | None, resume: str | None, test: int, json_path: str | None,
-            settings: dict[str, str], own: tuple[str, ...], quiet: bool) -> int:
+@options.gather(size=Size, workers=Workers)
+def command(world: str | None, size: Size, seed: int | None, workers: Workers, out: str | None, resume: str | None, test: int,
+            json_path: str | None, settings: dict[str, str], own: tuple[str, ...], quiet: bool) -> int:
     """Evolve the network of a world.
 
     WORLD is a file or the name of a shipped world that has a <fitness> and a network: avoid, aggregate, disperse,
@@ -80,9 +98,9 @@ def command(world: str | None, generations: int | None, population: int | None, 
         signals = stack.enter_context(Signals("after this generation"))
         board = stack.enter_context(Board(quiet))
         try:
-            outcome = evolve(folder, described, seed, generations=generations, population=population, trials=trials,
-                             jobs=jobs or os.cpu_count() or 1, cluster=cluster, resume=resume is not None, test=test,
-                             progress=board, stop=signals.stop)
+            outcome = evolve(folder, described, seed, generations=size.generations, population=size.population,
+                             trials=size.trials, jobs=workers.jobs or os.cpu_count() or 1, cluster=workers.cluster,
+                             resume=resume is not None, test=test, progress=board, stop=signals.stop)
         except KeyboardInterrupt:
             if not os.path.exists(os.path.join(folder, "evolution.parquet")):
                 raise
@@ -100,7 +118,7 @@ def command(world: str | None, generations: int | None, population: int | None, 
 
 
 def words(summary: dict[str, Any], folder: str, with_own: str) -> str:
-    """The summary for people; with_own: the options that load what the world needs."""
+    """The summary in words; with_own: the options that load what the world needs."""
     champion = summary["champion"]
 
     def percent(name: str, digits: int) -> str:

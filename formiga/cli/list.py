@@ -117,7 +117,7 @@ def _short(text: str) -> str:
 
 
 def _number(word: str) -> str:
-    """0.057999999999999996 -> 0.058, for people."""
+    """0.057999999999999996 -> 0.058, as it is shown."""
     try:
         return f"{float(word):.6g}"
     except ValueError:

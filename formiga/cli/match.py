@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -52,6 +53,63 @@ class Address(click.ParamType):
         if not (colon and host and port.isdecimal() and 0 < int(port) < 2**16):
             self.fail(f"'{value}' is no address; one looks like 127.0.0.1:20011.", param, ctx)
         return host, int(port)
+
+
+@dataclass(frozen=True)
+class Game:
+    """What a match and a tournament have in common: the options of `game_options`."""
+
+    players: int
+    half: float
+    halves: int
+    preset: str | None
+    rules: str | None
+    latency: float
+    noise: float
+    vanish: float
+    velocity: str
+
+    @property
+    def seen(self) -> dict[str, Any]:
+        """What was said about the camera, as Camera takes it."""
+        return {"latency": self.latency, "noise": self.noise, "vanish": self.vanish, "velocity": self.velocity}
+
+    @property
+    def played(self) -> dict[str, Any]:
+        """The rest, as Terms takes it."""
+        return {"players": self.players, "half_seconds": self.half, "halves": self.halves, "preset": self.preset,
+                "rules": self.rules}
+
+
+@dataclass(frozen=True)
+class Online:
+    """Where FIRASim's clients are: the options of `network_options`."""
+
+    vision: tuple[Any, ...]
+    commands: Any
+    referee: Any
+    placement: Any
+    interface: str | None
+    wait: float
+
+    @property
+    def addresses(self) -> dict[str, Any]:
+        """What was said about the network, as Network takes it."""
+        given: dict[str, Any] = {"vision": list(self.vision) or None, "commands": self.commands, "interface": self.interface}
+        found = {name: value for name, value in given.items() if value is not None}
+        for name, value in (("referee", self.referee), ("placement", self.placement)):
+            if value is not None:
+                found[name] = None if value == "none" else value
+        return found
+
+
+@dataclass(frozen=True)
+class Window:
+    """Whether and where it is shown in the browser."""
+
+    view: bool
+    port: int | None
+    no_browser: bool
 
 
 def game_options(command: F) -> F:
@@ -113,11 +171,9 @@ def network_options(command: F) -> F:
 @options.json_file
 @network_options
 @click.option("--quiet", is_flag=True, help="Prints complaints only.")
-def command(blue: str, yellow: str, players: int, half: float, halves: int, preset: str | None, rules: str | None,
-            latency: float, noise: float, vanish: float, velocity: str, seed: int, speed: float | None,
-            lockstep: bool | None, view: bool, port: int | None, no_browser: bool, out: str | None, json_path: str | None,
-            vision: tuple[Any, ...], commands: Any, referee: Any, placement: Any, interface: str | None, wait: float,
-            quiet: bool) -> int:
+@options.gather(game=Game, online=Online, window=Window)
+def command(blue: str, yellow: str, game: Game, seed: int, speed: float | None, lockstep: bool | None, window: Window,
+            out: str | None, json_path: str | None, online: Online, quiet: bool) -> int:
     """Let two teams play: the first in blue, from left to right, the second in yellow.
 
     TEAM is a shipped one (chaser, colony), a program of yours in Python (path/to/team.py) or in any language (path/to/program),
@@ -132,25 +188,23 @@ def command(blue: str, yellow: str, players: int, half: float, halves: int, pres
     from formiga.cli.progress import Signals
     from formiga.errors import FormigaError
     from formiga.files import write_whole
+    from formiga.soccer.arrange import Terms, arrange
     from formiga.soccer.camera import Camera
-    from formiga.soccer.match import arrange
-    from formiga.soccer.process import find_team
+    from formiga.soccer.roster import find_team
 
     if out is not None and not out.endswith(".parquet"):
         raise FormigaError(f"{out}: a recording is a file such as match.parquet.")
     options.refuse_unwritable(json_path, out)
-    online = any(find_team(team).network for team in (blue, yellow))
+    real_time = window.view or any(find_team(team).network for team in (blue, yellow))
     failed = 0
     with ExitStack() as stack:
         signals = stack.enter_context(Signals("the match", compiling=True))
-        match = stack.enter_context(arrange(
-            blue, yellow, players=players, preset=preset, rules=rules, lockstep=lockstep, seed=seed, halves=halves,
-            half_seconds=half, camera=Camera(latency, noise, None, vanish, velocity), wait=wait,
-            network=addresses(vision, commands, referee, placement, interface)))
+        terms = Terms(**game.played, lockstep=lockstep, camera=Camera(**game.seen), wait=online.wait, network=online.addresses)
+        match = stack.enter_context(arrange(blue, yellow, terms, seed=seed))
         match.meet()  # before kernels are compiled, or a page is opened, for a match that cannot be played
-        pace = speed or (1.0 if online or view else inf)
-        if view:
-            failed = _in_browser(match, seed, pace, port, no_browser, out, signals.stop)
+        pace = speed or (1.0 if real_time else inf)
+        if window.view:
+            failed = _in_browser(match, seed, pace, window, out, signals.stop)
             match.interrupted = not match.over
         else:
             _headless(match, seed, pace, out, quiet, signals.stop)
@@ -179,16 +233,6 @@ def report(result: dict[str, Any], where: str = "") -> int:
     return UNFINISHED if result.get("failures") else 0
 
 
-def addresses(vision: tuple[Any, ...], commands: Any, referee: Any, placement: Any, interface: str | None) -> dict[str, Any]:
-    """What was said about the network, as Network takes it."""
-    given: dict[str, Any] = {"vision": list(vision) or None, "commands": commands, "interface": interface}
-    found = {name: value for name, value in given.items() if value is not None}
-    for name, value in (("referee", referee), ("placement", placement)):
-        if value is not None:
-            found[name] = None if value == "none" else value
-    return found
-
-
 def _headless(match: Match, seed: int, speed: float, out: str | None, quiet: bool, stop: Callable[[], bool]) -> None:
     from formiga.cli.progress import Compiling
     from formiga.loop import Simulation
@@ -206,8 +250,7 @@ def _headless(match: Match, seed: int, speed: float, out: str | None, quiet: boo
             record.ending = "interrupted"
 
 
-def _in_browser(match: Match, seed: int, speed: float, port: int | None, no_browser: bool, out: str | None,
-                stop: Callable[[], bool]) -> int:
+def _in_browser(match: Match, seed: int, speed: float, window: Window, out: str | None, stop: Callable[[], bool]) -> int:
     import threading
     import webbrowser
 
@@ -216,14 +259,14 @@ def _in_browser(match: Match, seed: int, speed: float, port: int | None, no_brow
     from formiga.page.server import PORT, free_port
     from formiga.session import Session
 
-    host = "127.0.0.1"
-    free_port(host, port or PORT)
-    session = Session(match.world, seed=seed, hear=_print, guest=match)
+    host, port = "127.0.0.1", window.port or PORT
+    free_port(host, port)
+    session = Session(match.world, seed=seed, hear=_print, supervisor=match)
     session.speed = speed
-    with Page(session, host, port or PORT) as page:
-        say_other_port(page, port or PORT)
+    with Page(session, host, port) as page:
+        say_other_port(page, port)
         click.echo(f"the match is at {page.url}   (Ctrl-C ends it)")
-        if not no_browser and _screen():
+        if not window.no_browser and _screen():
             threading.Thread(target=webbrowser.open, args=[page.url], daemon=True).start()
         if out is not None:
             session.record(out)
@@ -253,16 +296,17 @@ class Progress:
         if self._bar is None or time.monotonic() < self._next:
             return
         self._next = time.monotonic() + EVERY
-        board = match.scoreboard()
-        self._bar.update(self._task, completed=match.share, now=f"{board.half} {board.clock}  {board.note}",
-                         description=f"{board.blue} {board.score[0]}:{board.score[1]} {board.yellow}")
+        note = match.note()
+        blue, yellow = note.sides
+        self._bar.update(self._task, completed=match.share, now=f"{note.title} {note.clock}  {note.text}",
+                         description=f"{blue.name} {blue.score}:{yellow.score} {yellow.name}")
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 
 
-# -- the result, for people ---------------------------------------------------------------------------------------------
+# -- the result in words ---------------------------------------------------------------------------------------------
 def show(result: dict[str, Any]) -> None:
     """Score, statistics, what was called, what went wrong, how fast it went."""
     from rich.box import SIMPLE_HEAD

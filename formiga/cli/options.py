@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
@@ -10,6 +12,25 @@ import click
 from formiga.errors import FormigaError
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def gather(**groups: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Hand options over in groups: those with the names of a dataclass's fields arrive as one such object.
+
+        @click.option("--jobs")
+        @click.option("--cluster")
+        @gather(workers=Workers)                       # class Workers: jobs, cluster
+        def command(workers): ...
+    """
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def gathered(**given: Any) -> Any:
+            packed = {name: kind(**{each.name: given.pop(each.name) for each in fields(kind)}) for name, kind in groups.items()}
+            return command(**given, **packed)
+
+        return gathered
+
+    return decorate
 
 
 def own_elements(command: F) -> F:

@@ -59,8 +59,9 @@ class Asked:
 @options.settings
 @options.own_elements
 @click.option("--quiet", is_flag=True, help="Prints complaints only.")
-def command(world: str, settings: dict[str, str], own: tuple[str, ...], json_path: str | None, quiet: bool,
-            **given: Any) -> int:
+@options.gather(asked_for=Asked)
+def command(world: str, asked_for: Asked, settings: dict[str, str], own: tuple[str, ...], json_path: str | None,
+            quiet: bool) -> int:
     """Run a world and print a summary.
 
     WORLD is a file or the name of a shipped world; `formiga list worlds` shows them.
@@ -71,7 +72,6 @@ def command(world: str, settings: dict[str, str], own: tuple[str, ...], json_pat
     from formiga import lab
     from formiga.cli.progress import Display, Signals
 
-    asked_for = Asked(**given)
     out, picture, worlds, engine = asked_for.out, asked_for.picture, asked_for.worlds, asked_for.engine
     options.load(own)
     document = lab.read_document(world, **settings)

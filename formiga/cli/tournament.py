@@ -1,4 +1,4 @@
-"""formiga tournament: everybody against everybody, a table, and everything in a folder from which it goes on."""
+"""formiga tournament: each team against each other, a table, and everything in a folder from which it goes on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from formiga.cli.match import Speed, addresses, game_options, network_options, report
+from formiga.cli import options
+from formiga.cli.match import Game, Online, Speed, game_options, network_options, report
 
 if TYPE_CHECKING:
     from formiga.soccer.tournament import Fixture, Tournament
@@ -28,10 +29,9 @@ if TYPE_CHECKING:
 @click.option("--speed", type=Speed(), metavar="X", help="Simulated seconds in one. [default: inf; 1 with a network team]")
 @network_options
 @click.option("--quiet", is_flag=True, help="Prints complaints only.")
-def command(teams: tuple[str, ...], rounds: int, both: bool, seed: int, out: str, jobs: int, replays: bool, players: int,
-            half: float, halves: int, preset: str | None, rules: str | None, latency: float, noise: float, vanish: float,
-            velocity: str, speed: float | None, vision: tuple[Any, ...], commands: Any, referee: Any, placement: Any,
-            interface: str | None, wait: float, quiet: bool) -> int:
+@options.gather(game=Game, online=Online)
+def command(teams: tuple[str, ...], rounds: int, both: bool, seed: int, out: str, jobs: int, replays: bool, game: Game,
+            speed: float | None, online: Online, quiet: bool) -> int:
     """Let several teams play a round robin, and print the table.
 
     TEAM is as of `formiga match`. Each result is written as soon as a match is over: after Ctrl-C, or anything else, the same
@@ -45,26 +45,26 @@ def command(teams: tuple[str, ...], rounds: int, both: bool, seed: int, out: str
     from formiga.cli.progress import Signals
     from formiga.soccer.camera import Camera
     from formiga.soccer.league import world
-    from formiga.soccer.process import find_team
     from formiga.soccer.referee import find_rules
+    from formiga.soccer.roster import find_team
     from formiga.soccer.tournament import Settings, Tournament
 
-    online = any(find_team(team).network for team in teams)  # all of this complains now, and not in the first match
-    world(players, preset or "mirosot")
-    find_rules(rules or "mirosot")
-    Camera(latency, noise, None, vanish, velocity)
-    if not (isfinite(half) and half > 0.0):
-        raise click.BadParameter(f"a half of {half:g} s cannot be played; the time must be above 0.", param_hint="'--half'")
-    game: dict[str, Any] = {"players": players, "half_seconds": half, "halves": halves, "preset": preset, "rules": rules,
-                            "camera": {"latency": latency, "noise": noise, "vanish": vanish, "velocity": velocity}}
-    if online:
-        game |= {"wait": wait, "network": addresses(vision, commands, referee, placement, interface)}
+    networked = any(find_team(team).network for team in teams)  # all of this complains now, and not in the first match
+    world(game.players, game.preset or "mirosot")
+    find_rules(game.rules or "mirosot")
+    Camera(**game.seen)
+    if not (isfinite(game.half) and game.half > 0.0):
+        raise click.BadParameter(f"a half of {game.half:g} s cannot be played; the time must be above 0.",
+                                 param_hint="'--half'")
+    terms: dict[str, Any] = {**game.played, "camera": game.seen}
+    if networked:
+        terms |= {"wait": online.wait, "network": online.addresses}
     if speed is not None and isfinite(speed):
-        game["speed"] = speed
-    contest = Tournament(out, Settings(teams, rounds, both, seed, game, replays))
+        terms["speed"] = speed
+    contest = Tournament(out, Settings(teams, rounds, both, seed, terms, replays))
     with Signals("the matches under way") as signals:
         board = Board(contest, quiet)
-        if online and jobs > 1:
+        if networked and jobs > 1:
             click.echo("with a network team, matches are played one at a time.", err=True)
         finished = contest.play(jobs, progress=board, stop=signals.stop)
     if not quiet:

@@ -47,6 +47,11 @@ class View:
         """Whether each robot touched something in the last step, (W, n): a bumper."""
         return self._state.crashed[:, self._robots]
 
+    @property
+    def joint_command(self) -> Floats:
+        """What the joints were ordered last, (W, n, joints): at the start the posture, of joints in position mode."""
+        return self._state.joint_command[:, self._robots, : len(self.group.robot.joints)]
+
     def reading(self, sensor: str) -> Any:
         """The reading of a sensor by name; a clear error if the robots do not carry it."""
         if sensor not in self.readings:

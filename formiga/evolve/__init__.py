@@ -1,11 +1,10 @@
 """Controllers that are bred. A search is an element of role 'search': it proposes genotypes and is told their fitness.
 
-    search.py, genetic.py, cma_es.py   who lives and who has children
+    search.py, genetic.py, cma_es.py   selection, and how new genotypes are made
     trials.py                          what one evaluation is
-    crew.py                            who evaluates: this process, its cores, or a cluster
     checkpoint.py                      the file from which an evolution goes on
-    champion.py, figure.py             who won, and how good it really is
-    run.py                             all of it together: `evolve(folder, world)`
+    champion.py, figure.py             the best genotype, and how good it is on unseen starts
+    run.py                             all of it together: `evolve(folder, world)`, on a pool of workers (formiga/pool.py)
 """
 
 from formiga.evolve.cma_es import CmaEs

@@ -1,4 +1,4 @@
-"""Who won, and how good is it really: the best of the last generations, on starts that nobody has seen."""
+"""The champion: the best genotype of the last generations, measured on starts that evolution never used."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from formiga import loop
 from formiga.control.neural import genotype as genotypes
 from formiga.control.neural import learner
 from formiga.evolve.checkpoint import Evolution
-from formiga.evolve.crew import Crew
 from formiga.evolve.figure import draw
 from formiga.evolve.search import Floats, best_first
 from formiga.evolve.trials import Tried, attempt_all, seed_for
 from formiga.files import whole_file, write_whole
+from formiga.pool import Pool
 from formiga.record.format import embed
 from formiga.record.recorder import Recorder
 from formiga.world.elements import of
@@ -66,7 +66,7 @@ def interval(values: Floats) -> tuple[float, float]:
     return float(values.mean()), float(half)
 
 
-def choose(evolution: Evolution, crew: Crew, trials: int = TESTING) -> Champion:
+def choose(evolution: Evolution, pool: Pool, trials: int = TESTING) -> Champion:
     """Try the best of each of the last generations on new starts, and test the best of those on others.
 
     The best of a generation is in part the luckiest. So neither the choice nor the test goes by starts that were used
@@ -75,9 +75,9 @@ def choose(evolution: Evolution, crew: Crew, trials: int = TESTING) -> Champion:
     world, search, seed = evolution.world, evolution.search, evolution.seed
     candidates = last_best(evolution)
     genes = np.array([each for _, _, each in candidates])
-    chosen = attempt_all(crew, world, genes, seed_for(seed, "choose"), CHOOSING, search.seconds, search.group or "")
+    chosen = attempt_all(pool, world, genes, seed_for(seed, "choose"), CHOOSING, search.seconds, search.group or "")
     generation, individual, best = candidates[best_first(chosen.fitness.mean(axis=1))[0]]
-    tested = attempt_all(crew, world, best[None, :], seed_for(seed, "test"), trials, search.seconds, search.group or "")
+    tested = attempt_all(pool, world, best[None, :], seed_for(seed, "test"), trials, search.seconds, search.group or "")
     return Champion(best, generation, individual, tested)
 
 

@@ -76,7 +76,7 @@ class Evolution:
         return self._course.ask()
 
     def tell(self, fitness: Any, **further: Any) -> None:
-        """The fitness (population,) of those who were asked and further columns, the same in every generation; writes."""
+        """The fitness (population,) of the genotypes asked and further columns, the same in every generation; writes."""
         if self.done:
             raise CheckpointError(f"{self.file}: all {self.search.generations} generations are done; resume with more.")
         told = {name: check_fitness(values, self.search.population, self.generation, name)
@@ -97,7 +97,7 @@ class Evolution:
         return np.array(self.columns[name], np.float64).reshape(-1, self.search.population)
 
     def genes(self, generation: int, individual: int) -> Floats:
-        """The genotype (size,) of anybody who ever lived, by asking and telling again until then."""
+        """The genotype (size,) of any individual of any generation, by asking and telling again until then."""
         if not (0 <= generation <= self.generation and 0 <= individual < self.search.population):
             raise CheckpointError(f"{self.file}: has no individual {individual} in generation {generation}; there are "
                                   f"{self.search.population} in each of {self.generation + 1}.")
@@ -106,7 +106,7 @@ class Evolution:
     def best(self) -> tuple[int, int, float]:
         """(generation, individual, fitness) of the best so far; the first of several."""
         if not self.generation:
-            raise CheckpointError(f"{self.file}: nobody has been evaluated yet.")
+            raise CheckpointError(f"{self.file}: no genotype has been evaluated yet.")
         fitness = self.table()
         at = int(fitness.argmax())
         return at // self.search.population, at % self.search.population, float(fitness.flat[at])

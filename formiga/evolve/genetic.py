@@ -60,7 +60,7 @@ class Generations(Course):
         if self.search.selection == "truncation":
             kept = max(1, round(self.search.parents * len(ranking)))
             return [ranking[np.arange(children) % kept], ranking[random.integers(kept, size=children)]]
-        # The place in the ranking decides a tournament, so that ties do not depend on who was drawn first.
+        # The place in the ranking decides a tournament, so that ties do not depend on which was drawn first.
         drawn = random.integers(len(ranking), size=(2, self.search.tournament, children))
         return [ranking[places.min(axis=0)] for places in drawn]
 

@@ -23,10 +23,10 @@ from formiga.errors import FormigaError, WorldError
 from formiga.evolve import champion as champions
 from formiga.evolve.checkpoint import FILE, CheckpointError, Evolution, begin
 from formiga.evolve.checkpoint import resume as read
-from formiga.evolve.crew import Crew, crew
 from formiga.evolve.genetic import Genetic
 from formiga.evolve.search import refuse_too_many
 from formiga.evolve.trials import attempt_all, runs_in_threads, seed_for
+from formiga.pool import Pool, pool
 from formiga.record.format import embed
 from formiga.rollout import genes, rollout
 from formiga.score import plan
@@ -92,10 +92,10 @@ def evolve(folder: str | os.PathLike[str], world: Given | None = None, seed: int
         if taken and not os.path.lexists(os.path.join(folder, FILE)):  # else there is an evolution, and `begin` says so
             raise CheckpointError(f"{os.path.join(folder, taken[0])}: is there already, and would be overwritten; choose "
                                   "another folder.")
-        with crew(1, cluster):  # nothing is begun for a cluster that is not there
+        with pool(1, cluster):  # nothing is begun for a cluster that is not there
             evolution = begin(folder, world, size, seed or 0)
     threads = runs_in_threads(evolution.world, evolution.search.group or "")
-    with crew(jobs, cluster, threads=threads) as workers:
+    with pool(jobs, cluster, threads=threads) as workers:
         try:
             interrupted = _run(evolution, workers, progress, stop)
         except BaseException:
@@ -106,7 +106,7 @@ def evolve(folder: str | os.PathLike[str], world: Given | None = None, seed: int
     return Outcome(evolution, winner, champions.keep(Path(evolution.file).parent, evolution, winner), interrupted)
 
 
-def _run(evolution: Evolution, workers: Crew, progress: Callable[[Report], None], stop: Callable[[], bool]) -> bool:
+def _run(evolution: Evolution, workers: Pool, progress: Callable[[Report], None], stop: Callable[[], bool]) -> bool:
     """The generations that are left; whether `stop` said so before they were done."""
     search = evolution.search
     best, mean = ([float(value) for value in each] for each in (evolution.table().max(axis=1, initial=float("-inf")),

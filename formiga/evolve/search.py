@@ -2,7 +2,7 @@
 
 A course is a function of the search's attributes, the number of genes, the seed and the fitness that it was told. The
 random numbers of a generation are keyed by (seed, generation), so no generator has a state that would have to be saved:
-whoever tells the same fitness again is asked the same populations again, bit for bit.
+a caller that tells the same fitness again is asked the same populations again, bit for bit.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Course:
         return self._population.copy()
 
     def tell(self, fitness: Any) -> None:
-        """The fitness (population,) of those who were asked, the more the better."""
+        """The fitness (population,) of the genotypes that were asked, the more the better."""
         told = check_fitness(fitness, self.search.population, self.generation)
         self._population = self._next(told)
         self.generation += 1

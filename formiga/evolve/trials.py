@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from formiga.control.neural import learner
-from formiga.evolve.crew import Crew
 from formiga.evolve.search import Floats
 from formiga.noise import channel, stream, world_key
+from formiga.pool import Pool
 from formiga.rollout import lacking, rollout
 from formiga.world.model import World
 from formiga.world.own import own_mistakes, pack, unpack
 
-TASKS = 4            # for each worker, so that nobody waits long for the slowest
-CLUSTER_TASKS = 32   # where nobody knows how many workers there are
+TASKS = 4            # for each worker, so that none waits long for the slowest
+CLUSTER_TASKS = 32   # where the number of workers is unknown
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ def attempt(task: Task) -> Tried:
     return Tried(done.fitness, done.crash_rate, done.speed, done.steps / done.asked)
 
 
-def attempt_all(crew: Crew, world: World, genotypes: Floats, seed: int, trials: int, seconds: float | None = None,
+def attempt_all(pool: Pool, world: World, genotypes: Floats, seed: int, trials: int, seconds: float | None = None,
                 group: str = "") -> Tried:
-    """Try genotypes (G, size) in the same trials, shared out over a crew; the result does not depend on how."""
-    parts = min(len(genotypes), CLUSTER_TASKS if crew.size is None else 1 if crew.size == 1 else TASKS * crew.size)
-    there = pack(world) if crew.elsewhere else world
+    """Try genotypes (G, size) in the same trials, shared out over a pool; the result does not depend on how."""
+    parts = min(len(genotypes), CLUSTER_TASKS if pool.size is None else 1 if pool.size == 1 else TASKS * pool.size)
+    there = pack(world) if pool.elsewhere else world
     tasks = [Task(there, part, seed, trials, seconds, group) for part in np.array_split(genotypes, parts)]
-    done = crew.map(attempt, tasks)
+    done = pool.map(attempt, tasks)
     return Tried(*(np.concatenate([getattr(each, name) for each in done]) for name in Tried.__dataclass_fields__))
 
 

@@ -84,7 +84,8 @@ class Inspector:
 
 def _drive(robot: dict[str, Any]) -> list[tuple[str, str]]:
     """What the drive did in the last step: speeds of wheels, then angles."""
-    wheels, angles = list[str](), list[str]()
+    wheels: list[str] = []
+    angles: list[str] = []
     for (name, value), rolls in zip(robot["channels"].items(), robot["rolls"], strict=True):
         shown = f"{100 * value:.2f}" if rolls else f"{degrees(value):.1f}"
         (wheels if rolls else angles).append(f'<b id="formiga-{escape(name)}">{shown}</b>')

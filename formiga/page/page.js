@@ -42,10 +42,10 @@ root.innerHTML = `<style>${SETTINGS.css}</style>
   <button id="shell" title="console (\`)">${ICONS.shell}</button>
 </nav>
 <div id="name"></div>
-<section id="board" hidden aria-label="scoreboard">
-  <div id="teams"><span class="team" id="blue"></span><b class="score" id="blue-score"></b><i>:</i><b class="score" id="yellow-score"></b><span class="team" id="yellow"></span></div>
-  <div id="when"><span id="half"></span><span id="match-clock"></span></div>
-  <div id="call" role="status"></div>
+<section id="note" hidden aria-label="scoreboard">
+  <div id="sides"></div>
+  <div id="when"><span id="title"></span><span id="note-clock"></span></div>
+  <div id="remark" role="status"></div>
 </section>
 <dialog id="gallery" aria-label="worlds"><header><h1>formiga</h1><p>Choose a world.</p><button id="close" title="close">✕</button></header>
   <div id="cards"></div></dialog>
@@ -100,7 +100,7 @@ function show(now) {
   $("name").textContent = `${now.world}${now.recordingFile ? " (recording)" : ""} · ${now.robots} robots · seed ${now.seed}`;
   document.title = `${now.world} - formiga`;
   host.dataset.dark = now.dark;
-  score(now.board);
+  note(now.note);
   faults(now.faults);
   panel();
 }
@@ -111,29 +111,43 @@ function faults(now) {
   const text = `${now.count === 1 ? "Something failed" : `${now.count} failures`} in the laboratory: ${now.text}`;
   if ($("faults").textContent !== text) $("faults").textContent = text;
 }
-// -- the scoreboard: what the referee called stays for a few seconds, longer if it is still called -------------------------
-let called = "", fading = 0;
-function score(board) {
-  $("board").hidden = !board;
-  host.dataset.match = Boolean(board);
-  if (!board) return;
-  for (const [number, team] of ["blue", "yellow"].entries()) {
-    const goals = String(board.score[number]), shown = $(`${team}-score`);
-    $(team).textContent = $(team).title = board[team];
-    $(team).style.setProperty("--team", board.colours[number]);
-    if (shown.textContent !== goals) {
+// -- what a supervisor shows: its remark stays for a few seconds, longer if it is still said ------------------------------
+let remark = "", fading = 0;
+function note(now) {
+  $("note").hidden = !now;
+  host.dataset.note = Boolean(now);
+  if (!now) return;
+  sides(now.sides);
+  $("title").textContent = now.title;
+  $("note-clock").textContent = now.clock;
+  $("note-clock").hidden = !now.clock;
+  $("when").hidden = !now.title && !now.clock;
+  if (now.text === remark) return;
+  remark = now.text;
+  clearTimeout(fading);
+  if (remark) { $("remark").textContent = remark; $("remark").classList.add("on"); }
+  else fading = setTimeout(() => $("remark").classList.remove("on"), 2500);
+}
+// Two sides face each other, name and score : score and name; any other number stands in a row, a name and a score each.
+function sides(now) {
+  const row = $("sides"), facing = now.length === 2;
+  row.hidden = now.length === 0;
+  if (row.children.length !== (facing ? 5 : 2 * now.length)) {
+    const made = now.flatMap((_, number) => [piece("span", "side", number), piece("b", "score", number)]);
+    row.replaceChildren(...(facing ? [made[0], made[1], Object.assign(document.createElement("i"), { textContent: ":" }), made[3], made[2]] : made));
+    row.classList.toggle("facing", facing);
+  }
+  for (const [number, side] of now.entries()) {
+    const name = $(`side-${number}`), shown = $(`score-${number}`), score = String(side.score);
+    name.textContent = name.title = side.name;
+    name.style.setProperty("--side", side.colour);
+    if (shown.textContent !== score) {
       if (shown.textContent !== "") shown.animate([{ transform: "scale(1.5)" }, { transform: "scale(1)" }], { duration: 900, easing: "ease-out" });
-      shown.textContent = goals;
+      shown.textContent = score;
     }
   }
-  $("half").textContent = board.half;
-  $("match-clock").textContent = board.clock;
-  if (board.note === called) return;
-  called = board.note;
-  clearTimeout(fading);
-  if (called) { $("call").textContent = called; $("call").classList.add("on"); }
-  else fading = setTimeout(() => $("call").classList.remove("on"), 2500);
 }
+const piece = (tag, kind, number) => Object.assign(document.createElement(tag), { className: kind, id: `${kind}-${number}` });
 function choose(speed) {
   const select = $("speed");
   if (![...select.options].some((each) => each.value === speed))

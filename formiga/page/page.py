@@ -36,7 +36,7 @@ from formiga.page.open import listing, recents
 from formiga.page.panels import Panels
 from formiga.page.server import PORT, Server
 from formiga.session import Session
-from formiga.session.names import attribute, robot_name, thing_names
+from formiga.session.names import robot_name, thing_names
 from formiga.view import cameras
 from formiga.view.cameras import Pose
 from formiga.view.canvas import Canvas, Target
@@ -46,7 +46,7 @@ RATE, FLAT_OUT = 30.0, 10.0  # pictures a second, at most; and of a run as fast 
 HAND_OVER = 0.0002     # s after which a thread that draws gives way to the steps; Python's own 5 ms cost a tenth of the speed
 STATUS = 0.2           # s between two messages about time and speed, and two looks at the panels
 SCRIPTS = ("page.js", "open.js", "draw.js", "export.js")  # one function body in each window, in this order
-TEAMS = {"blue": "#1f6feb", "yellow": "#f2c200"}  # colours of teams whose robots have none
+SIDES = ("#1f6feb", "#f2c200", "#2da44e", "#cf4a22")  # colours of sides whose robots have none
 
 
 class Page:
@@ -193,9 +193,9 @@ class Page:
                 "speed": "max" if session.speed == inf else f"{session.speed:g}",
                 "recording": session.recorder is not None,
                 "length": session.replay.seconds if session.replay else None,
-                "recordingFile": session.replay is not None, "dark": self.scene.dark, "board": board(frame),
+                "recordingFile": session.replay is not None, "dark": self.scene.dark, "note": note(frame),
                 "groups": [group.name for group in frame.world.groups],
-                "editable": session.replay is None and session.guest is None, "faults": self.faults.shown()}
+                "editable": session.replay is None and session.supervisor is None, "faults": self.faults.shown()}
 
     # -- windows ------------------------------------------------------------------------------------------------------
     async def _opened(self, client: viser.ClientHandle) -> None:
@@ -424,12 +424,14 @@ class Page:
         self._job = export.export(self.session, path, client)
 
 
-def board(frame: Frame) -> dict[str, Any] | None:
-    """The scoreboard for a window, with the colours of the teams."""
-    if frame.scoreboard is None:
+def note(frame: Frame) -> dict[str, Any] | None:
+    """What a supervisor shows, for a window: each side with its colour."""
+    if frame.note is None:
         return None
-    own = {group.name: attribute(group.robot, "colour", "") for group in frame.world.groups}
-    return {**frame.scoreboard._asdict(), "colours": [own.get(team) or TEAMS[team] for team in TEAMS]}
+    own = {group.name: group.robot.colour for group in frame.world.groups}
+    sides = [{"name": side.name, "score": side.score, "colour": own.get(side.group) or SIDES[number % len(SIDES)]}
+             for number, side in enumerate(frame.note.sides)]
+    return {"title": frame.note.title, "clock": frame.note.clock, "text": frame.note.text, "sides": sides}
 
 
 def _text(name: str) -> str:

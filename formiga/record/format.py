@@ -7,7 +7,9 @@ which is never run unless it is asked for. Pages of the table have checksums of 
 which a damaged one is known.
 
 A world with things that can be pushed is recorded in format 2: they follow the robots of their world as if they were more of
-them, in the order of `world.movables`, and everybody has a velocity and a spin. A match has its scoreboards among the words.
+them, in the order of `world.movables`, and everybody has a velocity and a spin.
+
+A run with a supervisor has its notes among the words, see notes.py.
 
 If a drive has more than two channels, as that of an omnidirectional robot, the further ones are in columns drive2, drive3 ...
 at the end; `left` and `right` are the first two channels of any drive.
@@ -79,10 +81,7 @@ BYTES_PER_ROW = {FORMAT: 62, WITH_MOVABLES: 86, IN_SPACE: 126}  # in memory
 MOST_CHANNELS = 64  # of a drive
 ROWS = 1 << 17      # of a row group, at most: 8 to 16 MB in memory
 MOST_PARTS = 1_000_000
-
-BOARD: dict[str, Any] = {"blue": str, "yellow": str, "score": list, "clock": str, "half": str, "note": str}  # of a match
-MOST_NOTES = 20_000     # one a second for five hours
-LONGEST_WORD = 80       # characters
+LONGEST_WORD = 80       # characters of a name
 
 
 def more_drive(channels: int) -> tuple[str, ...]:

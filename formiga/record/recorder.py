@@ -24,21 +24,9 @@ from formiga.engine.axes import sizes_of
 from formiga.engine.parts import Part
 from formiga.errors import RecordingError, reason
 from formiga.loop import Simulation
-from formiga.record.format import (
-    BOARD,
-    IN_SPACE,
-    KEY,
-    LONGEST_WORD,
-    MOST_NOTES,
-    ROWS,
-    bodies_of,
-    describe,
-    measured,
-    measures_of,
-    own,
-    schema_of,
-    sealed,
-)
+from formiga.record.format import IN_SPACE, KEY, ROWS, bodies_of, describe, measured, measures_of, own, schema_of, sealed
+from formiga.record.notes import MOST_NOTES, words_of
+from formiga.supervisor import Note
 from formiga.world.model import World
 
 LAST_STEP = 2**31 - 1  # that the column can hold
@@ -68,7 +56,7 @@ class Recorder:
         self._format: int = self._meta["format"]
         channels = sizes_of(world)["channel"]
         self._schema, self._measures = schema_of(self._format, channels), measures_of(self._format, channels)
-        self._notes: list[tuple[int, dict[str, Any]]] = []  # step, scoreboard
+        self._notes: list[tuple[int, dict[str, Any]]] = []  # step, what was shown
         self._file: Any = None
         self._writer: Any = None
         self._step = -1                    # of the last call
@@ -110,14 +98,13 @@ class Recorder:
         if late is not None:
             _stop(late)
 
-    def note(self, board: Any) -> None:
-        """Keep how a match stands, as a named tuple of BOARD, at the step that was taken last.
+    def note(self, note: Note) -> None:
+        """Keep what a supervisor shows, at the step that was taken last.
 
-        Only what is new is kept; of too many, always the last. A match is played by somebody else: the run cannot be run again.
+        Only what is new is kept; of too many, always the last. A supervisor may change the run, so it cannot be run again.
         """
         self.touched = True
-        new = {name: list(map(int, getattr(board, name))) if kind is list else str(getattr(board, name))[:LONGEST_WORD]
-               for name, kind in BOARD.items()}
+        new = words_of(note)
         if self._notes and self._notes[-1][1] == new:
             return
         if len(self._notes) == MOST_NOTES:
@@ -216,7 +203,7 @@ class Recorder:
             return
         meta = {**self._meta, "last_step": self._recorded, "ending": self.ending, "touched": bool(self.touched)}
         if self._notes:
-            meta["notes"] = [(min(step, self._recorded), board) for step, board in self._notes]
+            meta["notes"] = [(min(step, self._recorded), words) for step, words in self._notes]
         self._writer.add_key_value_metadata({KEY: sealed(meta)})
         self._writer.close()
         self._file.flush()

@@ -35,7 +35,9 @@ from formiga.record.format import (
     own,
     schema_of,
 )
+from formiga.record.notes import notes_of
 from formiga.state import Floats
+from formiga.supervisor import Note
 from formiga.world.model import World
 
 LARGEST_NUMBER = 1e9          # in a column: metres, radians, metres a second
@@ -124,9 +126,9 @@ class Recording:
         return self.meta["touched"]
 
     @property
-    def notes(self) -> list[tuple[int, dict[str, Any]]]:
-        """How a match stood, if it was one: (step, scoreboard), in the order in which that changed."""
-        return [(step, dict(board)) for step, board in self.meta["notes"]]
+    def notes(self) -> list[tuple[int, Note]]:
+        """What a supervisor showed, if there was one: (step, note) for each step at which that changed, in order."""
+        return notes_of(self.meta["notes"], self.meta["last_step"]) or []
 
     @property
     def table(self) -> pa.Table:

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from formiga.engine.parts import Part
 from formiga.errors import RecordingError, WorldError
 from formiga.record.format import (
-    BOARD,
     BYTES_PER_ROW,
     COLUMNS,
     EMBEDDED,
@@ -33,7 +32,6 @@ from formiga.record.format import (
     KEY,
     LONGEST_WORD,
     MOST_CHANNELS,
-    MOST_NOTES,
     MOST_PARTS,
     ROWS,
     SCHEMAS,
@@ -49,6 +47,7 @@ from formiga.record.format import (
     steps_recorded,
     unsealed,
 )
+from formiga.record.notes import notes_of
 from formiga.world.elements import ROLES, Element, registered
 from formiga.world.kinds import HUGE, NAME
 from formiga.world.model import World
@@ -121,28 +120,9 @@ def read_meta(file: Path, parquet: pq.ParquetFile) -> dict[str, Any]:
         raise RecordingError(f"{file}: damaged; it does not say whether the run was 'touched'.")
     if not (_are_own(meta.setdefault("own", [])) and _is_code(meta.setdefault("code", []))):
         raise RecordingError(f"{file}: damaged; what it says about elements of the user's own makes no sense.")
-    if not _are_notes(meta.setdefault("notes", []), meta["last_step"]):
-        raise RecordingError(f"{file}: damaged; what it says about a match makes no sense.")
+    if notes_of(meta.setdefault("notes", []), meta["last_step"]) is None:
+        raise RecordingError(f"{file}: damaged; the notes of its supervisor make no sense.")
     return meta
-
-
-def _are_notes(notes: Any, last: int) -> bool:
-    """Whether a value is a list of [step, scoreboard], in order."""
-    if not isinstance(notes, list) or len(notes) > MOST_NOTES:
-        return False
-    before: Any = 0
-    step_fits, goals_fit = whole_number(0, last), whole_number(0, 2**31 - 1)
-    for each in notes:
-        if not (isinstance(each, list) and len(each) == 2 and step_fits(each[0]) and each[0] >= before):
-            return False
-        before, board = each
-        if not isinstance(board, dict) or board.keys() != BOARD.keys():
-            return False
-        if any(not isinstance(value, BOARD[name]) or len(value) > LONGEST_WORD for name, value in board.items()):
-            return False
-        if len(board["score"]) != 2 or not all(map(goals_fit, board["score"])):
-            return False
-    return True
 
 
 def _are_own(own: Any) -> bool:

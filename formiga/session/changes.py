@@ -53,7 +53,7 @@ class Changes:
             raise FormigaError("a recording cannot be changed. `load` a world, or `save` this moment as one.")
         with own_mistakes():
             if change.world is not session.world:
-                session.refuse_while_played("its world stays as it is")
+                session.refuse_while_supervised("its world stays as it is")
                 self._refuse_to_bury(change)
             if try_out:
                 session.sim.edited(change.world, change.position, change.heading, change.kept).step()
@@ -113,7 +113,7 @@ class Changes:
         session = self._session
         if not self._undo:
             raise FormigaError("there is nothing to undo.")
-        session.refuse_while_played("time does not go back")
+        session.refuse_while_supervised("time does not go back")
         session.tape.close("an edit was undone")
         session.manual.clear()
         world, sim, session.document = self._undo.pop()
@@ -123,7 +123,7 @@ class Changes:
     def begin_again(self, world: World, document: Document | None, why: str) -> None:
         """Start the run again in another reading of its world; can be undone. If that cannot run, nothing has changed."""
         session = self._session
-        session.refuse_while_played("its world stays as it is")
+        session.refuse_while_supervised("its world stays as it is")
         with own_mistakes():
             sim = started(world, session.seed)
         session.tape.close(why)

@@ -52,7 +52,7 @@ def recorded(replay: Replay) -> Iterator[Frame]:
             moved |= space_poses(world, replay.recording.parts, poses.bodies[index, 0])
         yield Frame(world, 0, int(replay.steps[index]), float(poses.time[index]), leds=now.leds, crashes=now.crashes,
                     wheels=poses.drive[index, 0], crashed=poses.crashed[index, 0],
-                    alive=poses.alive[index, 0], scoreboard=replay.board(int(replay.steps[index])), **moved)
+                    alive=poses.alive[index, 0], note=replay.note_at(int(replay.steps[index])), **moved)
 
 
 def write_film(path: Path, frames: Sequence[Frame], speed: float, paint: Paint, reel: Reel, progress: Progress) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from formiga.errors import FormigaError
 from formiga.loop import Simulation
 from formiga.record.recording import Recording
-from formiga.view.frame import Scoreboard
+from formiga.supervisor import Note
 from formiga.world.placeholder import Placeholder
 
 
@@ -28,7 +28,7 @@ class Replay:
             raise FormigaError(f"{recording.path}: its bodies are not those of its world; it was changed, or this formiga "
                                "builds robots in another way.")
         self._crashes = np.cumsum(self.poses.crashed[:, 0], axis=0)  # (S, N)
-        self._boards = [(step, Scoreboard(**{**board, "score": tuple(board["score"])})) for step, board in recording.notes]
+        self._notes = recording.notes
         self.show(0)
 
     def _start(self) -> tuple[Any, Any] | None:
@@ -58,14 +58,14 @@ class Replay:
         return float(self.poses.time[min(self.index + 1, self.last)])
 
     @property
-    def scoreboard(self) -> Scoreboard | None:
-        """How the match stood at this moment, if it was one."""
-        return self.board(int(self.steps[self.index]))
+    def note(self) -> Note | None:
+        """What a supervisor showed at this moment, if there was one."""
+        return self.note_at(int(self.steps[self.index]))
 
-    def board(self, step: int) -> Scoreboard | None:
-        """How the match stood at a step."""
-        after = bisect_right(self._boards, step, key=lambda noted: noted[0])
-        return self._boards[after - 1][1] if after else None
+    def note_at(self, step: int) -> Note | None:
+        """What a supervisor showed at a step."""
+        after = bisect_right(self._notes, step, key=lambda noted: noted[0])
+        return self._notes[after - 1][1] if after else None
 
     def forward(self) -> bool:
         """Go to the next recorded moment; False if there is none."""

@@ -26,7 +26,6 @@ from formiga.session import recent, settings
 from formiga.session.changes import Changes
 from formiga.session.commands import commands
 from formiga.session.ground import Ground
-from formiga.session.guest import Guest
 from formiga.session.inbox import Inbox
 from formiga.session.manual import Manual
 from formiga.session.opening import Given, opened
@@ -41,7 +40,8 @@ from formiga.session.values import VARIABLES, get
 from formiga.session.watch import watch
 from formiga.session.windows import Windows
 from formiga.state import Floats
-from formiga.view.frame import Frame, Scoreboard
+from formiga.supervisor import Note, Supervisor
+from formiga.view.frame import Frame
 from formiga.world.document import Document
 from formiga.world.model import World
 from formiga.world.own import own_mistakes
@@ -54,9 +54,9 @@ Hearer = Callable[[str, str, Any], None]  # kind ("out", "error", "note"), text,
 class Session:
     """One piece of work. `hear` gets everything that it says; `own_settings`: whether the user's file is run first.
 
-    guest: a match that is played in the world. It follows the session's pace, also through a pause. Meanwhile robots can be
-    driven and everything that moves can be put somewhere else, but the world stays as it is and time does not begin again;
-    `load` ends the match, and so does the end of `run`. engine: instead of the world's own. own: Python files with elements of
+    supervisor: accompanies the run, as a match does. It follows the session's pace, also through a pause. Meanwhile robots can
+    be driven and everything that moves can be put somewhere else, but the world stays as it is and time does not begin again;
+    `load` closes it, and so does the end of `run`. engine: instead of the world's own. own: Python files with elements of
     the user's own that are loaded already; when one changes, the run goes on with the new code.
     """
 
@@ -66,7 +66,7 @@ class Session:
     replay: Replay | None
 
     def __init__(self, given: Given, *, seed: int = 0, parameters: dict[str, str] | None = None,
-                 hear: Hearer | None = None, own_settings: bool = True, guest: Guest | None = None,
+                 hear: Hearer | None = None, own_settings: bool = True, supervisor: Supervisor | None = None,
                  engine: str | None = None, own: Sequence[str] = ()) -> None:
         self.hearers: list[Hearer] = [hear] if hear else []
         self.past: deque[tuple[str, str]] = deque(maxlen=PAST)  # what was said lately, for windows that open later
@@ -79,7 +79,7 @@ class Session:
         self.version = 0                               # of the world: another one has to be drawn again
         self.windows: Windows | None = None            # of the page, if there is one
         self.sought = 0                                # jumps in recordings, by `seek`
-        self.guest: Guest | None = None
+        self.supervisor: Supervisor | None = None
         self.manual = Manual()
         self.changes = Changes(self)
         self.steps = Steps(self)
@@ -91,7 +91,7 @@ class Session:
         self._ground: Ground | None = None
         self._own = OwnFiles(own)
         self._open(given, seed, parameters, engine)
-        self.guest, self.touched = guest, guest is not None
+        self.supervisor, self.touched = supervisor, supervisor is not None
         self.console = Console(say=self.say, clock=lambda: self.time, complain=lambda text: self.say(text, "error"))
         self.console.add(commands(self))
         for name in VARIABLES:
@@ -113,7 +113,7 @@ class Session:
     def _open(self, given: Given, seed: int, parameters: dict[str, str] | None, engine: str | None = None) -> None:
         sim, document, replay = opened(given, seed, parameters, engine)
         self.tape.close("another world was opened")
-        self._end_match()
+        self._dismiss()
         self.replay, self.world, self.sim, self.document = replay, sim.world, sim, document
         self.manual.clear()
         self.changes.clear()
@@ -139,15 +139,15 @@ class Session:
         if self.replay is None:
             begin(self.world, self.console)
 
-    def _end_match(self) -> None:
-        guest, self.guest = self.guest, None
-        if guest is not None:
-            guest.close()
+    def _dismiss(self) -> None:
+        supervisor, self.supervisor = self.supervisor, None
+        if supervisor is not None:
+            supervisor.close()
 
-    def refuse_while_played(self, what: str) -> None:
-        """An error that says what cannot be done while a match is played."""
-        if self.guest is not None:
-            raise FormigaError(f"a match is being played, so {what}. `load` another world ends it.")
+    def refuse_while_supervised(self, what: str) -> None:
+        """An error that says what cannot be done while a supervisor accompanies the run."""
+        if self.supervisor is not None:
+            raise FormigaError(f"the {self.supervisor.name} is under way, so {what}. `load` another world ends it.")
 
     @property
     def time(self) -> float:
@@ -180,11 +180,11 @@ class Session:
         """Positions (N, 2) and headings (N,) of all robots; copies."""
         return self.sim.state.position[0].copy(), self.sim.state.heading[0].copy()
 
-    def scoreboard(self) -> Scoreboard | None:
-        """How a match stands, if one is played or was recorded."""
+    def note(self) -> Note | None:
+        """What a supervisor shows, now or in the recording."""
         if self.replay:
-            return self.replay.scoreboard
-        return self.guest.scoreboard() if self.guest is not None else None
+            return self.replay.note
+        return self.supervisor.note() if self.supervisor is not None else None
 
     def say(self, text: str, kind: str = "out", window: Any = None) -> None:
         """Tell all hearers."""
@@ -216,7 +216,7 @@ class Session:
         else:
             self.tape.close()
         finally:
-            self._end_match()
+            self._dismiss()
 
     def answer(self) -> None:
         """Do what was posted."""
@@ -242,8 +242,8 @@ class Session:
         if on and self.replay and self.replay.index == self.replay.last:
             self.replay.show(0)
             self.steps.before = None
-        if self.guest is not None and not self.playing:
-            self.guest.rest()
+        if self.supervisor is not None and not self.playing:
+            self.supervisor.resume()
         self.playing = on
         self.pace.restart(self.time)
 
@@ -276,7 +276,7 @@ class Session:
         if self.replay:
             self.replay.show(0)
         else:
-            self.refuse_while_played("it cannot begin again")
+            self.refuse_while_supervised("it cannot begin again")
             with own_mistakes():
                 sim = Simulation(self.world, self.seed if seed is None else seed)
             self.tape.close("the world was reset")
@@ -332,7 +332,7 @@ class Session:
         """Record from now on, into a file that is there, whole, when it is stopped."""
         if self.replay:
             raise FormigaError("this is a recording already.")
-        self.tape.begin(path, self.sim, self.touched or bool(self.sim.state.step[0]), self.scoreboard())
+        self.tape.begin(path, self.sim, self.touched or bool(self.sim.state.step[0]), self.note())
 
 
 __all__ = ["Session"]

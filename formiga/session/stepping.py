@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from formiga.control import as_orders, merge_all
 from formiga.errors import FormigaError
-from formiga.session.guest import Guest
 from formiga.session.pace import BLOCK, IDLE
 from formiga.session.watch import Before
+from formiga.supervisor import Supervisor
 from formiga.world.own import own_mistakes
 
 if TYPE_CHECKING:
@@ -87,33 +87,33 @@ class Steps:
             session.failed = True
             why = session.sim.log.exploded[0].text if session.sim.log.exploded else "a robot is over the crash limit"
             session.say(f"the world ended at {session.time:g} s: {why}. `reset` starts again.", "note")
-        elif session.guest is not None:
-            self._play(session.guest)
+        elif session.supervisor is not None:
+            self._step_supervised(session.supervisor)
         else:
             session.sim.step(session.manual.orders(session.world))
             self._taken_on()
 
-    def _play(self, guest: Guest) -> None:
-        """One step of a match. Manual control of a robot goes before its team's orders."""
+    def _step_supervised(self, supervisor: Supervisor) -> None:
+        """One step, unless it is over. Manual control of a robot goes before the supervisor's orders."""
         session = self._session
-        if not guest.over:
+        if not supervisor.over:
             if not session.playing:
-                guest.rest()
-            world = session.world
-            ordered = {name: as_orders(world.group(name), 1, given) for name, given in guest.drive(session.sim).items()}
+                supervisor.resume()
+            world, given = session.world, supervisor.before(session.sim) or {}
+            ordered = {name: as_orders(world.group(name), 1, orders, open=True) for name, orders in given.items()}
             session.sim.step(merge_all(session.manual.orders(world) or {}, ordered))
-            guest.watch(session.sim)
+            supervisor.after(session.sim)
             self._taken_on()
-        if guest.over:
+        if supervisor.over:
             session.playing = False
-            board = guest.scoreboard()
-            result = f": {board.blue} {board.score[0]}, {board.yellow} {board.score[1]}" if board is not None else ""
-            session.say(f"the match is over{result}.", "note")
+            note = supervisor.note()
+            outcome = f": {note.outcome}" if note is not None and note.outcome else ""
+            session.say(f"the {supervisor.name} is over{outcome}.", "note")
 
     def _taken_on(self) -> None:
         session = self._session
         self.robot_steps += session.world.robots
-        session.tape.take(session.sim, session.scoreboard())
+        session.tape.take(session.sim, session.note())
         self._say_events()
 
     def _say_events(self) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from formiga.errors import FormigaError
 from formiga.loop import Simulation
 from formiga.record.recorder import Recorder
-from formiga.view.frame import Scoreboard
+from formiga.supervisor import Note
 
 
 class Tape:
@@ -21,26 +21,26 @@ class Tape:
         self._say, self._whole = say, whole
         self._steps = 0                    # on this tape, without the start
 
-    def begin(self, path: str | Path, sim: Simulation, touched: bool, board: Scoreboard | None = None) -> None:
-        """Record from now on. touched: the run is not what its world and its seed give; board: of a match."""
+    def begin(self, path: str | Path, sim: Simulation, touched: bool, note: Note | None = None) -> None:
+        """Record from now on. touched: the run is not what its world and its seed give; note: of a supervisor."""
         if self.recorder is not None:
             raise FormigaError(f"{self.recorder.path} is being recorded already; `record off` ends it.")
         recorder = Recorder(path, sim.world, sim.seed, 1, sim.world.engine)
         recorder.__enter__()
         recorder.touched = touched
         recorder([sim])
-        if board is not None:
-            recorder.note(board)
+        if note is not None:
+            recorder.note(note)
         self.recorder, self._steps = recorder, 0
 
-    def take(self, sim: Simulation, board: Scoreboard | None = None) -> None:
+    def take(self, sim: Simulation, note: Note | None = None) -> None:
         """One more step. If it cannot be written, that is an error, and the tape is gone."""
         if self.recorder is None:
             return
         try:
             self.recorder([sim])
-            if board is not None:
-                self.recorder.note(board)
+            if note is not None:
+                self.recorder.note(note)
             self._steps += 1
         except FormigaError as wrong:
             recorder, self.recorder = self.recorder, None

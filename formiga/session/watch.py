@@ -34,7 +34,7 @@ def watch(session: Session, before: Before | None, share: float) -> Frame:
     if before is not None and (len(before[0]), len(before[2]), len(before[3])) != (
             world.robots, len(world.movables), sim.state.bodies.shape[1]):
         before = None
-    shown: dict[str, Any] = {"selected": session.selected, "scoreboard": session.scoreboard()}
+    shown: dict[str, Any] = {"selected": session.selected, "note": session.note()}
     if "beams" in session.overlays and (session.replay is None or _level(session)):
         shown["rays"] = rays(session)
     if "shifts" in session.overlays and before is not None:

@@ -27,13 +27,13 @@ FULL_TURN = 2.0 * pi
 class Camera:
     """How well the teams see.
 
-    latency: from a picture to those who get it, s; any, also a part of a period: then things are where they were on the way
+    latency: from a picture to its receivers, s; any, also a part of a period: then things are where they were on the way
     from one step to the next. noise: standard deviation of a place, m, on each axis. heading_noise: of a heading, rad; if it
     is None, what `noise` makes of two patches of colour half a robot apart. vanish: how likely something is overlooked in a
     picture. velocity: `true`, as a simulator knows it and FIRASim tells it; or `difference`, of two pictures, noise and all,
     as a real vision program has it.
 
-    Who is overlooked is not `present`, and stays where it was last seen. The ball has no such mark: it stays, too.
+    A robot that is overlooked is not `present`, and stays where it was last seen. The ball has no such mark: it stays, too.
     """
 
     latency: float = 0.0
@@ -77,7 +77,7 @@ class Vision:
         self._sigma = np.array([camera.noise, camera.noise, turn])
 
     def cut(self) -> None:
-        """Things were put elsewhere: nobody moved from there to here."""
+        """Things were put elsewhere: no motion led from there to here."""
         self._cut = True
 
     def look(self, time: float, ball: Any, robots: Any, on: Any) -> Sight:
@@ -101,7 +101,7 @@ class Vision:
         else:
             if self._camera.velocity == "difference":
                 seen[:, 3:] = 0.0 if jumped else self._difference(seen, when)
-            keep = missed if not jumped else np.zeros_like(missed)  # after a break, nobody is where it was
+            keep = missed if not jumped else np.zeros_like(missed)  # after a break, nothing is where it was
             self._seen, self._when = np.where(keep[:, None], self._seen, seen), np.where(keep, self._when, when)
         present = np.asarray(on, np.bool_) & ~missed[1:].reshape(2, players)
         shown = self._seen.copy()
@@ -117,7 +117,7 @@ class Vision:
         if part < 1e-6:
             return newer.time, newer.things.copy(), newer.cut
         older = self._past[-2 - whole]
-        share = 0.0 if newer.cut else 1.0 - part  # nobody sees what is between before and after a break
+        share = 0.0 if newer.cut else 1.0 - part  # there is nothing between before and after a break
         return older.time + share * (newer.time - older.time), older.things + share * (newer.things - older.things), older.cut
 
     def _noisy(self, true: Floats) -> Floats:

@@ -20,8 +20,8 @@ from formiga.errors import FormigaError
 from formiga.files import write_whole
 from formiga.loop import Simulation
 from formiga.record.recorder import Recorder
+from formiga.soccer.arrange import arrange
 from formiga.soccer.camera import Camera
-from formiga.soccer.match import arrange
 from formiga.soccer.tournament import MATCHES, REPLAYS, Settings, read_settings
 
 END = -1   # a number that no match has

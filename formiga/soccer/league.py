@@ -30,7 +30,7 @@ FIRASIM_FIELD: dict[int, dict[str, float]] = {
 }
 
 CROSS_FROM_SIDE = 25.0 * CM   # free-ball crosses, from the side of the field; so y = 0.4 m in the small league [VSSS]
-KICKER = 10.0 * CM            # the one who kicks off, or takes a penalty, stands this far behind the ball (our choice)
+KICKER = 10.0 * CM            # a robot that kicks off, or takes a penalty, stands this far behind the ball (our choice)
 KEEPER = 5.0 * CM             # a goalkeeper stands this far in front of its goal line (our choice)
 FREE_BALL_GAP = 20.0 * CM     # of the two robots from a free ball [VSSS; FIRA has 25 cm]
 
@@ -108,7 +108,7 @@ def in_goal_area(field: Field, x: float, y: float) -> bool:
     return deep <= field.area_depth and abs(y) <= (field.area_width if deep >= 0.0 else field.goal_width) / 2
 
 
-# -- where everybody stands after a call ---------------------------------------------------------------------------------
+# -- where the robots stand after a call ---------------------------------------------------------------------------------
 def places(field: Field, players: int, call: Call, robot_side: float = 7.5 * CM, keepers: tuple[int, int] = (0, 0),
            ) -> tuple[tuple[float, float], list[list[Pose]]]:
     """The ball's place, and the default places of both teams' robots, in the field's frame.
@@ -141,7 +141,7 @@ def _formation(field: Field, players: int, call: Call, team: int, ball: tuple[fl
     ours: list[Pose]  # the attacker, the supporter, and two defenders
     if call.foul == Foul.FREE_BALL:
         x, y = side(team) * ball[0], side(team) * ball[1]
-        away = -1.0 if y > 0.0 else 1.0  # everybody else leaves the quadrant
+        away = -1.0 if y > 0.0 else 1.0  # the others leave the quadrant
         ours = [(x - FREE_BALL_GAP, y, 0.0), (-0.25 * half, 0.35 * away * broad, 0.0),
                 (-0.6 * half, 0.3 * away * broad, 0.0), (-0.6 * half, 0.6 * away * broad, 0.0)]
     elif call.foul == Foul.PENALTY_KICK:

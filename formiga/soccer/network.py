@@ -1,8 +1,8 @@
 """Teams that speak FIRASim's protocol over the network, as the match sees them.
 
 One hub has the sockets: pictures and calls go out, commands, replacements and placements come in, in a thread of its own.
-Each team that plays over the network has a bridge to it. Whatever arrives, the simulator never waits for it (unless it is
-asked to, in lock-step) and never spends more than a share of a core on it.
+Each team that plays over the network has a bridge to it (network_bridge.py). Whatever arrives, the simulator never waits for
+it (unless it is asked to, in lock-step) and never spends more than a share of a core on it.
 """
 
 from __future__ import annotations
@@ -11,23 +11,25 @@ import select
 import socket
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from formiga.errors import FormigaError, whole
+from formiga.link import sockets
+from formiga.link.complaints import Complaints
+from formiga.link.sockets import LOOPBACK, Address, parse, written
+from formiga.soccer.network_bridge import NetworkBridge
 from formiga.soccer.talk import NAMES, Call, Foul, Game, Sight
-from formiga.soccer.wire import messages, sockets
+from formiga.soccer.wire import messages
 from formiga.soccer.wire.messages import Garbage, Limits, Place, Replacement
-from formiga.soccer.wire.sockets import LOOPBACK, Address, parse, written
 
 VISION, COMMANDS = ("224.0.0.1", 10002), (LOOPBACK, 20011)               # where FIRASim and VSSReferee have them
 REFEREE, PLACEMENT = ("224.5.23.2", 10003), ("224.5.23.2", 10004)
 
-AGAIN = 1.0             # s on the clock after which the last call is sent once more, and a source is complained about again
-SILENCE = 2.0           # s of pictures without a command, before we say so
+TAKEN = ", by FIRASim or another match perhaps"                              # a port that is in use
+AGAIN = 1.0             # s on the clock after which the last call is sent once more
 WAKE = 0.2              # s after which the thread looks around, if nothing arrives
 BATCH = 16              # packets that are read from one socket before it is the other's turn
 HURRY = 0.001           # s that the simulator waits for the thread to have read its batch, outside of lock-step
@@ -35,11 +37,6 @@ SHARE = 0.25            # of a core that reading may cost
 FLOOD = 500             # packets dropped within a second, from which on we read ...
 NAP = 0.002             # ... only so often (s): what waits is read in one go, which is cheaper
 REPEAT = 0.5            # s after which a picture that is waited for is sent once more, in lock-step
-TRIAL = 0.1             # s that a team is waited for which missed pictures and gives a sign of life
-SOURCES = 16            # that are told apart in complaints; the others are one
-FORGET = 10.0           # s of silence after which a source is forgotten
-ELSE = ("", 0)          # who stands for them
-LINES = 100             # complaints that wait to be asked for
 
 
 class Network:
@@ -127,7 +124,7 @@ class Network:
 
     # -- what its bridges do with it ----------------------------------------------------------------------------------
     def show(self, sight: Sight, game: Game) -> None:
-        """Send a picture, once, whoever hands it over."""
+        """Send a picture, once, whichever bridge hands it over."""
         if sight.frame == self._frame or self._closed:
             return
         self._picture, self._frame = messages.picture(sight, game, self._field, self._ball_radius), sight.frame
@@ -147,16 +144,16 @@ class Network:
                     self._lock.wait_for(lambda: self._closed or self._answered[colour] == asked, min(left, REPEAT))
                 answered = self._answered[colour] == asked
                 if answered or self._closed or left <= REPEAT:
-                    if wait > 0.0 and not answered:    # who answered may be gone, and who plays now may not know how to
+                    if wait > 0.0 and not answered:    # the program that named pictures may be gone, and its successor may not
                         self._echoes[colour] = False
                     return np.array(self._wheels[colour]), answered
                 call = self._call
-            if call is not None:                       # somebody may have come just now, and know nothing yet
+            if call is not None:                       # a program may have come just now, and know nothing yet
                 self._send("calls", call[1], self.referee)
             self._send("pictures", self._picture, self.vision)
 
     def tell(self, call: Call) -> None:
-        """Send a call, once, whoever hands it over; and again each second, for those who did not hear it."""
+        """Send a call, once, whichever bridge hands it over; and again each second, for programs that did not receive it."""
         self._catch_up(self._placement, self._hear_placement)          # what was said before it does not answer it
         with self._lock:
             if self._closed or (self._call is not None and self._call[0] == call):
@@ -196,17 +193,17 @@ class Network:
         self.vision = [sockets.check(each, "--vision", 1) for each in vision]
         self.referee = [sockets.check(each, "--referee", 1) for each in cast(Sequence[Address], calls)]
         self.placement = None if placement is None else sockets.check(placement, "--placement")
-        self._alone = interface.startswith("127.")     # nobody but this machine is heard
+        self._alone = interface.startswith("127.")     # packets of other machines are not heard
         self._fall_back(interface)
         groups = {each[0] for each in (*self.vision, *self.referee) if sockets.is_multicast(each)}
         self._out = sockets.sender(interface, groups)
         self._placement: socket.socket | None = None
         try:
-            self._commands = sockets.listener(sockets.check(commands, "--commands"), "--commands", interface)
+            self._commands = sockets.listener(sockets.check(commands, "--commands"), "--commands", interface, TAKEN)
             self.commands: Address = self._commands.getsockname()
             try:
                 if self.placement is not None:
-                    self._placement = sockets.listener(self.placement, "--placement", interface)
+                    self._placement = sockets.listener(self.placement, "--placement", interface, TAKEN)
                     self.placement = self._placement.getsockname()
             except FormigaError:
                 self._commands.close()
@@ -239,7 +236,7 @@ class Network:
         for address in addresses:
             try:
                 self._out.sendto(data, address)
-            except BlockingIOError:                    # nobody takes them off the wire; the next picture is better anyway
+            except BlockingIOError:                    # the socket is full; the next picture is better anyway
                 continue
             except OSError as wrong:
                 if (what, address) not in self._unsent and not self._closed:
@@ -252,8 +249,8 @@ class Network:
     def _listen(self) -> None:
         """Read what arrives, until the hub is closed.
 
-        Reading may cost a share of a core and no more: the debt is the time that was worked beyond that share. Who sends
-        faster than we may read loses packets, in the kernel, where it costs us nothing.
+        Reading may cost a share of a core and no more: the debt is the time that was worked beyond that share. A program
+        that sends faster than we may read loses packets, in the kernel, where it costs us nothing.
         """
         ears: dict[int, tuple[socket.socket, Callable[[bytes, Address], None]]] = {
             self._commands.fileno(): (self._commands, self._hear_packet)}
@@ -356,157 +353,4 @@ class Network:
         return self._strange[host]
 
 
-class NetworkBridge:
-    """One team of a hub, a talk.Bridge. What its programs are, nobody knows: they send commands for its colour."""
-
-    def __init__(self, hub: Network, colour: int, name: str, patience: float) -> None:
-        self.hub, self.colour, self.name, self._patience = hub, colour, name, patience
-        self.closed = False
-        self._packets = 0                              # that had been heard when ...
-        self._since: float | None = None               # ... the first picture was shown that is still unanswered
-        self._last = 0.0                               # when the last one was shown
-        self._told = ""                                # what we will say when that is over; '' if we have not said so
-        self._missed: int | None = None                # packets heard when it missed a picture in lock-step; None: it did not
-        self._complained = float("-inf")               # on the clock, about that
-        self._lines: list[str] = []
-
-    @property
-    def heard(self) -> int:
-        """How many packets with commands have come; 0 until the first program plays."""
-        return self.hub.heard(self.colour)
-
-    def show(self, sight: Sight, game: Game) -> None:
-        """Hand over a picture. Never waits."""
-        self.hub.show(sight, game)
-        self._last = time.monotonic()
-        if self._since is None or self.heard != self._packets:
-            self._since, self._packets = self._last, self.heard
-
-    def orders(self, frame: int, wait: float) -> Any:
-        """Wheel speeds (P, 2) in m/s at the rim. They hold until others come: FIRASim knows no time-out either.
-
-        In lock-step (wait > 0), who misses a picture is not waited for until it gives a sign of life, so a team that hangs
-        costs little.
-        """
-        if wait > 0.0 and self._missed is not None:
-            heard = self.heard
-            wait, self._missed = min(wait, TRIAL) if heard != self._missed else 0.0, heard
-            wheels, answered = self.hub.orders(self.colour, frame, wait)
-            self._missed = None if answered else self._missed
-            return wheels
-        if wait > 0.0 and not self.heard:
-            wait = max(wait, self._patience)
-        wheels, answered = self.hub.orders(self.colour, frame, wait)
-        if wait > 0.0 and not answered and not self.closed:
-            self._missed = self.heard
-            if (now := time.monotonic()) - self._complained >= AGAIN:
-                self._complained = now
-                self._lines.append(f"did not answer picture {frame} within {wait:g} s, and is not waited for until it does.")
-        return wheels
-
-    def tell(self, call: Call) -> None:
-        """Hand over what the referee called."""
-        self.hub.tell(call)
-
-    def placement(self) -> Any:
-        """Where the team wants its robots, (P, 3) x y heading with NaN for those it leaves open; None if it has not said so."""
-        return self.hub.wanted(self.colour)
-
-    def troubles(self) -> list[str]:
-        """What went wrong since this was last asked. Of what concerns the hub, the first bridge that is asked tells."""
-        lines, self._lines = [*self.hub.troubles(), *self._lines], []
-        silent = self._since is not None and self.heard == self._packets and self._last - self._since >= SILENCE
-        if silent and not self._told:
-            where = written(self.hub.commands)
-            lines.append(f"no commands for {SILENCE:g} s; the last ones hold." if self._packets else
-                         f"nobody sends commands for {NAMES[self.colour]} to {where} yet.")
-            self._told = "commands arrive again." if self._packets else "commands arrive."
-        elif self._told and not silent:
-            lines.append(self._told)
-            self._told = ""
-        return lines
-
-    def start(self, wait: float) -> None:
-        """Nothing to do: its programs are started by others."""
-
-    def failure(self) -> str:
-        """Why the team could not play until now: nothing was ever heard of it; '' if it could."""
-        return "" if self.heard else f"no commands for it came to {written(self.hub.commands)}"
-
-    def close(self) -> None:
-        """Give everything back."""
-        if not self.closed:
-            self.hub.leave(self)
-
-
-class Complaints:
-    """What is wrong with what arrives: a line for each source and second, however much of it there is.
-
-    Who reads packets adds, one at a time; the simulator takes, and a deque needs no lock for that.
-    """
-
-    def __init__(self) -> None:
-        self._lines: deque[str] = deque(maxlen=LINES)
-        self._sources: dict[Address, Source] = {}
-        self._began, self._before = time.monotonic(), 0
-        self.dropped = 0                               # packets, since the start ...
-        self.recent = 0                                # ... and since about a second ago
-
-    def say(self, line: str) -> None:
-        """A line, as it is."""
-        self._lines.append(line)
-
-    def add(self, source: Address, what: str) -> None:
-        """A packet was dropped, or a part of it. Its source is told at once, then once in a second."""
-        self.dropped += 1
-        known = self._known(source)
-        known.what, known.count = what, known.count + 1
-        if known.heard - known.told >= AGAIN:
-            self._tell(known)
-
-    def note(self, source: Address, what: str) -> None:
-        """Something that is worth one line for each source, and no more."""
-        known = self._known(source)
-        if not known.noted:
-            known.noted = True
-            self._lines.append(f"{known.name} {what}.")
-
-    def look_around(self, now: float) -> None:
-        """Tell what has piled up since a source was last told; forget who is silent."""
-        if now - self._began >= AGAIN:
-            self._began, self._before = now, self.dropped
-        self.recent = self.dropped - self._before
-        for source, known in list(self._sources.items()):
-            if known.count and now - known.told >= AGAIN:
-                self._tell(known)
-            elif now - known.heard > FORGET:
-                del self._sources[source]
-
-    def take(self) -> list[str]:
-        """The lines since this was last asked."""
-        return [self._lines.popleft() for _ in range(len(self._lines))]
-
-    def _known(self, source: Address) -> Source:
-        known = self._sources.get(source)
-        if known is None:
-            if len(self._sources) >= SOURCES:
-                source = ELSE
-            known = self._sources.setdefault(source, Source("other programs" if source is ELSE else written(source)))
-        known.heard = time.monotonic()
-        return known
-
-    def _tell(self, known: Source) -> None:
-        packets = "a packet" if known.count == 1 else f"{known.count:,} packets"
-        self._lines.append(f"{known.name} sent {packets} that we dropped, in whole or in part: the last one {known.what}.")
-        known.count, known.told = 0, known.heard
-
-
-class Source:
-    """Somebody who sends what we cannot use."""
-
-    def __init__(self, name: str) -> None:
-        self.name, self.what, self.count, self.noted = name, "", 0, False
-        self.heard, self.told = 0.0, float("-inf")     # on the clock
-
-
-__all__ = ["Network", "NetworkBridge", "Place", "Replacement", "parse"]
+__all__ = ["Network", "Place", "Replacement", "parse"]

@@ -1,7 +1,7 @@
-"""Who really stands where after a call: as the teams wish, if that is allowed; and nobody in anybody.
+"""The places after a call: as the teams wish, if that is allowed and no two bodies overlap.
 
-A wish is refused with a reason, which the referee's log keeps. Robots that are refused, or about which nobody said anything,
-go to their default places; if somebody stands there by then, to the nearest place that is free and allowed.
+A wish is refused with a reason, which the referee's log keeps. Robots that are refused, or for which there is no wish, go
+to their default places; if one stands there by then, to the nearest place that is free and allowed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from formiga.world.field import Field
 GAP = 1.0 * MM      # that is left between bodies
 STEP = 2.0 * CM     # between places that are tried
 FAR = 4.0           # m; nothing on a field is further away
-ON_A_LINE = 1.0e-9  # m: who stands on a line is on the right side of it
+ON_A_LINE = 1.0e-9  # m: a body on a line is on the right side of it
 
 
 class Shape(NamedTuple):
@@ -81,7 +81,7 @@ def settle(field: Field, robot: Any, ball_radius: float, players: int, call: Cal
            keepers: tuple[int, int] = (0, 0)) -> Placed:
     """The places after a call. wishes: for each team (P, 3) x y heading, NaN where it has none; or None."""
     ball, default = league.places(field, players, call, robot.side, keepers)
-    scene = _Scene(field, shape_of(robot), call, ball, disc(ball_radius).at(*ball), players)
+    standing = _Standing(field, shape_of(robot), call, ball, disc(ball_radius).at(*ball), players)
     remarks = []
     order = (YELLOW, BLUE) if call.team == YELLOW else (BLUE, YELLOW)  # whose ball it is chooses first
     for team in order:
@@ -90,32 +90,32 @@ def settle(field: Field, robot: Any, ball_radius: float, players: int, call: Cal
                 continue
             x, y, heading = (float(each) for each in wish)
             pose = (x, y, heading if np.isfinite(heading) else default[team][number][2])
-            if reason := scene.refuses(team, number, pose):
+            if reason := standing.refuses(team, number, pose):
                 remarks.append(f"{NAMES[team]} {number} may not stand at ({x:.3g}, {y:.3g}): {reason}")
             else:
-                scene.put(team, number, pose)
+                standing.put(team, number, pose)
     for team in order:
         for number in range(players):
-            if (team, number) not in scene.standing:
-                scene.put(team, number, nearest(field, default[team][number], partial(scene.refuses, team, number)))
-    robots = np.array([[scene.standing[team, number] for number in range(players)] for team in (BLUE, YELLOW)])
+            if (team, number) not in standing.poses:
+                standing.put(team, number, nearest(field, default[team][number], partial(standing.refuses, team, number)))
+    robots = np.array([[standing.poses[team, number] for number in range(players)] for team in (BLUE, YELLOW)])
     return Placed(ball, robots, remarks)
 
 
-class _Scene:
-    """Who stands already, and what the rules say about the next one."""
+class _Standing:
+    """The robots that stand already, and what the rules say about the next one."""
 
     def __init__(self, field: Field, shape: Shape, call: Call, ball: tuple[float, float], ball_shape: Shape,
                  players: int) -> None:
         self.field, self.shape, self.call, self.ball, self.players = field, shape, call, ball, players
         self.board = Board(field)
-        self.standing: dict[tuple[int, int], Pose] = {}
+        self.poses: dict[tuple[int, int], Pose] = {}
         self._bodies: list[tuple[str, Shape]] = [("the ball", ball_shape)]
         self._special: dict[int, int] = {}  # team -> the one robot that is where only one may be
 
     def put(self, team: int, number: int, pose: Pose) -> None:
         """Let it stand there."""
-        self.standing[team, number] = pose
+        self.poses[team, number] = pose
         self._bodies.append((f"{NAMES[team]} {number}", self.shape.at(*pose)))
         if self._rule(team, number, pose)[1]:
             self._special[team] = number

@@ -38,8 +38,8 @@ class Rules:
     placing: float = 1.0           # s from a call until everything is put in its place
     hurry: bool = True             # earlier, as soon as both teams have said where they want to stand
     standing: float = 1.0          # s from there until the game is on
-    hand: float = 0.0              # m by which the one who puts things in their places is off, at most
-    calls: bool = True             # False: nothing is called, goals are counted: somebody else is the referee
+    hand: float = 0.0              # m by which things are put beside their places, at most
+    calls: bool = True             # False: nothing is called, goals are counted: another program is the referee
 
 
 RULES = {
@@ -53,7 +53,7 @@ RULES = {
 }
 
 
-class Scene(NamedTuple):
+class Snapshot(NamedTuple):
     """What truly is, after a step. P robots in each team."""
 
     time: float                    # s since the start of the match
@@ -70,7 +70,7 @@ class Decision(NamedTuple):
     kind: str                      # goal, kick-off, free ball, penalty, goal kick, stop, game on, half, end, remark
     call: Call | None              # None: nothing that teams are told
     why: str
-    team: int = NOBODY             # of a goal: who scored
+    team: int = NOBODY             # of a goal: the team that scored
 
 
 class Phase(Enum):
@@ -116,7 +116,7 @@ class Referee:
 
     @property
     def keepers(self) -> tuple[int, int]:
-        """The goalkeepers: who has been longest in its own goal area; at the start, robot 0. [VSSReferee]"""
+        """The goalkeepers: the robot of each team that was longest in its own goal area; at the start, robot 0. [VSSReferee]"""
         blue, yellow = (max(range(self.players), key=lambda number: (times[number], -number)) for times in self._area_time)
         return blue, yellow
 
@@ -124,16 +124,16 @@ class Referee:
         """The first kick-off; or, with rules that call nothing, the game is simply on."""
         self._time = time
         if not self.rules.calls:
-            return [self._say("game on", Foul.GAME_ON, NOBODY, "nobody referees; goals are counted")]
+            return [self._say("game on", Foul.GAME_ON, NOBODY, "no referee; goals are counted")]
         return [self._say("kick-off", Foul.KICKOFF, self._first, "the match begins")]
 
-    def watch(self, scene: Scene, ready: bool = False) -> list[Decision]:
+    def watch(self, now: Snapshot, ready: bool = False) -> list[Decision]:
         """What follows from a step. ready: both teams have said where they want to stand after this call."""
-        passed, self._time = scene.time - self._time, scene.time
-        waited = scene.time - self._since + 1e-9  # sums of steps fall short by a rounding
+        passed, self._time = now.time - self._time, now.time
+        waited = now.time - self._since + 1e-9  # sums of steps fall short by a rounding
         if self.phase is Phase.PLAYING:
             self.clock += passed
-            return self._play(scene, passed)
+            return self._play(now, passed)
         if self.phase is Phase.CALLED and (waited >= self.rules.placing or (ready and self.rules.hurry)):
             return [self._say("stop", Foul.STOP, NOBODY, f"everything is in its place for {words(self.foul)}")]
         if self.phase is Phase.STOPPED and waited >= self.rules.standing:
@@ -145,20 +145,20 @@ class Referee:
         return self._note(Decision(self._time, self.clock, "remark", None, why))
 
     # -- the rules ----------------------------------------------------------------------------------------------------
-    def _play(self, scene: Scene, passed: float) -> list[Decision]:
-        self._time_in_areas(scene, passed)
-        decided = self._ball_goal(scene)
+    def _play(self, now: Snapshot, passed: float) -> list[Decision]:
+        self._time_in_areas(now, passed)
+        decided = self._ball_goal(now)
         if not decided and self.clock >= self.half_seconds - 1e-9:
             return [self._half_ends()]
         if decided or not self.rules.calls:
             return decided
-        if scene.lost:
-            return [self._free_ball(scene, scene.lost)]
-        return self._ball_area(scene, passed) or self._ball_stuck(scene)
+        if now.lost:
+            return [self._free_ball(now, now.lost)]
+        return self._ball_area(now, passed) or self._ball_stuck(now)
 
-    def _ball_goal(self, scene: Scene) -> list[Decision]:
+    def _ball_goal(self, now: Snapshot) -> list[Decision]:
         """A goal: the ball's centre has passed the goal line. [digest; FIRA]"""
-        x, y = float(scene.ball[0]), float(scene.ball[1])
+        x, y = float(now.ball[0]), float(now.ball[1])
         inside = abs(x) > self.field.length / 2 and abs(y) < self.field.goal_width / 2
         entered, self._in_goal = inside and not self._in_goal, inside
         if not entered:
@@ -170,12 +170,12 @@ class Referee:
         self.score[team] += 1
         why = f"goal for {NAMES[team]}, {self.score[BLUE]}:{self.score[YELLOW]}"
         if not self.rules.calls:
-            return [self._note(Decision(scene.time, self.clock, "goal", None, why, team))]
+            return [self._note(Decision(now.time, self.clock, "goal", None, why, team))]
         return [self._say("goal", Foul.KICKOFF, 1 - team, why, scored=team)]
 
-    def _ball_area(self, scene: Scene, passed: float) -> list[Decision]:
+    def _ball_area(self, now: Snapshot, passed: float) -> list[Decision]:
         """Penalty: two defenders in their goal area with the ball, or a ball that stays there. Goal kick: two attackers."""
-        where = next((team for team in (BLUE, YELLOW) if self._inside(team, scene.ball)), None)
+        where = next((team for team in (BLUE, YELLOW) if self._inside(team, now.ball)), None)
         if where is None:
             decided = [self._called_late()] if self._pending else []
             self._area_since, self._crowds, self._pending = 0.0, {}, {}
@@ -184,13 +184,13 @@ class Referee:
             self._area_of, self._area_since, self._crowds, self._pending = where, 0.0, {}, {}
         self._area_since += passed
         for team, foul in ((1 - where, Foul.GOAL_KICK), (where, Foul.PENALTY_KICK)):
-            count = sum(self._inside(where, robot) for robot in scene.robots[team])
+            count = sum(self._inside(where, robot) for robot in now.robots[team])
             if count < 2:
                 self._crowds.pop(foul, None)
-            elif (scene.time - self._crowds.setdefault(foul, scene.time) >= self.rules.crowd_seconds - 1e-9
+            elif (now.time - self._crowds.setdefault(foul, now.time) >= self.rules.crowd_seconds - 1e-9
                   and foul not in self._pending):
-                self._pending[foul] = (where if foul is Foul.GOAL_KICK else 1 - where, scene.time)
-        if self._pending and scene.time - min(since for _, since in self._pending.values()) >= self.rules.advantage - 1e-9:
+                self._pending[foul] = (where if foul is Foul.GOAL_KICK else 1 - where, now.time)
+        if self._pending and now.time - min(since for _, since in self._pending.values()) >= self.rules.advantage - 1e-9:
             return [self._called_late()]
         if self._area_since >= self.rules.area_seconds - 1e-9:
             return [self._say("penalty", Foul.PENALTY_KICK, 1 - where,
@@ -210,8 +210,8 @@ class Referee:
         kind = "goal kick" if foul is Foul.GOAL_KICK else "penalty"
         return self._say(kind, foul, team, why + (f"; {more}" if more else ""))
 
-    def _ball_stuck(self, scene: Scene) -> list[Decision]:
-        x, y, vx, vy = (float(each) for each in scene.ball[:4])
+    def _ball_stuck(self, now: Snapshot) -> list[Decision]:
+        x, y, vx, vy = (float(each) for each in now.ball[:4])
         if self.rules.stuck_distance > 0.0:
             moved = hypot(x - self._stuck[0], y - self._stuck[1]) >= self.rules.stuck_distance
         else:
@@ -222,10 +222,10 @@ class Referee:
             return []
         limit = (f"moved less than {self.rules.stuck_distance / CM:g} cm" if self.rules.stuck_distance > 0.0 else
                  f"was slower than {self.rules.stuck_speed:g} m/s")
-        return [self._free_ball(scene, f"the ball {limit} for {self.rules.stuck_seconds:g} s")]
+        return [self._free_ball(now, f"the ball {limit} for {self.rules.stuck_seconds:g} s")]
 
-    def _free_ball(self, scene: Scene, why: str) -> Decision:
-        quadrant = league.quadrant(float(scene.ball[0]), float(scene.ball[1]))
+    def _free_ball(self, now: Snapshot, why: str) -> Decision:
+        quadrant = league.quadrant(float(now.ball[0]), float(now.ball[1]))
         return self._say("free ball", Foul.FREE_BALL, NOBODY, why, quadrant)
 
     def _half_ends(self) -> Decision:
@@ -268,9 +268,9 @@ class Referee:
             self.log.append(decision)
         return decision
 
-    def _time_in_areas(self, scene: Scene, passed: float) -> None:
+    def _time_in_areas(self, now: Snapshot, passed: float) -> None:
         for team, times in enumerate(self._area_time):
-            for number, robot in enumerate(scene.robots[team]):
+            for number, robot in enumerate(now.robots[team]):
                 if self._inside(team, robot):
                     times[number] += passed
 
@@ -281,7 +281,7 @@ class Referee:
 
 
 def words(call: Call) -> str:
-    """A call for people: 'blue's kick-off', 'a free ball in quadrant 2'."""
+    """A call in words: 'blue's kick-off', 'a free ball in quadrant 2'."""
     if call.foul is Foul.FREE_BALL:
         return f"a free ball in quadrant {call.quadrant}"
     name = {Foul.KICKOFF: "kick-off", Foul.PENALTY_KICK: "penalty", Foul.GOAL_KICK: "goal kick", Foul.FREE_KICK: "free kick",
@@ -298,4 +298,4 @@ def find_rules(given: str | Rules) -> Rules:
     return RULES[given]
 
 
-__all__ = ["Decision", "NOBODY", "Phase", "RULES", "Referee", "Rules", "Scene", "find_rules", "words"]
+__all__ = ["Decision", "NOBODY", "Phase", "RULES", "Referee", "Rules", "Snapshot", "find_rules", "words"]

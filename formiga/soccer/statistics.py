@@ -1,4 +1,4 @@
-"""What a match looked like in numbers: possession, shots, saves, goals, and how far everybody ran.
+"""What a match looked like in numbers: possession, shots, saves, goals, and how far each robot ran.
 
 Possession: the ball belongs to the team that touched it last, until the other one does. A shot: the ball leaves a robot fast
 enough to reach the goal line of the other team, and towards its goal or near it. A save: the other team is the next to touch a
@@ -21,7 +21,7 @@ from formiga.world.movables import GRAVITY, Ball
 
 WIDE = 1.5             # a shot passes the goal line within so many goal widths; nearer than one, it is on goal
 SLOWEST = 0.3          # m/s; what rolls slower is no shot
-CLOSE = 1.0 * CM       # of a robot's circle to the ball: it touches it, where nobody counts contacts
+CLOSE = 1.0 * CM       # of a robot's circle to the ball: it touches it, where contacts are not listed
 NOBODY = -1
 
 
@@ -38,13 +38,13 @@ class Statistics:
         self.distance = np.zeros(2 * players)             # m
         self.touches = np.zeros(2 * players, np.int64)    # times that a robot came to the ball
         self.scored = np.zeros(2 * players, np.int64)
-        self.last = NOBODY                                # who touched it last
+        self.last = NOBODY                                # the robot that touched it last
         self._touching: set[int] = set()
         self._shot: int | None = None                     # the team whose shot is on its way, and on goal
         self._before: Floats | None = None
 
     def see(self, dt: float, ball: Any, position: Floats, touching: set[int]) -> None:
-        """A step of the game: ball (4,), positions (2 P, 2), and who touched the ball in it."""
+        """A step of the game: ball (4,), positions (2 P, 2), and the robots that touched the ball in it."""
         self.seconds += dt
         if self._before is not None:
             self.distance += np.hypot(*(position - self._before).T)
@@ -60,12 +60,12 @@ class Statistics:
             self.possession[self._team(self.last)] += dt
 
     def stopped(self, position: Floats | None = None) -> None:
-        """The game was stopped, or everybody put elsewhere: to these positions (2 P, 2)."""
+        """The game was stopped, or all robots put elsewhere: to these positions (2 P, 2)."""
         self.last, self._shot, self._touching = NOBODY, None, set()
         self._before = None if position is None else position.copy()
 
     def goal(self, team: int) -> str:
-        """A goal for a team; who shot it, for people."""
+        """A goal for a team; the scorer in words."""
         self.goals[team] += 1
         if self._shot != team:  # pushed over the line
             self.shots[team] += 1
@@ -81,7 +81,7 @@ class Statistics:
         return f"an own goal by {NAMES[whose]} {number}"
 
     def near(self, ball: Any, position: Floats) -> set[int]:
-        """Who touches the ball, judged by distance alone."""
+        """The robots that touch the ball, judged by distance alone."""
         gap = np.hypot(position[:, 0] - ball[0], position[:, 1] - ball[1]) - self._reach
         return set(np.flatnonzero(gap < CLOSE).tolist())
 
@@ -106,7 +106,7 @@ class Statistics:
             self.saves[1 - self._shot] += 1
         self._shot = None
         teams = {self._team(robot) for robot in touching}
-        if len(teams) == 1 or self.last == NOBODY:  # who fights for it has not lost it yet
+        if len(teams) == 1 or self.last == NOBODY:  # a ball that both teams touch is not lost yet
             self.last = min(touching)
 
     def _left(self, ball: Any) -> None:

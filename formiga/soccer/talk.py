@@ -39,7 +39,7 @@ class Call(NamedTuple):
     """What the referee called."""
 
     foul: Foul
-    team: int              # whose ball it is: BLUE, YELLOW, or 2 for nobody
+    team: int              # whose ball it is: BLUE, YELLOW, or 2 for neither
     quadrant: int          # 0: none; 1 top right, then counter-clockwise
     half: int              # 1, 2
     time: float            # s of simulated time
@@ -56,9 +56,20 @@ class Game(NamedTuple):
 
 
 class Bridge(Protocol):
-    """One team, as the match sees it: a program that may be slow, dead or mad, and must never stop the game."""
+    """One team, as the match sees it: a program that may be slow, dead or faulty, and must never stop the game."""
 
     name: str
+
+    @property
+    def there(self) -> bool:
+        """Whether the team is ready to play: its program has opened its memories, or has sent commands."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether its program runs, as far as it is known."""
+
+    def log(self) -> str:
+        """The last that its program printed; '' if it is not known."""
 
     def show(self, sight: Sight, game: Game) -> None:
         """Hand over a picture. Never waits."""

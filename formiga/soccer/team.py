@@ -18,10 +18,9 @@ from collections.abc import Iterator, Sequence
 from math import atan2, hypot, nan, pi, remainder
 from typing import Any, NamedTuple
 
-from formiga.soccer.memory import OrderMemory, Pitch, SightMemory, TeamError, open_memory
+from formiga.link import Peer
+from formiga.soccer.memory import ORDERS, SIGHT, Pitch, TeamError
 from formiga.soccer.talk import NAMES, Foul
-
-LOOK = 0.002  # s: a vision program that rings nobody is looked at this often
 
 
 class Ball(NamedTuple):
@@ -58,7 +57,7 @@ class Called(NamedTuple):
 
     number: int                # counts the calls
     foul: Foul
-    ours: bool | None          # whose ball it is; None: nobody's
+    ours: bool | None          # whose ball it is; None: neither team's
     quadrant: int              # 0: none; 1 top right as the team sees it, then counter-clockwise
 
 
@@ -86,19 +85,14 @@ class Team:
         if colour not in NAMES:
             raise TeamError(f"colour '{colour}' is unknown; a team is {' or '.join(NAMES)}.")
         self.colour, self._mine, self._mirror = colour, NAMES.index(colour), mirror
-        self._sight: SightMemory = open_memory(SightMemory, sight)
-        self._orders: OrderMemory = open_memory(OrderMemory, orders)
-        self._sequence, self._frame, self._call, self._turned = 0, -1, -1, False
-        if all(self._sight.read() is None for _ in range(100)):
-            raise TeamError(f"{sight}: its writer stopped in the middle of a picture.")
-        first = self._sight.record
+        self._call, self._turned = -1, False
+        self._peer = Peer(SIGHT, ORDERS, sight, orders)
+        first, self._orders = self._peer.question, self._peer.answer
         self.players = min(int(first["players"]), first["robots"].shape[1])
         self.field = Pitch(*(float(first[name]) for name in Pitch._fields))
-        self._orders.read()
-        self._orders.record["frame"], self._orders.record["state"], self._orders.record["placed_for"] = -1, 1, -1
-        self._speeds, self._places = self._orders.record["speeds"], self._orders.record["places"]
-        self._speeds[:], self._places[:] = 0.0, nan
-        self._orders.write()
+        self._speeds, self._places = self._orders["speeds"], self._orders["places"]
+        self._orders["placed_for"], self._speeds[:], self._places[:] = -1, 0.0, nan
+        self._peer.send()
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[str] | None = None, *, mirror: bool = True) -> Team:
@@ -112,26 +106,18 @@ class Team:
 
     # -- seeing -------------------------------------------------------------------------------------------------------
     def __iter__(self) -> Iterator[Picture]:
-        """The pictures, the newest each time: who is slow misses some. Ends with the game."""
+        """The pictures, the newest each time: a slow program misses some. Ends with the game."""
         while (picture := self.look()) is not None:
             yield picture
             self.answer()
 
     def look(self) -> Picture | None:
         """Wait for the next picture; None when the game is over."""
-        sight, record = self._sight, self._sight.record
-        while True:
-            self._sequence = sight.sequence
-            if not self._sequence & 1 and sight.read() is not None:
-                if record["state"] == 0:
-                    return None
-                if record["frame"] not in (-1, self._frame):
-                    return self._picture(record)
-            sight.wait(self._sequence, LOOK)
+        seen = self._peer.look()
+        return None if seen is None else self._picture(seen)
 
     def _picture(self, record: Any) -> Picture:
         mine, players = self._mine, self.players
-        self._frame = int(record["frame"])
         attacks = int(record["blue_attacks"]) * (1 if mine == 0 else -1)
         self._turned = self._mirror and attacks < 0
         ball, robots = record["ball"].tolist(), record["robots"][:, :players].tolist()
@@ -147,9 +133,9 @@ class Team:
                         (quadrant + 1) % 4 + 1 if self._turned and quadrant else quadrant)
         new, self._call = number != self._call, number
         if new:
-            self._orders.record["placed_for"], self._places[:] = -1, nan
+            self._orders["placed_for"], self._places[:] = -1, nan
         score = record["score"].tolist()
-        return Picture(self._frame, float(record["time"]), Ball(*ball), teams[mine], teams[1 - mine],
+        return Picture(self._peer.frame, float(record["time"]), Ball(*ball), teams[mine], teams[1 - mine],
                        (score[mine], score[1 - mine]), int(record["half"]), float(record["clock"]), called, new)
 
     # -- answering ----------------------------------------------------------------------------------------------------
@@ -163,20 +149,18 @@ class Team:
 
     def place(self, robot: int, x: float, y: float, heading: float = 0.0) -> None:
         """Where a robot wants to stand after the referee's call. The referee may put it elsewhere."""
-        self._orders.record["placed_for"] = self._call
+        self._orders["placed_for"] = self._call
         self._places[robot] = (-x, -y, remainder(heading + pi, 2 * pi)) if self._turned else (x, y, heading)
 
     def answer(self) -> None:
         """Send what was ordered since the last picture. The loop does this by itself."""
-        record = self._orders.record
-        record["frame"], record["time"] = self._frame, self._sight.record["time"]
-        self._orders.write()
+        self._peer.reply()
         self._speeds[:] = 0.0
 
     def close(self) -> None:
         """Stop the robots."""
         self._speeds[:] = 0.0
-        self._orders.write()
+        self._peer.send()
 
     def __enter__(self) -> Team:
         return self

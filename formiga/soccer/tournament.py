@@ -1,6 +1,6 @@
 """A round robin: each team against each other, matches in processes of their own, the results in a folder.
 
-    DIR/tournament.json        who plays, and how
+    DIR/tournament.json        the teams, and how they play
     DIR/matches/0007.json      the result of a match, written whole when it is over
     DIR/replays/0007.parquet   the match itself, if it was asked for
     DIR/table.json             the table so far
@@ -26,10 +26,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from formiga.errors import FormigaError, whole
+from formiga.errors import FormigaError, reason, whole
 from formiga.files import write_whole
 from formiga.noise import channel, fold, world_key
-from formiga.soccer.process import find_team
+from formiga.soccer.roster import find_team
 
 FILE, TABLE, MATCHES, REPLAYS = "tournament.json", "table.json", "matches", "replays"
 FORMAT = 1
@@ -70,7 +70,7 @@ class Settings:
     match: dict[str, Any] = field(default_factory=dict)  # for match.arrange: players, half_seconds, halves, preset, rules ...
     replays: bool = False
     labels: tuple[str, ...] = ()   # the names of the teams; a second one of the same name has a number
-    online: tuple[bool, ...] = ()  # who comes through the network
+    online: tuple[bool, ...] = ()  # the teams that come through the network
 
     def __post_init__(self) -> None:
         if not 2 <= len(self.teams) <= MOST_TEAMS:
@@ -316,7 +316,7 @@ def _read(file: Path) -> Any:
             raise TournamentError(f"{file}: too large for what it should be.")
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as wrong:
-        raise TournamentError(f"{file}: cannot be read ({getattr(wrong, 'strerror', None) or wrong}).") from wrong
+        raise TournamentError(f"{file}: cannot be read ({reason(wrong)}).") from wrong
 
 
 def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:

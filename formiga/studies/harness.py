@@ -28,8 +28,8 @@ from rich.console import Console
 from rich.table import Table
 
 from formiga.errors import FormigaError
-from formiga.evolve.crew import Crew, crew
 from formiga.files import whole_file, write_whole
+from formiga.pool import Pool, pool
 from formiga.world.model import World
 from formiga.world.reader import read
 
@@ -50,7 +50,7 @@ class Study:
 
     runs = 1  # seeds, or independent runs, behind the numbers
 
-    def rows(self, full: bool, workers: Crew) -> Iterator[Row]:
+    def rows(self, full: bool, workers: Pool) -> Iterator[Row]:
         """The claims in the order of the paper. Quick takes seconds; `full` has all runs that the claims need.
 
         `workers.map(function, tasks)` shares out long work, and gives the same results in the same order however many work.
@@ -183,7 +183,7 @@ def run(name: str, study: Study, full: bool, jobs: int, json_path: str | None, o
             raise FormigaError(f"{out}: cannot be made a folder ({wrong.strerror}).") from wrong
     began = time.perf_counter()
     rows: list[Row] = []
-    with crew(jobs, cluster) as workers, console.status(f"study {name} ...") as status:
+    with pool(jobs, cluster) as workers, console.status(f"study {name} ...") as status:
         for row in study.rows(full, workers):
             rows.append(row)
             status.update(f"study {name}: {len(rows)} rows, {row.claim}")
@@ -248,5 +248,5 @@ def as_json(row: Row) -> dict[str, Any]:
     return {key: str(value) if isinstance(value, float) and not isfinite(value) else value for key, value in plain.items()}
 
 
-__all__ = ["Crew", "Draw", "Published", "Row", "Study", "as_json", "at_least", "at_most", "canvas", "compare", "counted",
+__all__ = ["Pool", "Draw", "Published", "Row", "Study", "as_json", "at_least", "at_most", "canvas", "compare", "counted",
            "dots", "mean_row", "reported", "run", "seed_of", "show", "summary", "world"]

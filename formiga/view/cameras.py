@@ -50,7 +50,7 @@ def overview(world: World, aspect: float = ASPECT) -> Pose:
 def top(world: World, aspect: float = ASPECT) -> Pose:
     """The whole world as on a map: x to the right, y up."""
     (x, y), width, depth = _ground(world)
-    high = 1.16 * depth if world.pitch else depth  # a scoreboard takes some of the window
+    high = 1.16 * depth if world.pitch else depth  # a supervisor's note takes some of the window
     return Pose((x, y, _distance(width, high, 0.0, aspect)), (x, y, 0.0), up=(0.0, 1.0, 0.0))
 
 

@@ -1,4 +1,4 @@
-"""What one world looks like at one moment: all that a scene, a picture or an inspector needs to know.
+"""The state of one world at one moment, as needed by a scene, a picture or an inspector.
 
 A frame holds copies, so it can be drawn while the simulation goes on. It has poses in three dimensions, whichever engine made
 them. In space it also has the pose of every body that moves: turrets, arms, wheels.
@@ -15,6 +15,7 @@ import numpy as np
 from formiga.engine.parts import Part
 from formiga.geometry import about_z, between
 from formiga.state import Floats, State
+from formiga.supervisor import Note
 from formiga.world.looks import CHASSIS
 from formiga.world.model import Ball, World
 
@@ -25,17 +26,6 @@ class Rays(NamedTuple):
     start: Floats      # (M, 3) m
     end: Floats        # (M, 3) m, where it hit or how far it reaches
     share: Floats      # (M,) distance / reach; 1: it met nothing
-
-
-class Scoreboard(NamedTuple):
-    """How a match stands."""
-
-    blue: str              # the team's name
-    yellow: str
-    score: tuple[int, int]
-    clock: str             # '4:31'
-    half: str              # 'first half'
-    note: str = ""         # what the referee called last: 'FREE BALL'
 
 
 @dataclass(frozen=True)
@@ -61,7 +51,7 @@ class Frame:
     movables_turn: Any = None      # (M, 4) quaternion w x y z; how a ball rolled is not in it
     touches: Floats | None = None  # (K, 7) contacts of the last step: x y, normal x y, impulse (N s), body A, body B. A body is
                                    # a robot, or N + m for a movable thing, or -1; the normal points to A
-    scoreboard: Scoreboard | None = None
+    note: Note | None = None       # what a supervisor shows
     bodies: Floats | None = None   # (B, 7) x y z and a quaternion w x y z of everything that moves in space; None in the plane
     parts: tuple[Part, ...] = ()   # what each row of `bodies` belongs to
     forces: Floats | None = None   # (K, 7) point x y z, force x y z in N, and 0 for a grip or 1 for a joint
@@ -126,7 +116,7 @@ def _movables_rows(world: World, parts: tuple[Part, ...]) -> list[int]:
 
 
 def blend(before: Floats, after: Floats, share: float) -> Floats:
-    """Poses (B, 7) that far on the way from one to another; turns go the short way."""
+    """Poses (B, 7) at `share` of the way from one to another; rotations take the short way round."""
     return np.column_stack([before[:, :3] + share * (after[:, :3] - before[:, :3]),
                             between(before[:, 3:], after[:, 3:], share)])
 
@@ -139,5 +129,5 @@ def movables_poses(world: World, poses: Floats) -> dict[str, Any]:
     return {"movables": place, "movables_turn": about_z(poses[:, 2])}
 
 
-__all__ = ["Frame", "Rays", "Scoreboard", "blend", "flat_poses", "frame", "movables_poses", "rows_of", "space_poses",
+__all__ = ["Frame", "Rays", "blend", "flat_poses", "frame", "movables_poses", "rows_of", "space_poses",
            "thing_rows"]

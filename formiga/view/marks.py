@@ -89,7 +89,7 @@ class Marks:
 
 
 def tilts(frame: Frame) -> Any:
-    """(N, 4) how the ground under each robot leans, as far as a frame knows: as the robot does."""
+    """(N, 4) the tilt of the ground under each robot. A frame has no ground: that of the robot is taken."""
     return frame.turn if frame.bodies is not None else np.tile(IDENTITY, (len(frame.place), 1))
 
 

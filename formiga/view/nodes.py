@@ -1,4 +1,4 @@
-"""The nodes of a viser scene: made once, kept while what they were made from stays the same, told only what is new.
+"""The nodes of a viser scene: made once, kept while what they were made from stays the same, sent only what is new.
 
 viser compares an array with the one it sent last and sends nothing if they are equal, so setting one again is cheap.
 """
@@ -152,7 +152,7 @@ class Nodes:
         handle.batched_scales, handle.batched_colors = size, colours
 
     def alike(self, name: str, key: Hashable, owner: Owner) -> Any:
-        """Bodies with colours of their own, one for each number of the owner; `move` says where they are."""
+        """Bodies with colours of their own, one for each number of the owner; `move` puts them in their places."""
         return self.keep(name, (key, len(owner.numbers)), lambda path: self.api.add_batched_glb(
             path, glb(owner.mesh), *_at_the_origin(len(owner.numbers)), lod="off", receive_shadow=False), owner)
 

@@ -39,7 +39,7 @@ class Overhead:
         margin = 0.03 * max(region.x1 - region.x0, region.y1 - region.y0)
         wide, deep = region.x1 - region.x0 + 2.0 * margin, region.y1 - region.y0 + 2.0 * margin
         scale = longest / max(wide, deep)
-        size = [max(64, 2 * round(0.5 * scale * length)) for length in (wide, deep)]  # codecs want even numbers
+        size = [max(64, 2 * round(0.5 * scale * length)) for length in (wide, deep)]  # codecs need even numbers
         figure = Figure(figsize=(size[0] / 100.0, size[1] / 100.0), dpi=100, facecolor=FLOOR)
         self._canvas = FigureCanvasAgg(figure)
         self._axes = axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
@@ -59,7 +59,7 @@ class Overhead:
         look: Any = {"transform": axes.transAxes, "fontsize": 12, "color": INK,
                      "bbox": {"facecolor": PALE, "alpha": 0.8, "edgecolor": "none", "boxstyle": "round,pad=0.35"}}
         self._clock = axes.text(0.04, 0.04, "", ha="left", va="bottom", **look)
-        self._board = axes.text(0.5, 0.96, "", ha="center", va="top", fontweight="bold", **look)
+        self._note = axes.text(0.5, 0.96, "", ha="center", va="top", fontweight="bold", **look)
         for artist in (self._lines, self._solids, self._bodies, self._ahead):
             axes.add_collection(artist, autolim=False)
 
@@ -68,11 +68,10 @@ class Overhead:
         self._canvas.restore_region(self._still)
         self._move(frame)
         self._clock.set_text(f"{frame.time:.1f} s")
-        board = frame.scoreboard
-        self._board.set_text("" if board is None else
-                             f"{board.blue}  {board.score[0]} : {board.score[1]}  {board.yellow}   {board.clock}")
-        for artist in (self._lines, self._solids, self._bodies, self._ahead, self._clock, self._board):
-            if artist is not self._board or board is not None:
+        headline = frame.note.headline if frame.note is not None else ""
+        self._note.set_text(headline)
+        for artist in (self._lines, self._solids, self._bodies, self._ahead, self._clock, self._note):
+            if artist is not self._note or headline:
                 self._axes.draw_artist(artist)
         return np.asarray(self._canvas.buffer_rgba())[..., :3].copy()
 

@@ -17,7 +17,7 @@ from formiga.world.model import World
 OVERLAYS = {
     "beams": "what the sensors' beams meet: orange near, blue far",
     "circles": "collision circles: body and clearance",
-    "contacts": "where bodies with masses hit in the last step, which way and how hard they pushed each other",
+    "contacts": "where bodies with masses hit in the last step, in which direction and how hard they pushed each other",
     "forces": "with what force grips and joints pull at what they hold: 1 cm of an arrow is 1 N; and which robot holds what",
     "links": "which robots are within each other's reach",
     "names": "numbers of the robots",

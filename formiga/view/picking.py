@@ -1,6 +1,6 @@
 """What a ray meets first: the robot or thing under a click.
 
-The browser could say so itself, but the outline that viser keeps for the instance last hovered over also catches clicks
+The browser could compute it, but the outline that viser keeps for the instance last hovered over also catches clicks
 where nothing is visible (1.1.1), so only the ray is taken from viser.
 """
 

@@ -22,7 +22,7 @@ Dragged = Callable[[Target, str, float, float, Any], Any]
 
 
 class Pointer:
-    """Finds the target of every click and drag on the nodes of a scene, and calls those who asked for it.
+    """Finds the target of every click and drag on the nodes of a scene, and calls the callbacks.
 
     draggable: which kinds of targets can be dragged, of "robot" and "thing". A drag elsewhere turns the camera.
     """

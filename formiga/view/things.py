@@ -183,7 +183,7 @@ class Things:
         """The field of robot soccer: a dark floor with lines, a board around, and goals in the colours of their defenders."""
         self.nodes.body("pitch/floor", field, pitch.floor(field), field.colour, (0.0, 0.0, 0.0005), flat=True)
         teams = {group.name: group.robot.colour for group in self.world.groups}
-        for team, side in (("blue", -1.0), ("yellow", 1.0)):
+        for team, side in zip(field.GROUPS, (-1.0, 1.0), strict=True):
             if team in teams:
                 self.nodes.body(f"pitch/{team}", field, pitch.goal(field, side), teams[team], (0.0, 0.0, 0.001), opacity=0.35,
                                 flat=True)
@@ -219,7 +219,7 @@ def _height(thing: Any) -> float:
 
 @lru_cache(maxsize=256)
 def prism_of(outline: bytes, height: float) -> Mesh:
-    """Cutting an outline into triangles takes a while, and a drag asks for the same one again and again."""
+    """Cutting an outline into triangles takes a while, and a drag needs the same one many times."""
     return prism(np.frombuffer(outline).reshape(-1, 2), 0.0, height)
 
 
@@ -229,7 +229,7 @@ def shines(lamp: Lamp) -> bool:
 
 
 def glow_of(colour: str) -> str:
-    """The colour of a shining bulb: a whitish one is drawn yellow, or it could not be told from the background."""
+    """The colour of a shining bulb: a whitish one is drawn yellow, as it would not stand out from the background."""
     white = max(0.0, 1.0 - (max(rgb(colour)) - min(rgb(colour))) / 96.0)
     mixed = ((1.0 - white) * own + white * yellow for own, yellow in zip(rgb(colour), rgb("#ffcc33"), strict=True))
     return "#" + "".join(f"{round(value):02x}" for value in mixed)

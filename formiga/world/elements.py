@@ -243,7 +243,7 @@ def _check_methods(cls: type, tag: str, role: str, kinds: dict[str, Kind]) -> No
     if role not in METHODS or shipped or hasattr(cls, "terms"):  # <fitness> itself is made of terms
         return
     method, given = METHODS[role]
-    former = FORMER.get(method)
+    former = FORMER.get(method, "")
     if former in vars(cls) and method not in vars(cls):
         setattr(cls, method, vars(cls)[former])
     needed = f"<{tag}> of the role '{role}' needs a method {method}(self, {given})"
@@ -279,7 +279,7 @@ def _check_on_construction(cls: type, tag: str, kinds: dict[str, Kind]) -> None:
 
 def kinds_of(cls: type) -> dict[str, Kind]:
     """The attributes of a dataclass: those fields that say what they may be."""
-    own = sorted(dataclasses.fields(cls), key=lambda field: field.kw_only)  # what all elements of a sort share comes last
+    own = sorted(dataclasses.fields(cls), key=lambda field: bool(field.kw_only))  # what all elements of a sort share comes last
     return {field.name: field.metadata["kind"] for field in own if "kind" in field.metadata}
 
 

@@ -34,6 +34,7 @@ class Field:
     colour: str = colour("#1f2a24", doc="of the floor")
 
     walls: ClassVar[bool] = True  # as an arena's
+    GROUPS: ClassVar[tuple[str, str]] = ("blue", "yellow")  # of robots that defend the goal at negative x, at positive x
 
     PROFILES: ClassVar[dict[str, dict[str, Any]]] = {
         "small": {},

@@ -215,7 +215,7 @@ def test_what_failed_in_the_page_is_counted_at_the_end_and_the_exit_code_is_1(vi
 
 def test_so_it_is_for_a_match_that_is_watched(call, monkeypatch):
     def forget(panels):
-        match = panels.session.guest
+        match = panels.session.supervisor
         if (match is None or match.over) and not ends:
             ends.append(True)
             signal.raise_signal(signal.SIGINT)

@@ -10,13 +10,13 @@ import pytest
 
 from formiga.errors import FormigaError
 from formiga.evolve import evolve
-from formiga.evolve.crew import crew
 from formiga.evolve.trials import attempt_all
 from formiga.lab import load_elements
+from formiga.pool import pool
 from formiga.world import own
 from formiga.world.elements import element, text
 from formiga.world.reader import read_text
-from tests.evolve.cluster import dask, stop
+from tests.pool.cluster import dask, stop
 
 WORLD = """<world name="w" dt="0.1" seconds="1"><arena width="1" depth="1"/><sbot count="2"><proximity/><perceptron/></sbot>
 <{tag} {attributes}/><genetic population="4" generations="1" trials="1" seconds="0.5s"/></world>"""
@@ -75,7 +75,7 @@ def loaded(own_registry, tmp_path, monkeypatch):
 
 def test_processes_get_own_elements_from_a_file_and_from_an_imported_module(loaded):
     """The workers of joblib are older than the modules, and have never seen their folder."""
-    with crew() as alone, crew(jobs=2) as processes:
+    with pool() as alone, pool(jobs=2) as processes:
         for tag in ("calm_file", "calm_module"):
             assert np.array_equal(fitness(alone, tag), fitness(processes, tag))
         assert np.allclose(2.0 * fitness(alone, "calm_file"), fitness(processes, "calm_module"))
@@ -86,7 +86,7 @@ def test_a_cluster_gets_them_too_though_it_has_none_of_the_files(loaded, schedul
     worker = dask("worker", scheduler, "--no-nanny", "--nthreads", "1")
     try:
         (loaded / "mine.py").unlink()  # as on another machine; the other module lies where the worker does not look
-        with crew() as alone, crew(cluster=scheduler) as cluster:
+        with pool() as alone, pool(cluster=scheduler) as cluster:
             for tag in ("calm_file", "calm_module"):
                 assert np.array_equal(fitness(alone, tag), fitness(cluster, tag))
     finally:
@@ -141,7 +141,7 @@ def test_what_cannot_be_sent_is_said_in_one_line(own_registry):
 
 
 def test_a_worker_that_knows_another_version_of_a_file_takes_the_one_of_now(loaded):
-    with crew() as alone, crew(jobs=2) as processes:
+    with pool() as alone, pool(jobs=2) as processes:
         before = fitness(processes, "calm_file")
         (loaded / "mine.py").write_text(term("calm_file", scale="3.0"))
         load_elements(loaded / "mine.py")

@@ -132,7 +132,7 @@ def test_a_cluster_gives_the_same_evolution_even_if_a_worker_is_killed(scheduler
 
 
 def test_a_cluster_that_does_not_answer_leaves_nothing_behind(tmp_path, monkeypatch):
-    monkeypatch.setattr("formiga.evolve.crew.ANSWER", 1.0)
+    monkeypatch.setattr("formiga.pool.ANSWER", 1.0)
     with pytest.raises(FormigaError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
         evolve(tmp_path / "out", world(), cluster="tcp://127.0.0.1:9")
     assert not (tmp_path / "out").exists()

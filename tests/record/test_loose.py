@@ -1,19 +1,16 @@
-"""Recordings of what is pushed, and of matches: a second format, beside the first one, which stays as it was."""
+"""Recordings of what is pushed: a second format, beside the first one, which stays as it was."""
 
 import json
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import formiga
 from formiga.errors import RecordingError
 from formiga.record import recorder as recorder_module
-from formiga.record.format import BOARD, COLUMNS, KEY, LONGEST_WORD, MORE_COLUMNS, MOST_NOTES, SEAL, measured
+from formiga.record.format import COLUMNS, KEY, MORE_COLUMNS, SEAL, measured
 from formiga.record.recorder import Recorder
 from formiga.record.recording import read_recording
 from formiga.world.reader import read_text
@@ -25,17 +22,6 @@ PUSHING = """<world name="pushing" dt="0.05" seconds="2">
   <block x="-0.05" y="0" width="6cm" depth="6cm" heading="0.3"/>
   <mirosot name="pushers"><at x="-0.2" y="0" heading="0"/><at x="0.3" y="0.3" heading="3.1"/><random_walk/></mirosot>
 </world>"""
-
-
-class Board(NamedTuple):
-    """As a scoreboard is."""
-
-    blue: str = "ants"
-    yellow: str = "bees"
-    score: tuple[int, int] = (0, 0)
-    clock: str = "0:00"
-    half: str = "first half"
-    note: str = ""
 
 
 @pytest.fixture(scope="module")
@@ -131,55 +117,6 @@ def test_a_world_of_things_alone_has_rows_of_its_own(tmp_path):
     assert recording.replay() is None
 
 
-# -- matches ----------------------------------------------------------------------------------------------------------
-def played(pushing, path, boards, every=1):
-    lab = formiga.Simulation(pushing)
-    with Recorder(path, pushing, every=every) as record:
-        for board in boards:
-            record([lab])
-            record.note(board)
-            lab.step()
-    return read_recording(path)
-
-
-def test_a_match_has_its_scoreboards_at_the_steps_at_which_they_changed(pushing, tmp_path):
-    boards = [Board(), Board(), Board(note="FREE BALL"), Board(score=(1, 0), clock="0:01"), Board(score=(1, 0), clock="0:01")]
-    recording = played(pushing, tmp_path / "run.parquet", boards)
-    assert recording.notes == [(step, board._asdict() | {"score": list(board.score)})
-                               for step, board in ((0, boards[0]), (2, boards[2]), (3, boards[3]))]
-
-
-def test_a_match_is_played_by_others_so_it_cannot_be_run_again(pushing, tmp_path):
-    recording = played(pushing, tmp_path / "run.parquet", [Board()])
-    assert recording.touched
-    with pytest.raises(RecordingError, match="nothing to compare"):
-        recording.replay()
-
-
-def test_of_too_many_scoreboards_the_last_one_is_always_there(pushing, tmp_path, monkeypatch):
-    monkeypatch.setattr(recorder_module, "MOST_NOTES", 3)
-    boards = [Board(score=(step, 0)) for step in range(6)]
-    assert [(step, board["score"][0]) for step, board in played(pushing, tmp_path / "x.parquet", boards).notes] == [
-        (0, 0), (1, 1), (5, 5)]
-
-
-def test_a_name_without_end_is_cut(pushing, tmp_path):
-    recording = played(pushing, tmp_path / "run.parquet", [Board(blue="a" * 10_000, note="<b>ü")])
-    assert recording.notes[0][1]["blue"] == "a" * LONGEST_WORD and recording.notes[0][1]["note"] == "<b>ü"
-
-
-def test_a_scoreboard_of_a_step_that_was_not_recorded_any_more_is_that_of_the_last(pushing, tmp_path):
-    lab = formiga.Simulation(pushing)
-    with pytest.raises(ZeroDivisionError), Recorder(tmp_path / "run.parquet", pushing, every=5) as record:
-        for step in range(8):
-            record([lab])
-            record.note(Board(score=(step, 0)))
-            lab.step()
-        raise ZeroDivisionError
-    recording = read_recording(tmp_path / "run.parquet")
-    assert recording.steps[-1] == 5 and recording.notes[-1] == (5, Board(score=(7, 0))._asdict() | {"score": [7, 0]})
-
-
 # -- files that are not what they should be ---------------------------------------------------------------------------
 def on_file(recorded):
     """The words in a file, as they stand there, but for their seal: a test that changes them is about what it changed."""
@@ -216,21 +153,6 @@ def test_places_and_speeds_that_no_run_gives_are_refused(recorded, tmp_path, col
     ({"world": "<world><sbot/></world>"}, "in a recording of format 2 there is something that can be pushed"),
     ({"world": "<world><contact model='impulse'/><ball/></world>"},
      "168 rows do not make 21 steps of 2 worlds with 0 robots and 1 things that can be pushed"),
-    ({"notes": 7}, "what it says about a match makes no sense"),
-    ({"notes": [[0, Board()._asdict()]] * (MOST_NOTES + 1)}, "about a match makes no sense"),
-    ({"notes": [[21, Board()._asdict()]]}, "about a match makes no sense"),
-    ({"notes": [[-1, Board()._asdict()]]}, "about a match makes no sense"),
-    ({"notes": [[5, Board()._asdict()], [4, Board()._asdict()]]}, "about a match makes no sense"),
-    ({"notes": [[0]]}, "about a match makes no sense"),
-    ({"notes": [[0, []]]}, "about a match makes no sense"),
-    ({"notes": [[0, {}]]}, "about a match makes no sense"),
-    ({"notes": [[0, Board()._asdict() | {"more": 1}]]}, "about a match makes no sense"),
-    ({"notes": [[0, Board(score=(1, 2, 3))._asdict()]]}, "about a match makes no sense"),
-    ({"notes": [[0, Board(score=(1, -2))._asdict()]]}, "about a match makes no sense"),
-    ({"notes": [[0, Board(score=(1, True))._asdict()]]}, "about a match makes no sense"),
-    ({"notes": [[0, Board(score=(1, float("nan")))._asdict()]]}, "about a match makes no sense"),
-    ({"notes": [[0, Board(note="x" * (LONGEST_WORD + 1))._asdict()]]}, "about a match makes no sense"),
-    ({"notes": [[0, Board(clock=12)._asdict()]]}, "about a match makes no sense"),
 ])
 def test_words_that_do_not_fit_are_one_sentence(recorded, change, complaint, tmp_path):
     with pytest.raises(RecordingError, match=complaint) as caught:
@@ -245,12 +167,3 @@ def test_columns_of_the_first_format_cannot_claim_the_second(recorded, tmp_path)
     first = on_file(recorded) | {"format": 1}
     with pytest.raises(RecordingError, match="in a recording of format 1 there is nothing that can be pushed"):
         rewritten(recorded, tmp_path, table, first, schema=COLUMNS)
-
-
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
-                    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*BOARD, "x"]), inner)))
-def test_whatever_stands_there_instead_of_notes_is_refused_or_empty(recorded, tmp_path_factory, notes):
-    try:
-        assert rewritten(recorded, tmp_path_factory.mktemp("x"), meta=on_file(recorded) | {"notes": notes}).notes == []
-    except RecordingError as wrong:
-        assert "about a match" in str(wrong)

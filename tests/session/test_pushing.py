@@ -1,4 +1,4 @@
-"""Things that can be pushed in a session, and a guest who plays in it."""
+"""Things that can be pushed in a session, and a supervisor of its run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import formiga
 from formiga.control import Orders, merge_all
 from formiga.errors import FormigaError
 from formiga.session.ground import Ground
-from formiga.view.frame import Scoreboard
+from formiga.supervisor import Note, Side
 from formiga.world.reader import read_text
 from tests.session.workspace import Workspace
 
@@ -40,8 +40,14 @@ def movables(workspace):
     return workspace.session.sim.state.movables[0].copy()
 
 
+def board(goals, text):
+    return Note("first half", f"0:{goals:02d}", text, (Side("blue", "ants", goals), Side("yellow", "bees", 0)))
+
+
 class Match:
-    """A guest who drives blue ahead, counts its steps as goals, and is over after some of them."""
+    """A supervisor that drives blue ahead, counts its steps as goals, and is over after some of them."""
+
+    name = "match"
 
     def __init__(self, steps=10**9):
         self.steps, self.watched, self.closed, self.rests, self.order = steps, 0, 0, 0, []
@@ -50,20 +56,19 @@ class Match:
     def over(self):
         return self.watched >= self.steps
 
-    def drive(self, sim):
-        self.order.append(("drive", int(sim.state.step[0])))
+    def before(self, sim):
+        self.order.append(("before", int(sim.state.step[0])))
         return {"blue": np.full((1, 2, 2), 0.3), "yellow": np.zeros((1, 2, 2))}
 
-    def watch(self, sim):
-        self.order.append(("watch", int(sim.state.step[0])))
+    def after(self, sim):
+        self.order.append(("after", int(sim.state.step[0])))
         self.watched += 1
 
-    def rest(self):
+    def resume(self):
         self.rests += 1
 
-    def scoreboard(self):
-        goals, note = self.watched, "GOAL" if self.watched == 2 else ""
-        return Scoreboard("ants", "bees", (goals, 0), f"0:{goals:02d}", "first half", note)
+    def note(self):
+        return board(self.watched, "GOAL" if self.watched == 2 else "")
 
     def close(self):
         self.closed += 1
@@ -213,7 +218,7 @@ def test_a_replay_shows_what_was_pushed_at_every_moment(workspace, tmp_path):
         player.session.step()
         shown = player.session.frame(exact=True)
         assert np.array_equal(shown.movables, frame.movables) and np.array_equal(shown.movables_turn, frame.movables_turn)
-        assert shown.touches is None and shown.scoreboard is None
+        assert shown.touches is None and shown.note is None
     assert float(player.run("get ball.x")) == movables(workspace)[0, 0] > 0.3
     player.run("seek 0.25")
     assert np.array_equal(player.session.frame().movables, seen[4].movables)
@@ -236,18 +241,18 @@ def test_an_exported_page_has_the_ball_in_every_picture(workspace, tmp_path):
     assert np.array_equal([frame.movables[0, 0] for frame in frames], replay.poses.movables[:, 0, 0, 0]) and len(frames) == 21
 
 
-# -- a guest ----------------------------------------------------------------------------------------------------------
-def test_a_guest_drives_before_each_step_and_watches_after_it(field):
+# -- a supervisor ----------------------------------------------------------------------------------------------------------
+def test_a_supervisor_is_called_before_and_after_each_step(field):
     match = Match()
-    workspace = Workspace(field, guest=match)
+    workspace = Workspace(field, supervisor=match)
     workspace.steps(3)
-    assert match.order == [("drive", 0), ("watch", 1), ("drive", 1), ("watch", 2), ("drive", 2), ("watch", 3)]
+    assert match.order == [("before", 0), ("after", 1), ("before", 1), ("after", 2), ("before", 2), ("after", 3)]
     assert workspace.session.poses()[0][1, 0] > -0.6 and workspace.session.poses()[0][2, 0] == 0.6
-    assert workspace.session.frame().scoreboard == Scoreboard("ants", "bees", (3, 0), "0:03", "first half", "")
+    assert workspace.session.frame().note == board(3, "")
 
 
-def test_who_is_driven_by_hand_does_not_listen_to_his_team(field):
-    workspace = Workspace(field, guest=Match())
+def test_a_robot_that_is_driven_by_hand_does_not_follow_the_supervisor(field):
+    workspace = Workspace(field, supervisor=Match())
     workspace.run("drive blue.1 -0.5 -0.5; drive yellow.1 1 1; step 10")
     x = workspace.session.poses()[0][:, 0]
     assert x[0] > -0.1 and x[1] < -0.6 and x[3] < 0.6 and x[2] == 0.6
@@ -255,7 +260,7 @@ def test_who_is_driven_by_hand_does_not_listen_to_his_team(field):
     assert workspace.session.poses()[0][1, 0] > x[1]
 
 
-def test_manual_orders_come_before_those_of_a_guest_and_leave_it_the_other_robots():
+def test_by_hand_comes_before_a_supervisor_and_leaves_it_the_others():
     told = {"blue": Orders(np.ones((1, 2, 2)))}
     by_hand = {"blue": Orders(np.array([[[np.nan, np.nan], [3.0, 4.0]]])), "yellow": Orders(np.zeros((1, 1, 2)))}
     both = merge_all(by_hand, told)
@@ -263,9 +268,21 @@ def test_manual_orders_come_before_those_of_a_guest_and_leave_it_the_other_robot
     assert (told["blue"].drive == 1.0).all() and merge_all({}, {}) == {} and merge_all({}, told) == told
 
 
+def test_a_supervisor_without_orders_leaves_the_robots_to_their_controllers(field):
+    class Watching(Match):
+        def before(self, sim):
+            return None if sim.state.step[0] < 2 else {"blue": np.full((1, 2, 2), np.nan)}
+
+    workspace = Workspace(field, supervisor=Watching())
+    alone = Workspace(field)
+    workspace.steps(4)
+    alone.steps(4)
+    assert np.array_equal(workspace.session.poses()[0], alone.session.poses()[0])
+
+
 def test_a_match_that_is_over_pauses_and_says_the_result_and_no_step_is_taken_any_more(field):
     match = Match(steps=3)
-    workspace = Workspace(field, guest=match)
+    workspace = Workspace(field, supervisor=match)
     workspace.session.play()
     for _ in range(3):
         workspace.session.step()
@@ -280,32 +297,31 @@ def test_a_match_that_is_over_pauses_and_says_the_result_and_no_step_is_taken_an
     ("spawn puck 0 0.5 radius=3cm", "its world stays as it is"), ("remove puck", "its world stays as it is"),
     ("undo", "time does not go back")])
 def test_while_a_match_is_played_its_world_and_its_time_are_left_alone(field, line, words):
-    workspace = Workspace(field, guest=Match())
+    workspace = Workspace(field, supervisor=Match())
     workspace.run("step 2; move blue.1 -0.5 -0.5; move ball 0 0.5")
-    assert workspace.refused(line) == f"a match is being played, so {words}. `load` another world ends it."
+    assert workspace.refused(line) == f"the match is under way, so {words}. `load` another world ends it."
     workspace.steps(2)
 
 
-def test_another_world_sends_the_guest_home_and_can_be_changed(field):
+def test_another_world_closes_the_supervisor_and_can_be_changed(field):
     match = Match()
-    workspace = Workspace(field, guest=match)
+    workspace = Workspace(field, supervisor=match)
     workspace.run("step 2; load line; step 2; reset")
-    assert match.closed == 1 and match.watched == 2
-    assert workspace.session.frame().scoreboard is None and not workspace.session.touched
+    assert match.closed == 1 and match.watched == 2 and workspace.session.frame().note is None and not workspace.session.touched
 
 
-def test_a_world_that_cannot_be_read_leaves_the_guest_where_he_is(field):
+def test_a_world_that_cannot_be_read_leaves_the_supervisor_where_it_is(field):
     match = Match()
-    workspace = Workspace(field, guest=match)
+    workspace = Workspace(field, supervisor=match)
     workspace.refused("load no_such_world")
     workspace.steps(1)
     assert match.closed == 0 and match.watched == 1
 
 
 @pytest.mark.parametrize("how", ["quit", "stop", "failure"])
-def test_a_guest_goes_home_when_the_session_ends_however_it_ends(field, how):
+def test_a_supervisor_is_closed_when_the_session_ends_however_it_ends(field, how):
     match = Match()
-    session = Workspace(field, guest=match).session
+    session = Workspace(field, supervisor=match).session
     if how == "quit":
         session.console.run("step 2; quit")
         session.run()
@@ -318,21 +334,21 @@ def test_a_guest_goes_home_when_the_session_ends_however_it_ends(field, how):
     assert match.closed == 1
 
 
-def test_a_guest_who_stumbles_pauses_the_session_with_one_message(field):
+def test_a_supervisor_that_fails_pauses_the_session_with_one_message(field):
     class Clumsy(Match):
-        def drive(self, sim):
+        def before(self, sim):
             raise FormigaError("both teams are gone.")
 
-    workspace = Workspace(field, guest=Clumsy())
+    workspace = Workspace(field, supervisor=Clumsy())
     workspace.session.play()
     workspace.session.step()
     assert workspace.said[-1] == ("error", "both teams are gone. Paused.") and not workspace.session.playing
 
 
-def test_a_guest_follows_the_pace_of_the_session(field):
+def test_a_supervisor_follows_the_pace_of_the_session(field):
     """Ten times real time is ten times as many steps; a pause is one for both."""
     match = Match()
-    session = Workspace(field, guest=match).session
+    session = Workspace(field, supervisor=match).session
     clock = 0.0
     session.pace.clock = lambda: clock
     session.play()
@@ -349,7 +365,7 @@ def test_a_guest_follows_the_pace_of_the_session(field):
 
 
 def test_a_recorded_match_shows_its_scoreboard_again_at_every_moment(field, tmp_path):
-    workspace = Workspace(field, guest=Match())
+    workspace = Workspace(field, supervisor=Match())
     workspace.run(f"record {tmp_path / 'match.parquet'}")
     workspace.steps(5)
     workspace.run("record off")
@@ -358,20 +374,19 @@ def test_a_recorded_match_shows_its_scoreboard_again_at_every_moment(field, tmp_
     player = Workspace(str(tmp_path / "match.parquet"))
     for step in (0, 5, 2, 3):
         player.run(f"seek {step * field.dt}")
-        board = player.session.frame().scoreboard
-        assert (board.score, board.clock, board.note) == ((step, 0), f"0:{step:02d}", "GOAL" * (step == 2))
+        assert player.session.frame().note == board(step, "GOAL" * (step == 2))
 
 
-def test_a_guest_that_takes_his_time_holds_up_nobody_for_more_than_a_step(field):
-    """Pictures and commands come between his steps."""
+def test_a_slow_supervisor_delays_others_by_no_more_than_a_step(field):
+    """Pictures and commands come between its steps."""
     class Slow(Match):
-        def drive(self, sim):
+        def before(self, sim):
             self.thinking.wait(0.05)
-            return super().drive(sim)
+            return super().before(sim)
 
     match = Slow()
     match.thinking = threading.Event()
-    session = Workspace(field, guest=match).session
+    session = Workspace(field, supervisor=match).session
     session.play()
     over = threading.Event()
     thread = threading.Thread(target=session.run, args=[over.is_set])

@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
+from formiga.link import sockets
 from formiga.loop import Simulation
-from formiga.soccer.match import arrange
+from formiga.soccer.arrange import arrange
 from formiga.soccer.talk import NAMES
-from formiga.soccer.wire import sockets
 from tests.soccer.wires import HERE, Ear
 
 # In a process of its own: its classes have the names of ours. It was generated with an old protoc, so it needs protobuf's

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from formiga.soccer import network
+from formiga.link import complaints
 from formiga.soccer.talk import BLUE, YELLOW
 from formiga.soccer.wire import messages
 from formiga.soccer.wire.fira_pb2 import Packet
@@ -142,8 +142,8 @@ def test_hundreds_of_sources_cost_no_more_lines_and_memory_than_a_few():
         lines: list[str] = []
         soon(lambda: lines.extend(hub.troubles()) or hub._complaints.dropped == 200)
         assert sum("other programs" in line for line in lines) >= 1
-        assert len({COMPLAINT.fullmatch(line)[1] for line in lines}) == network.SOURCES + 1
-        assert len(hub._complaints._sources) == network.SOURCES + 1
+        assert len({COMPLAINT.fullmatch(line)[1] for line in lines}) == complaints.SOURCES + 1
+        assert len(hub._complaints._sources) == complaints.SOURCES + 1
 
 
 FLOOD = """

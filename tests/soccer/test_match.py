@@ -23,15 +23,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 import formiga.soccer.match as match_module
 from formiga.cli import cli
 from formiga.errors import FormigaError
+from formiga.link.pace import Pace
 from formiga.loop import Simulation
 from formiga.record.recorder import Recorder
 from formiga.record.recording import read_recording
 from formiga.session import Session
 from formiga.soccer import league
+from formiga.soccer.arrange import arrange
 from formiga.soccer.camera import Camera
-from formiga.soccer.match import Match, arrange
+from formiga.soccer.match import Match
 from formiga.soccer.network import Place, Replacement
-from formiga.soccer.pace import Pace
 from formiga.soccer.placing import inside
 from formiga.soccer.referee import Phase
 from formiga.soccer.talk import BLUE, YELLOW, Foul
@@ -42,6 +43,11 @@ ROOT = Path(__file__).parents[2]
 
 class Fake:
     """A team in this process. think(sight, game) -> (P, 2); wishes: foul -> (P, 3)."""
+
+    there = alive = True
+
+    def log(self):
+        return ""
 
     def __init__(self, name, think=None, wishes=None):
         self.name, self.think, self.wishes = name, think, wishes or {}
@@ -94,8 +100,8 @@ def made(blue=None, yellow=None, *, world=None, **options):
 
 def step(match, sim, count=1):
     for _ in range(count):
-        sim.step(match.drive(sim))
-        match.watch(sim)
+        sim.step(match.before(sim))
+        match.after(sim)
 
 
 def play_until(match, sim, phase, limit=2000):
@@ -150,7 +156,7 @@ def test_orders_beyond_the_top_speed_are_clipped_and_nonsense_is_standing_still(
     for nonsense in (np.full((3, 2), np.nan), np.full((3, 2), np.inf), "fast", None, np.zeros((7, 7))):
         match, sim = made(Fake("a", lambda sight, game, bad=nonsense: bad), Fake("b", lambda sight, game: np.full((3, 2), 1e9)))
         play_until(match, sim, Phase.PLAYING)
-        wheels = match.drive(sim)
+        wheels = match.before(sim)
         assert wheels["blue"].shape == (1, 3, 2) and not wheels["blue"].any()
         assert_allclose(wheels["yellow"], match.world.group("yellow").robot.top_speed)
 
@@ -183,8 +189,8 @@ def test_a_ball_shot_into_the_goal_counts_and_everything_is_put_back_for_the_kic
     ball[:2], ball[3:5] = (0.55, 0.12), (1.5, 0.0)
     for _ in range(30):
         step(match, sim)
-    assert match.referee.score == [1, 0] and match.scoreboard().score == (1, 0)
-    assert "goal for blue, 1:0" in match.scoreboard().note
+    assert match.referee.score == [1, 0] and [side.score for side in match.note().sides] == [1, 0]
+    assert "goal for blue, 1:0" in match.note().text
     assert [goal["team"] for goal in match.goals] == ["blue"]
     play_until(match, sim, Phase.STOPPED)
     assert_allclose(sim.state.movables[0, 0, :2], 0.0, atol=0.0021)  # the hand is not exact
@@ -224,7 +230,7 @@ def test_a_ball_that_is_lost_is_put_back_reported_and_a_free_ball(where, words):
     match, sim = play_until(*made(), Phase.PLAYING)
     step(match, sim, 3)
     sim.state.movables[0, 0, :2] = where
-    match.watch(sim)
+    match.after(sim)
     assert np.isfinite(sim.state.movables).all() and inside(sim.state.movables[0, 0, :2], np.array(match.field.board))
     assert words in match.troubles[0]["what"] and match.troubles[0]["who"] == "simulator"
     assert match.referee.foul.foul == Foul.FREE_BALL
@@ -236,7 +242,7 @@ def test_a_robot_that_is_lost_is_put_back_and_reported():
     step(match, sim, 3)
     before = sim.state.position.copy()
     sim.state.position[0, 4] = np.nan
-    match.watch(sim)
+    match.after(sim)
     assert_allclose(sim.state.position, before)
     assert match.troubles[0]["what"] == "yellow 1 left the field; it was put back"
     step(match, sim, 3)
@@ -264,15 +270,15 @@ def test_a_trainer_puts_robots_and_the_ball_elsewhere_and_switches_robots_off():
     step(match, sim, 2)
     hub.next = [Replacement((0.1, 0.2, 0.3, -0.4), (Place(YELLOW, 1, 0.3, -0.5, 1.5, True),
                                                     Place(BLUE, 0, np.nan, np.nan, np.nan, False)))]
-    match.watch(sim)
+    match.after(sim)
     assert_allclose(sim.state.movables[0, 0, [0, 1, 3, 4]], (0.1, 0.2, 0.3, -0.4))
     assert_allclose(sim.state.position[0, 4], (0.3, -0.5))
     assert sim.state.heading[0, 4] == 1.5
     sight = match.bridges[0].sights[-1]
     assert_array_equal(sight.present, [[False, True, True], [True, True, True]])
-    assert_array_equal(match.drive(sim)["blue"][0, :, 0] != 0.0, [False, True, True])
+    assert_array_equal(match.before(sim)["blue"][0, :, 0] != 0.0, [False, True, True])
     hub.next = [Replacement(None, (Place(YELLOW, 0, 0.1, 0.2, 0.0, True),))]  # on the ball
-    match.watch(sim)
+    match.after(sim)
     assert 0.06 < np.hypot(*(sim.state.position[0, 3] - sim.state.movables[0, 0, :2])) < 0.15
     match.close()
     assert hub.closed and all(bridge.closed for bridge in match.bridges)
@@ -366,7 +372,7 @@ def test_the_pace_of_a_match_in_a_session_counts_neither_its_start_nor_pauses_no
 
     match, _ = made(Fake("a", think), half_seconds=0.5, halves=1)
     clock.now += 50.0                       # a page is opened
-    session = Session(match.world, guest=match, own_settings=False)
+    session = Session(match.world, supervisor=match, own_settings=False)
     session.play()
     for _ in range(10):
         session.step()

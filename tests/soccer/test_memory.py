@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -13,8 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from formiga.link import LinkError
+from formiga.link.memory import HEAD, SEQUENCE, TURN
 from formiga.soccer import memory
-from formiga.soccer.memory import MOST, ORDERS, SIGHT, Feed, OrderMemory, Pitch, SightMemory, TeamError, open_memory
+from formiga.soccer.memory import MOST, ORDERS, SIGHT, Feed, Pitch, TeamError
 from formiga.soccer.talk import Call, Foul, Game, Sight
 from formiga.soccer.team import Team
 
@@ -33,9 +34,9 @@ def some_sight(rng, frame=0, players=3):
 @needs_c
 @pytest.mark.parametrize("standard", ["c11", "gnu17"])
 def test_every_field_is_at_the_same_byte_in_c_and_in_python(standard, tmp_path):
-    head = [name for name, *_ in memory.HEAD]
+    head = [name for name, *_ in (*HEAD, ("players", "<u4"), *TURN)]
     lines = []
-    for layout, struct in ((SIGHT, "formiga_sight"), (ORDERS, "formiga_orders")):
+    for layout, struct in ((SIGHT.layout, "formiga_sight"), (ORDERS.layout, "formiga_orders")):
         lines.append(f'printf("{struct} %zu\\n", sizeof(struct {struct}));')
         for name in layout.names:
             field = f"head.{name}" if name in head else name
@@ -47,7 +48,7 @@ def test_every_field_is_at_the_same_byte_in_c_and_in_python(standard, tmp_path):
                     "-lm"], check=True)
     found = subprocess.run([tmp_path / "sizes"], check=True, capture_output=True, text=True).stdout.splitlines()
     expected = []
-    for layout, struct in ((SIGHT, "formiga_sight"), (ORDERS, "formiga_orders")):
+    for layout, struct in ((SIGHT.layout, "formiga_sight"), (ORDERS.layout, "formiga_orders")):
         expected.append(f"{struct} {layout.itemsize}")
         expected += [f"{struct}.{name} {layout.fields[name][1]} {layout.fields[name][0].itemsize}" for name in layout.names]
     assert found == expected
@@ -61,7 +62,7 @@ def test_fouls_have_the_same_numbers_in_c():
 
 def test_nothing_is_aligned_by_luck():
     """Every number starts at a multiple of its size, so that any compiler leaves the same gaps: none."""
-    for layout in (SIGHT, ORDERS):
+    for layout in (SIGHT.layout, ORDERS.layout):
         at = 0
         for name in layout.names:
             kind, offset = layout.fields[name][:2]
@@ -166,51 +167,11 @@ def test_a_place_answers_the_call_that_it_was_made_for(rng):
             assert feed.take().placed_for == number
 
 
-# -- no torn frames ---------------------------------------------------------------------------------------------------
-HAMMER = """
-import sys
-import numpy as np
-from formiga.soccer.memory import {kind}, Memory
-import os
-memory = {kind}(os.open(sys.argv[1], os.O_RDWR), writable=True)
-print("writing", flush=True)
-k = 0
-while True:
-    k += 1
-    memory.record["frame"], memory.record["time"] = k, k
-    memory.record["{field}"] = k
-    memory.write()
-"""
-
-
-@pytest.mark.parametrize("kind, field", [("SightMemory", "robots"), ("OrderMemory", "places")])
-def test_no_read_is_torn_while_another_process_writes_as_fast_as_it_can(kind, field, tmp_path):
-    cls = getattr(memory, kind)
-    file, _ = memory.make(cls, tmp_path / "m", "m")
-    writer = subprocess.Popen([sys.executable, "-c", HAMMER.format(kind=kind, field=field), tmp_path / "m"],
-                              stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(HERE.parents[1])})
-    try:
-        assert writer.stdout.readline() == b"writing\n"
-        seen, end = set(), time.monotonic() + 120.0
-        while len(seen) < 1000 and time.monotonic() < end:
-            sequence = file.read()
-            if sequence is None:
-                continue
-            record = file.record
-            assert sequence % 2 == 0
-            if record["frame"] > 0:
-                assert record["time"] == record["frame"] and (record[field] == record["frame"]).all()
-                seen.add(int(record["frame"]))
-        assert len(seen) == 1000
-    finally:
-        writer.kill()
-        writer.communicate()
-
-
+# -- others that write --------------------------------------------------------------------------------------------------
 def test_a_reader_gives_up_on_a_writer_that_died_in_the_middle():
     with Feed() as feed:
-        feed.orders._words[memory.SEQUENCE] += 1
-        assert feed.orders.read() is None
+        feed.exchange.answered._words[SEQUENCE] += 1
+        assert feed.exchange.answered.read() is None
         assert feed.take() is None and feed.answer(0, wait=0.01) is None
         team = Team(*feed.paths, "blue")  # and the next writer puts it right
         assert feed.take() is not None
@@ -225,42 +186,16 @@ def test_waiting_ends_when_somebody_writes(rng):
                    "time.sleep(0.2); team.answer()")
         child = subprocess.Popen([sys.executable, "-c", program, *feed.paths], pass_fds=feed.files,
                                  env={**os.environ, "PYTHONPATH": str(HERE.parents[1])})
-        began = time.monotonic()
+        began, answers = time.monotonic(), feed.exchange.answered
         while not feed.opened:
-            feed.orders.wait(feed.orders.sequence, 60.0)
+            answers.wait(answers.sequence, 60.0)
         while feed.take().frame < 0:
-            feed.orders.wait(feed.orders.sequence, 60.0)
+            answers.wait(answers.sequence, 60.0)
         assert time.monotonic() - began < 59.0
         assert child.wait(10.0) == 0
 
 
-# -- whose memory it is -----------------------------------------------------------------------------------------------
-def test_a_team_can_neither_shrink_a_memory_nor_write_on_the_picture():
-    with Feed() as feed:
-        for path in feed.paths:
-            with pytest.raises(OSError):
-                os.truncate(path, 0)
-            with pytest.raises(OSError):
-                os.truncate(path, 1 << 20)
-        file = os.open(feed.paths[0], os.O_RDWR)
-        with pytest.raises(OSError):
-            os.write(file, b"goal")
-        with pytest.raises((OSError, PermissionError)):
-            SightMemory(file, writable=True)
-        os.close(file)
-
-
-def test_memories_leave_nothing_behind_even_if_everybody_is_killed():
-    program = ("from formiga.soccer.memory import Feed; import time; feed = Feed(); print('made', flush=True); time.sleep(60)")
-    before = set(os.listdir("/dev/shm"))
-    maker = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE,
-                             env={**os.environ, "PYTHONPATH": str(HERE.parents[1])})
-    assert maker.stdout.readline() == b"made\n"
-    maker.send_signal(signal.SIGKILL)
-    maker.communicate()
-    assert not {name for name in set(os.listdir("/dev/shm")) - before if "formiga" in name}
-
-
+# -- what is left -------------------------------------------------------------------------------------------------------
 def test_a_feed_gives_back_its_files():
     def count():
         return len(os.listdir("/proc/self/fd")), Path("/proc/self/maps").read_text().count("memfd:formiga")
@@ -283,24 +218,9 @@ def test_plain_files_do_as_well_and_go_with_the_feed(rng, tmp_path):
     assert list((tmp_path / "vision").iterdir()) == []
 
 
-@pytest.mark.parametrize("damage, complaint", [
-    (lambda data: data[:100], "it has 100 bytes; a memory of this kind has 1328"),
-    (lambda data: b"PNG" + data[3:], "this is no memory of formiga"),
-    (lambda data: data[:8] + b"\x02" + data[9:], "version 2, kind 1 and 1328 bytes; expected are version 1"),
-    (lambda data: data[:12] + b"\x02" + data[13:], "kind 2"),
-])
-def test_what_is_no_memory_is_refused_in_a_sentence(damage, complaint, tmp_path):
-    made, _ = memory.make(SightMemory, tmp_path / "sight", "sight")
-    made.write()
-    data = (tmp_path / "sight").read_bytes()
-    (tmp_path / "sight").write_bytes(damage(data))
-    with pytest.raises(TeamError, match=complaint):
-        open_memory(SightMemory, str(tmp_path / "sight"))
-
-
 def test_a_memory_that_is_not_there_is_a_clear_complaint(tmp_path):
-    with pytest.raises(TeamError, match="cannot be opened as a memory"):
-        open_memory(SightMemory, str(tmp_path / "nothing"))
+    with Feed() as feed, pytest.raises(LinkError, match="cannot be opened as a memory"):
+        Team(str(tmp_path / "nothing"), feed.paths[1], "blue")
     with pytest.raises(TeamError, match="12 players: a team has 1 to 11"):
         Feed(12)
     with Feed() as feed, pytest.raises(TeamError, match="colour 'red' is unknown; a team is blue or yellow"):
@@ -308,24 +228,24 @@ def test_a_memory_that_is_not_there_is_a_clear_complaint(tmp_path):
 
 
 # -- garbage ----------------------------------------------------------------------------------------------------------
-@given(st.binary(min_size=ORDERS.itemsize, max_size=ORDERS.itemsize), st.booleans(), st.booleans())
+@given(st.binary(min_size=ORDERS.layout.itemsize, max_size=ORDERS.layout.itemsize), st.booleans(), st.booleans())
 @settings(max_examples=300)
 def test_no_bytes_that_a_team_writes_can_do_harm(data, keep_head, keep_frame):
     with Feed(MOST) as feed:
-        feed.newest = 10
+        feed.exchange.newest = 10
         written = bytearray(data)
         if keep_head:
-            written[:20] = OrderMemory.head()
+            written[:20] = ORDERS.head
         if keep_frame:
             written[32:40] = (7).to_bytes(8, "little")
         written[20] &= 0xFE
-        feed.orders._bytes[:] = bytes(written)
+        feed.exchange.answered._bytes[:] = bytes(written)
         answer = feed.take()
         assert answer is not None and -1 <= answer.frame <= 10
         assert np.isfinite(answer.speeds).all() and len(answer.speeds) == MOST
         asked = memory.places_in(answer.places, MOST)
         assert asked.shape == (MOST, 3) and (np.isnan(asked) | (np.abs(asked) <= 10.0)).all()
-        assert (answer.damage == "head") == (bytes(written[:20]) != OrderMemory.head())
+        assert (answer.damage == "head") == (bytes(written[:20]) != ORDERS.head)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -335,7 +255,7 @@ def test_a_robot_stands_still_that_is_told_no_number_and_the_others_drive(bad):
         team.drive(0, 0.4, 1.0)
         team.drive(1, bad, 0.0)
         team.drive(2, 0.1, bad)
-        team._frame = -1
+        team._peer.frame = -1
         team.answer()
         answer = feed.take()
         assert answer.speeds == [(0.4, 1.0), (0.0, 0.0), (0.0, 0.0)] and answer.damage == "numbers"
@@ -346,6 +266,6 @@ def test_an_answer_to_a_picture_that_was_never_shown_is_none(frame, rng):
     with Feed() as feed:
         team = Team(*feed.paths, "blue")
         feed.show(some_sight(rng, 4))
-        team._frame = frame
+        team._peer.frame = frame
         team.answer()
         assert feed.take().damage == "frame" and feed.take().frame == -1

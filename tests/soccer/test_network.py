@@ -15,10 +15,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from formiga.errors import FormigaError
-from formiga.soccer import network
+from formiga.link import sockets
+from formiga.soccer import network, network_bridge
 from formiga.soccer.network import Network
 from formiga.soccer.talk import BLUE, YELLOW, Call, Foul
-from formiga.soccer.wire import sockets
 from formiga.soccer.wire.fira_pb2 import Packet
 from formiga.soccer.wire.vssref_pb2 import VSSRef_Command, VSSRef_Placement
 from formiga.world.field import Field
@@ -338,7 +338,7 @@ def test_from_an_old_program_in_lock_step_the_first_command_after_a_picture_coun
 
 def test_a_team_that_hangs_in_lock_step_is_reported_and_not_waited_for_until_it_answers_again(monkeypatch):
     """An hour would be waited for each picture, if it were."""
-    monkeypatch.setattr(network, "AGAIN", 0.0)
+    monkeypatch.setattr(network_bridge, "AGAIN", 0.0)
     with hub_of() as hub, Mouth(hub.commands) as team:
         bridge = hub.bridge(BLUE)
         bridge.show(sight(0), game())
@@ -369,7 +369,7 @@ def test_absurd_answers_do_not_end_the_waiting():
 
 # -- silence ----------------------------------------------------------------------------------------------------------
 def test_a_team_that_nobody_plays_or_that_falls_silent_is_told_once(monkeypatch):
-    monkeypatch.setattr(network, "SILENCE", 0.05)
+    monkeypatch.setattr(network_bridge, "SILENCE", 0.05)
     with hub_of() as hub, Mouth(hub.commands) as team:
         bridge, lines = hub.bridge(YELLOW), []
 
@@ -382,7 +382,7 @@ def test_a_team_that_nobody_plays_or_that_falls_silent_is_told_once(monkeypatch)
 
         frames: list[int] = []
         watch(10)
-        assert lines == [f"nobody sends commands for yellow to {HERE}:{hub.commands[1]} yet."]
+        assert lines == [f"no program sends commands for yellow to {HERE}:{hub.commands[1]} yet."]
         team.drive((0, True, 1.0, 1.0))
         soon(lambda: bridge.heard)
         watch(10)

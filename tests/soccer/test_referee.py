@@ -11,7 +11,7 @@ from shapely.geometry import Point, Polygon
 
 from formiga.errors import FormigaError
 from formiga.soccer import league, placing
-from formiga.soccer.referee import NOBODY, RULES, Phase, Referee, Scene
+from formiga.soccer.referee import NOBODY, RULES, Phase, Referee, Snapshot
 from formiga.soccer.talk import BLUE, YELLOW, Call, Foul
 from formiga.world.field import Field
 
@@ -34,7 +34,7 @@ class Game:
         for _ in range(round(seconds / DT)):
             self.time += DT
             ball_now = ball(self.time) if callable(ball) else ball
-            decided += self.referee.watch(Scene(self.time, ball_now, robots, **more))
+            decided += self.referee.watch(Snapshot(self.time, ball_now, robots, **more))
             if until is not None and any(each.kind == until for each in decided):
                 break
         return [each for each in decided if each.kind not in ("stop", "game on")] if until is None else decided
@@ -89,7 +89,7 @@ def test_two_teams_that_have_said_where_they_stand_need_not_wait_in_mirosot_but_
     for name, early in (("mirosot", True), ("vsss", False)):
         referee = Referee(FIELD, 3, name)
         referee.begin()
-        decided = referee.watch(Scene(DT, (0.0, 0.0, 0.0, 0.0), FAR), ready=True)
+        decided = referee.watch(Snapshot(DT, (0.0, 0.0, 0.0, 0.0), FAR), ready=True)
         assert [each.kind for each in decided] == (["stop"] if early else [])
 
 

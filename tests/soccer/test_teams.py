@@ -12,9 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from formiga.soccer import memory, process
+from formiga.link import process
+from formiga.soccer import memory
+from formiga.soccer.bridge import MemoryBridge
 from formiga.soccer.memory import NO_GAME, Feed, TeamError
-from formiga.soccer.process import MemoryBridge, find_team, shipped
+from formiga.soccer.roster import find_team, shipped
 from formiga.soccer.talk import BLUE, YELLOW, Call, Foul, Game, Sight
 from tests.soccer.processes import gone
 
@@ -43,7 +45,7 @@ def start(tmp_path):
             (tmp_path / f"{name}.py").write_text(program)
             program = str(tmp_path / f"{name}.py")
         spec = find_team(program)
-        bridges.append(MemoryBridge(spec.name, spec.command, colour, players, 0.075, 1.32, **{"patience": WAIT, **options}))
+        bridges.append(MemoryBridge(spec.name, spec.command, colour, players, **{"patience": WAIT, **options}))
         return bridges[-1]
 
     yield begin
@@ -229,12 +231,12 @@ def test_a_stopped_team_is_reported_once_no_longer_waited_for_and_welcome_back(s
 def test_a_team_that_died_in_the_middle_of_writing_is_no_danger(start):
     team = start("""
 from formiga.soccer.team import Team
-from formiga.soccer.memory import SEQUENCE
+from formiga.link.memory import SEQUENCE
 import time
 with Team.from_arguments() as team:
     for see in team:
         if see.frame == 2:
-            team._orders._words[SEQUENCE] += 1
+            team._peer._answered._words[SEQUENCE] += 1
             time.sleep(3600.0)
 """)
     for frame in range(2):
@@ -390,9 +392,10 @@ def test_closing_gives_everything_back(start):
 
 SIMULATOR = """
 import sys, time
-from formiga.soccer.process import MemoryBridge, find_team
+from formiga.soccer.bridge import MemoryBridge
+from formiga.soccer.roster import find_team
 spec = find_team(sys.argv[1])
-team = MemoryBridge(spec.name, spec.command, 0, 3, 0.075, 1.32)
+team = MemoryBridge(spec.name, spec.command, 0, 3)
 while "child" not in team.log():
     time.sleep(0.01)
 print(team.pid, team.log().split()[1], flush=True)
@@ -463,7 +466,7 @@ def test_a_program_that_cannot_be_started_is_a_clear_complaint_and_leaves_nothin
     (tmp_path / "text").chmod(0o755)
     before = len(os.listdir("/proc/self/fd"))
     with pytest.raises(TeamError, match=r"Team x: '.*text' cannot be started \(Exec format error\)"):
-        MemoryBridge("x", [str(tmp_path / "text")], BLUE, 3, 0.075, 1.32)
+        MemoryBridge("x", [str(tmp_path / "text")], BLUE, 3)
     assert len(os.listdir("/proc/self/fd")) == before
 
 

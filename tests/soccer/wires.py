@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from formiga.link import sockets
 from formiga.soccer.network import Network
 from formiga.soccer.talk import Call, Foul, Game, Sight
-from formiga.soccer.wire import sockets
 from formiga.soccer.wire.fira_pb2 import Environment, Packet
 from formiga.world.field import Field
 

@@ -6,7 +6,7 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from formiga.evolve.crew import crew
+from formiga.pool import pool
 from formiga.rollout import genes
 from formiga.studies.bootstrap import study
 from formiga.studies.bootstrap.study import FULL, POLICIES, QUICK, Budget, Outcome, comparison, decide, evolve, generation_0
@@ -68,7 +68,7 @@ def test_nobody_starts_in_a_collision_and_packs_are_tighter_than_the_test(packed
 def test_two_processes_find_what_one_finds():
     budget = Budget(runs=1, population=6, trials=1, judged=(1,))
     tasks = [(policy, run, budget) for policy in POLICIES for run in range(2)]
-    with crew(1) as alone, crew(2) as pair:
+    with pool(1) as alone, pool(2) as pair:
         ours, theirs = alone.map(evolve, tasks), pair.map(evolve, tasks)
     for one, other in zip(ours, theirs, strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(astuple(one), astuple(other), strict=True))

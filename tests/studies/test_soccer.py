@@ -10,7 +10,7 @@ import shapely
 
 from formiga.loop import Simulation
 from formiga.soccer import league
-from formiga.soccer.process import find_team
+from formiga.soccer.roster import find_team
 from formiga.studies.soccer import fig7, game, physics
 from formiga.studies.soccer.overlap import depths, from_square, inside, polygons_depth, square
 from tests.reference import impacts as plain
@@ -102,7 +102,7 @@ def test_without_shapely_the_row_says_so_and_the_rest_stays(monkeypatch):
 def test_circles_and_polygons_differ_where_the_paper_says_so():
     """Row 2 of figure 7 is what the paper is about; the numbers are ours."""
     new, old, _ = fig7.MODELS
-    offset = fig7.SCENES[1]
+    offset = fig7.ENCOUNTERS[1]
     assert (np.abs(fig7.turned(fig7.track(offset, new))) > 10.0).all()
     assert np.abs(fig7.turned(fig7.track(offset, old))).max() < 1e-9
     apart = np.linalg.norm(fig7.track(offset, new)[-1, :, :2] - fig7.track(offset, old)[-1, :, :2], axis=-1)

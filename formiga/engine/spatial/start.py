@@ -47,7 +47,9 @@ def refuse_overlaps(model: Model, data: Any) -> None:
             if len(parts) == 2 and parts[0].robot == parts[1].robot >= 0:
                 raise WorldError(f"{place}{parts[0].name} and {parts[1].name} of {found[0][0]} overlap by {-gap:.2g} m at the "
                                  "start. Change its posture.")
-            raise WorldError(f"{place}{names} overlap by {-gap:.2g} m at the start. Move one of them.")
+            bent = any(model.machines[part.robot].robot.start_posture for part in parts if part.robot >= 0)
+            raise WorldError(f"{place}{names} overlap by {-gap:.2g} m at the start. Move one of them"
+                             + (", or change the posture." if bent else "."))
 
 
 def _named(model: Model, body: int, ground: bool) -> tuple[str, Any]:

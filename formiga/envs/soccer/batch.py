@@ -1,4 +1,4 @@
-"""Many games to learn in: one call steps all of them, and leaves what everybody sees and earned.
+"""Many games to learn in: one call steps all of them, and leaves what each agent sees and earned.
 
     games = SoccerBatch(league.world(dt=0.025), worlds=1000, agents=range(6))
     games.reset(seed=7)
@@ -31,6 +31,7 @@ from formiga.soccer import league
 from formiga.soccer.talk import BLUE, NAMES, YELLOW, Call, Foul
 from formiga.state import State
 from formiga.world.model import World
+from formiga.world.robots import MiroSot
 
 Bound = Callable[[], Any]
 
@@ -77,7 +78,7 @@ class SoccerBatch:
 
     # -- what a learner calls -----------------------------------------------------------------------------------------
     def reset(self, seed: int | Sequence[int] | None = None) -> None:
-        """Start all worlds: the first episodes of a seed, or of one for each; or, without one, everybody's next episode."""
+        """Start all worlds: the first episodes of a seed, or of one for each; or, without one, the next of each world."""
         if seed is not None or not self._begun:
             self._seed, self._world = streams_of(seed, len(self._number))
             self._begun = True
@@ -131,7 +132,7 @@ class SoccerBatch:
 
     @property
     def over(self) -> Any:
-        """(W,) worlds whose episode is over: somebody scored, or the time is up."""
+        """(W,) worlds whose episode is over: a goal was scored, or the time is up."""
         return self.ended | self.late
 
     def close(self) -> None:
@@ -153,7 +154,8 @@ class SoccerBatch:
                 state.show(lab.state, slice(first, last))
             now = Now(*(array[first:last] for array in self._now))
             book = Book(*(array[first:last] for array in self._book))
-            calls.append(partial(_play, lab.engine.step, model, state, Command(book.orders), bind(kernels.judge, self._game, now, book)))
+            judge = bind(kernels.judge, self._game, now, book)
+            calls.append(partial(_play, lab.engine.step, model, state, Command(book.orders), judge))
         return calls
 
     # -- the game, as the kernels take it -----------------------------------------------------------------------------
@@ -178,10 +180,10 @@ class SoccerBatch:
             kickoff=self._kickoffs(first), anywhere=task.start == "random")
 
     def _kickoffs(self, first: Any) -> Any:
-        """Poses (2, N, 3) of everybody at a kick-off of blue, and at one of yellow."""
+        """Poses (2, N, 3) of all robots at a kick-off of blue, and at one of yellow."""
         poses = np.zeros((2, self.world.robots, 3))
         robot = self.world.groups[0].robot
-        side = getattr(robot, "side", 2.0 * robot.radius)
+        side = robot.side if isinstance(robot, MiroSot) else 2.0 * robot.radius
         for taker in (BLUE, YELLOW):
             _, standing = league.places(self.field, self.players, Call(Foul.KICKOFF, taker, 0, 1, 0.0), side)
             for team in (BLUE, YELLOW):

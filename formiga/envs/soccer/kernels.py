@@ -1,4 +1,4 @@
-"""Every game of a batch at once: what the others do, what is seen, what is earned, where everybody starts.
+"""Every game of a batch at once: what the others do, what is seen, what is earned, where the robots start.
 
 A team sees the field as if it played from left to right: yellow's is turned by half a turn, about which a robot's left
 wheel stays its left wheel.
@@ -67,10 +67,10 @@ class Book(NamedTuple):
     orders: Any            # (W, N, 2) m/s
     drift: Any             # (W, N, 2) random walks, in top speeds
     potential: Any         # (W,) of the ball
-    ended: Any             # (W,) somebody scored
-    late: Any              # (W,) nobody did, and the time is over
-    inputs: Any            # (W, A, 4 + 12 P) what everybody sees
-    terms: Any             # (W, A, 4) what everybody earned in the last step
+    ended: Any             # (W,) a goal was scored
+    late: Any              # (W,) none was, and the time is over
+    inputs: Any            # (W, A, 4 + 12 P) what each agent sees
+    terms: Any             # (W, A, 4) what each agent earned in the last step
     reward: Any            # (W, A) their sum
 
 
@@ -137,7 +137,7 @@ def cut(value, most):
 # -- what is seen -----------------------------------------------------------------------------------------------------
 @kernel()
 def see(w, game, now, book):
-    """Write the inputs of everybody who learns in world w."""
+    """Write the inputs of all learning robots in world w."""
     P, far = game.players, game.half + game.depth
     ball = now.movables[w, game.ball]
     for a in range(game.agents.shape[0]):
@@ -185,7 +185,7 @@ def potential(w, game, now):
 
 @kernel()
 def judge(game, now, book):
-    """After a step: who earned what, who scored, whose time is over, and what everybody sees."""
+    """After a step: rewards, goals, worlds whose time is over, and what each agent sees."""
     for w in range(now.done.shape[0]):
         x, y = now.movables[w, game.ball, 0], now.movables[w, game.ball, 1]
         if book.ended[w]:  # in an earlier step
@@ -219,7 +219,7 @@ def judge(game, now, book):
 # -- how it starts ----------------------------------------------------------------------------------------------------
 @kernel()
 def begin(chosen, game, now, book):
-    """Put everybody in the chosen worlds (a mask) where their keys say. Returns whether there was room."""
+    """Put all bodies in the chosen worlds (a mask) where their keys say. Returns whether there was room."""
     fits = True
     for w in range(chosen.shape[0]):
         if not chosen[w]:
@@ -255,7 +255,7 @@ def kick_off(w, game, now):
 
 @kernel()
 def scatter(w, game, now):
-    """The ball, then one robot after another, anywhere on the field where nobody is yet; False if no place was found."""
+    """The ball, then one robot after another, anywhere on the field that is free; False if no place was found."""
     for n in range(game.role.shape[0] + 1):
         i = n - 1  # -1 is the ball
         reach = (game.ball_radius if i < 0 else game.radius[i]) + GAP

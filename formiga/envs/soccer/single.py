@@ -38,7 +38,7 @@ class SoccerEnv(gymnasium.Env[Any, Any]):
         return self._seen.copy(), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """One control period. Terminated: somebody scored; truncated: the time is over. The info is what the reward sums up."""
+        """One control period. Terminated: a goal was scored; truncated: the time is over. The info has the reward's terms."""
         batch = self.batch
         batch.actions[0, 0] = numbers(action, (2,))
         batch.play()

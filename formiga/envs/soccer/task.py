@@ -1,4 +1,4 @@
-"""What is learned: who plays the others, how an episode starts, and what is rewarded."""
+"""What is learned: what plays the others, how an episode starts, and what is rewarded."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ TERMS = ("goal", "ball", "move", "energy")
 class Task:
     """The options of a soccer environment. The weights are those of rSoccer's VSS environment [Martins et al. 2021]."""
 
-    robot: int = 0                 # who learns, if it is only one: its number in its team
+    robot: int = 0                 # the one that learns, if it is only one: its number in its team
     mates: str = "random"          # what the others of its team do: one of BEHAVIOURS
     opponents: str = "random"      # what the other team does
-    start: str = "random"          # everybody anywhere; or `kickoff`, of either team
+    start: str = "random"          # all anywhere; or `kickoff`, of either team
     goal: float = 10.0             # weight of a goal: for the team that scored, and against the other
     ball: float = 0.8              # of the way that the ball goes towards the other goal
     move: float = 0.2              # of the speed towards the ball

@@ -2,7 +2,7 @@
 
     formiga match chaser chaser
 
-Every team sees itself playing from left to right. So the own goal is at negative x, and who has a smaller x than the ball
+Every team sees itself playing from left to right. So the own goal is at negative x, and a robot with a smaller x than the ball
 stands behind it.
 """
 

@@ -2,7 +2,7 @@
 
     formiga match colony chaser
 
-In every picture: who is what (`assign`), then each does its part (`keep`, `attack`, `defend`, `support`), unless it is stuck
+In every picture: the roles (`assign`), then each does its part (`keep`, `attack`, `defend`, `support`), unless it is stuck
 (`Watch`). Every team sees itself playing from left to right: the own goal is at negative x. Two robots of a team in a goal
 area with the ball are a foul, so only the keeper enters the own one and only the attacker the other.
 """
@@ -15,18 +15,18 @@ from formiga.soccer.programs.moves import Drive, Point, clip, crossing, go, meet
 from formiga.soccer.team import Called, Foul, Picture, Pitch, Robot, Team
 
 LOYAL = 0.12       # m: another robot must be so much nearer to take over a part
-SPEED = 0.8        # m/s that robots are counted on for when it is asked who is first
-WALL = 0.10        # m from a board: nobody has room behind such a ball; it can only be played along the board
+SPEED = 0.8        # m/s that robots are counted on for when it is asked which is first
+WALL = 0.10        # m from a board: no robot has room behind such a ball; it can only be played along the board
 REACH = 0.075      # m between the middles of a robot and a ball that it touches, or nearly
-STILL = 0.015      # m; who moved less than this in STUCK s, and wanted to, is stuck
+STILL = 0.015      # m; a robot that moved less than this in STUCK s, and wanted to, is stuck
 STUCK, FREE = 0.5, 0.3  # s
 KICKS = (Foul.KICKOFF, Foul.PENALTY_KICK)  # after these the attacker stands as it wants to kick
 KICK = 0.3         # s that it takes
 
 
-# -- who is what ------------------------------------------------------------------------------------------------------
+# -- roles -----------------------------------------------------------------------------------------------------------
 class Parts:
-    """Which robot keeps the goal, attacks, defends and supports; they change when somebody else is clearly nearer."""
+    """Which robot keeps the goal, attacks, defends and supports; they change when another robot is clearly nearer."""
 
     def __init__(self, players: int) -> None:
         self.order = list(range(players))  # keeper, attacker, defender, supporters
@@ -40,7 +40,7 @@ class Parts:
             return 0.4 * see.own[i].distance(-half, 0.0)  # a keeper keeps its part: it is changed for one much nearer
 
         def to_ball(i: int) -> float:
-            """How far it is to a place behind the ball; who is in front of it must go round."""
+            """How far it is to a place behind the ball; from in front of it the way leads around."""
             me = see.own[i]
             return me.distance(ball.x - 0.06, ball.y) + (0.3 if me.x > ball.x - 0.02 else 0.0)
 
@@ -59,7 +59,7 @@ class Parts:
 
 # -- the parts --------------------------------------------------------------------------------------------------------
 def keep(me: Robot, see: Picture, pitch: Pitch) -> Drive:
-    """On the goal line, where the ball will cross it; out at a slow ball nearby, which nobody else may clear."""
+    """On the goal line, where the ball will cross it; out at a slow ball nearby, which no other robot may clear."""
     ball, half, post = see.ball, pitch.length / 2, pitch.goal_width / 2
     line = -half + pitch.side / 2 + 0.015
     away = me.distance(ball.x, ball.y)
@@ -160,7 +160,7 @@ class Watch:
         elif see.time - self._since > STUCK:
             self._since, self._until = see.time, see.time + FREE
             self._again = not self._again
-            if self._again and me.distance(see.ball.x, see.ball.y) < 0.09:  # who spins sends it away from the own goal
+            if self._again and me.distance(see.ball.x, see.ball.y) < 0.09:  # a spin sends it away from the own goal
                 self._escape = spin(see.ball.y < me.y)
             else:
                 self._escape = -copysign(0.6, wanted[0]), copysign(3.0, wanted[0] * me.y * cos(me.heading))

@@ -40,7 +40,7 @@ class Team:
         self.half = seen.field.length / 2
         away = {robot.robot_id: hypot(robot.x - ball.x, robot.y - ball.y) for robot in robots if robot.robot_id != 0}
         first = min(away, key=lambda robot: away[robot], default=0)
-        for robot in robots:                                     # who is switched off is not among them
+        for robot in robots:                                     # those switched off are not among them
             if robot.robot_id == 0:                              # the keeper stays in front of its goal, as high as the ball
                 reach = seen.field.goal_width / 2
                 x, y = -goal + self.side * 0.06, max(-reach, min(reach, ball.y))
@@ -57,7 +57,7 @@ class Team:
         way = atan2(-ball.y, goal + 0.1 * self.side - ball.x)    # where the ball is to go
         bearing = atan2(ball.y - robot.y, ball.x - robot.x)      # where the ball is
         off = remainder(bearing - way, 2 * pi)
-        self.pushes = abs(off) < (1.0 if self.pushes else 0.3)   # who has begun goes on for a while, so as not to dither
+        self.pushes = abs(off) < (1.0 if self.pushes else 0.3)   # once begun it goes on for a while, so as not to dither
         if self.pushes:                                          # aim beyond the line to the goal, to come back onto it
             aim = bearing + max(-0.5, min(0.5, off))
             return robot.x + cos(aim), robot.y + sin(aim)
@@ -124,7 +124,7 @@ def main() -> None:
     """Play until the pictures end."""
     arguments = argparse.ArgumentParser(description="A soccer team for FIRASim's network protocol.")
     arguments.add_argument("--colour", choices=("blue", "yellow"), required=True)
-    arguments.add_argument("--side", choices=("left", "right"), help="where our goal is; blue's is on the left if nobody says")
+    arguments.add_argument("--side", choices=("left", "right"), help="where our goal is; default: blue's is on the left")
     arguments.add_argument("--vision", type=address, default="224.0.0.1:10002", help="where pictures arrive")
     arguments.add_argument("--commands", type=address, default="127.0.0.1:20011", help="where commands go")
     arguments.add_argument("--referee", type=address, default="224.5.23.2:10003", help="where calls arrive")
@@ -134,7 +134,7 @@ def main() -> None:
     given = arguments.parse_args()
     left = given.side == "left" if given.side else given.colour == "blue"
     team = Team(given.colour, 1 if left else -1)
-    ears, eyes = listener(given.referee), listener(given.vision)  # in this order: who sees has heard the last call
+    ears, eyes = listener(given.referee), listener(given.vision)  # in this order: a picture comes after the last call
     out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     if given.commands[0].startswith("127."):                     # the simulator is on this machine, so nothing has to leave it
         out.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(given.commands[0]))

@@ -93,7 +93,7 @@ def spin(left: bool) -> Drive:
 
 # -- the ball ---------------------------------------------------------------------------------------------------------
 def rolled(ball: Ball, after: float, pitch: Pitch) -> Point:
-    """Where the ball is after some seconds, if nobody touches it: it slows down, and the boards send it back."""
+    """Where the ball is after some seconds, if no robot touches it: it slows down, and the boards send it back."""
     speed = hypot(ball.vx, ball.vy)
     if speed < 0.02:
         return ball.x, ball.y

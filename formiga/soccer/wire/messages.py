@@ -32,14 +32,14 @@ class Limits(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where somebody puts a robot. x, y and heading are NaN for one that stays where it is."""
+    """Where a trainer puts a robot. x, y and heading are NaN for one that stays where it is."""
 
     team: int              # BLUE or YELLOW
     robot: int
     x: float               # m
     y: float
     heading: float         # rad
-    on: bool               # false: it is switched off, so nobody sees it and its wheels stand still
+    on: bool               # false: it is switched off: not in pictures, and its wheels stand still
 
 
 class Replacement(NamedTuple):

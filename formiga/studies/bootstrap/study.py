@@ -20,7 +20,7 @@ from formiga.rollout import genes, rollout
 from formiga.state import Floats
 from formiga.studies import harness
 from formiga.studies.bootstrap import published
-from formiga.studies.harness import Crew, Row, reported
+from formiga.studies.harness import Pool, Row, reported
 from formiga.units import CM
 from formiga.world.model import World
 from formiga.world.placement import Scatter
@@ -66,7 +66,7 @@ class Study(harness.Study):
         self.budget = QUICK
         self.outcomes: dict[str, list[Outcome]] = {policy: [] for policy in POLICIES}
 
-    def rows(self, full: bool, workers: Crew) -> Iterator[Row]:
+    def rows(self, full: bool, workers: Pool) -> Iterator[Row]:
         """Evolve, a row for each run as it ends; then the claims."""
         self.budget = FULL if full else QUICK
         self.runs = self.budget.runs

@@ -24,7 +24,7 @@ HALF = MiroSot().side / 2
 BLUE, ORANGE = "#0072b2", "#d55e00"
 
 
-class Scene(NamedTuple):
+class Encounter(NamedTuple):
     """Where A and B stand at the start (x, y, heading), and what it is called."""
 
     name: str
@@ -33,10 +33,10 @@ class Scene(NamedTuple):
     middle: tuple[float, float]        # of the picture
 
 
-SCENES = (
-    Scene("1  rear-end push, centred", (-0.10, 0.0, 0.0), (0.0, 0.0, 0.0), (0.10, 0.0)),
-    Scene("2  hit with 3 cm offset", (-0.10, 0.0, 0.0), (0.0, 0.03, 0.0), (0.10, 0.015)),
-    Scene("3  hit from the side", (0.0, -0.10, pi / 2), (0.0, 0.0, 0.0), (0.0, 0.02)),
+ENCOUNTERS = (
+    Encounter("1  rear-end push, centred", (-0.10, 0.0, 0.0), (0.0, 0.0, 0.0), (0.10, 0.0)),
+    Encounter("2  hit with 3 cm offset", (-0.10, 0.0, 0.0), (0.0, 0.03, 0.0), (0.10, 0.015)),
+    Encounter("3  hit from the side", (0.0, -0.10, pi / 2), (0.0, 0.0, 0.0), (0.0, 0.02)),
 )
 MODELS: dict[str, dict[str, Any]] = {
     "polygons (new)": {"shape": "square"},
@@ -45,12 +45,12 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 
 
-def track(scene: Scene, model: str) -> Any:
+def track(case: Encounter, model: str) -> Any:
     """Prints (PRINTS + 1, 2, 3) of both robots: x, y, heading. A drives on, B brakes."""
     robot = MiroSot(**MODELS[model])
-    simulation = lab(robots=((robot, scene.a), (robot, scene.b)))
+    simulation = lab(robots=((robot, case.a), (robot, case.b)))
     state = simulation.state
-    state.velocity[0, 0, :2] = SPEED * np.cos(scene.a[2]), SPEED * np.sin(scene.a[2])
+    state.velocity[0, 0, :2] = SPEED * np.cos(case.a[2]), SPEED * np.sin(case.a[2])
     prints = [np.column_stack([state.position[0], state.heading[0]])]
     for _ in range(PRINTS):
         drive(simulation, SPEED, 0.0)
@@ -71,7 +71,7 @@ def aside(prints: Any) -> float:
 
 def rows() -> Iterator[Row]:
     """Acceptance 8."""
-    push, offset, side = SCENES
+    push, offset, side = ENCOUNTERS
     new, old, sliding = MODELS
     apart = np.linalg.norm(track(push, new)[-1, :, :2] - track(push, old)[-1, :, :2], axis=-1).max()
     yield at_most("Fig. 7, row 1, rear-end push: new and circle model after 0.33 s apart (cm)", 1.0, float(100.0 * apart))
@@ -100,13 +100,13 @@ def figure(path: Path) -> None:
     with plt.rc_context({"font.size": 9, "axes.titlesize": 10, "axes.titleweight": "bold"}):
         picture, axes = plt.subplots(3, 3, figsize=(11.5, 9.2), layout="constrained")
         new, old, sliding = MODELS
-        for row, scene in enumerate(SCENES):
+        for row, case in enumerate(ENCOUNTERS):
             for column, model in enumerate((new, old)):
-                draw(axes[row, column], scene, model)
-            axes[row, 0].set_ylabel(scene.name, fontweight="bold")
-        draw(axes[2, 2], SCENES[2], sliding)
-        speeds(axes[0, 2], SCENES[0])
-        headings(axes[1, 2], SCENES[1])
+                draw(axes[row, column], case, model)
+            axes[row, 0].set_ylabel(case.name, fontweight="bold")
+        draw(axes[2, 2], ENCOUNTERS[2], sliding)
+        speeds(axes[0, 2], ENCOUNTERS[0])
+        headings(axes[1, 2], ENCOUNTERS[1])
         for column, title in enumerate((new, old)):
             axes[0, column].set_title(title)
         axes[2, 2].set_title(sliding)
@@ -117,12 +117,12 @@ def figure(path: Path) -> None:
         plt.close(picture)
 
 
-def draw(axes: Any, scene: Scene, model: str) -> None:
+def draw(axes: Any, case: Encounter, model: str) -> None:
     """The prints of one collision."""
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Circle, Polygon
 
-    prints = track(scene, model)
+    prints = track(case, model)
     circle = MODELS[model]["shape"] == "circle"
     for who, colour in ((0, BLUE), (1, ORANGE)):
         axes.plot(*prints[:, who, :2].T, color=colour, lw=0.8, alpha=0.6, zorder=3)
@@ -138,22 +138,22 @@ def draw(axes: Any, scene: Scene, model: str) -> None:
             if k in (0, PRINTS):
                 axes.plot([x, x + HALF * np.cos(heading)], [y, y + HALF * np.sin(heading)], color=colour, zorder=4,
                           lw=1.6 if last else 0.9, alpha=1.0 if last else 0.4)
-    mx, my = scene.middle
+    mx, my = case.middle
     axes.set(xlim=(mx - 0.24, mx + 0.24), ylim=(my - 0.18, my + 0.18), xticks=[], yticks=[], aspect="equal")
     axes.plot([mx - 0.22, mx - 0.12], [my - 0.165, my - 0.165], color="black", lw=1.5)
     axes.text(mx - 0.17, my - 0.16, "10 cm", ha="center", va="bottom", fontsize=7)
     a, b = (round(float(angle)) + 0 for angle in turned(prints))
-    said = f"turned: A {a}°, B {b}°" if scene is not SCENES[2] else f"B sideways:\n{aside(prints):.1f} cm"
+    said = f"turned: A {a}°, B {b}°" if case is not ENCOUNTERS[2] else f"B sideways:\n{aside(prints):.1f} cm"
     axes.text(0.03, 0.965, said, ha="left", va="top", transform=axes.transAxes, fontsize=8, color="#333333")
     for spine in axes.spines.values():
         spine.set_color("#d0d4d8")
 
 
-def _both(axes: Any, scene: Scene, value: Any, title: str, unit: str) -> None:
+def _both(axes: Any, case: Encounter, value: Any, title: str, unit: str) -> None:
     time = 33.0 * np.arange(PRINTS + 1)
     for model, style in zip(MODELS, ("-", "--")):
         for who, colour in ((0, BLUE), (1, ORANGE)):
-            axes.plot(time, value(track(scene, model), who), style, color=colour, lw=(3.6, 1.4)[who],
+            axes.plot(time, value(track(case, model), who), style, color=colour, lw=(3.6, 1.4)[who],
                       label=f"{'AB'[who]}, {model.split()[0]}")
     axes.set(title=title, xlabel="time (ms)", ylabel=unit)
     axes.grid(color="#e4e7ea", lw=0.6)
@@ -161,11 +161,11 @@ def _both(axes: Any, scene: Scene, value: Any, title: str, unit: str) -> None:
     axes.legend(frameon=False, fontsize=7, ncols=2)
 
 
-def speeds(axes: Any, scene: Scene) -> None:
+def speeds(axes: Any, case: Encounter) -> None:
     """Row 1 is about places: how far both have gone, with either model."""
-    _both(axes, scene, lambda prints, who: 100.0 * (prints[:, who, 0] - prints[0, who, 0]), "row 1: way gone", "cm")
+    _both(axes, case, lambda prints, who: 100.0 * (prints[:, who, 0] - prints[0, who, 0]), "row 1: way gone", "cm")
 
 
-def headings(axes: Any, scene: Scene) -> None:
+def headings(axes: Any, case: Encounter) -> None:
     """Row 2 is about turning."""
-    _both(axes, scene, lambda prints, who: np.degrees(prints[:, who, 2] - prints[0, who, 2]), "row 2: turned", "degrees")
+    _both(axes, case, lambda prints, who: np.degrees(prints[:, who, 2] - prints[0, who, 2]), "row 2: turned", "degrees")

@@ -15,8 +15,9 @@ import numpy as np
 
 from formiga.loop import Simulation
 from formiga.soccer import league
+from formiga.soccer.bridge import MemoryBridge, pitch_of
 from formiga.soccer.match import Match
-from formiga.soccer.process import MemoryBridge, find_team
+from formiga.soccer.roster import find_team
 from formiga.soccer.talk import BLUE, NAMES, YELLOW, Sight
 from formiga.soccer.tournament import Settings, Tournament
 from formiga.studies.harness import Row, reported
@@ -55,10 +56,9 @@ class Tape:
 
 def program(world: Any, team: str, colour: int) -> MemoryBridge:
     """A team's program, started."""
-    field, ball, players = league.teams(world)
-    robot, spec = world.groups[0].robot, find_team(team)
-    return MemoryBridge(spec.name, spec.command, colour, players, robot.wheel_base, robot.top_speed, field=field,
-                        period=world.dt, side=robot.side, ball_radius=ball.radius, patience=PATIENCE)
+    _, _, players = league.teams(world)
+    spec = find_team(team)
+    return MemoryBridge(spec.name, spec.command, colour, players, pitch_of(world), patience=PATIENCE)
 
 
 class Played:
@@ -75,7 +75,7 @@ class Played:
             self.pids = [bridge.pid for bridge in bridges]
             match = Match(world, (self.tapes[BLUE], self.tapes[YELLOW]), seed=seed, half_seconds=half_seconds,
                           patience=PATIENCE)
-            match.drive(simulation)  # both have answered their first picture: the clock runs from here
+            match.before(simulation)  # both have answered their first picture: the clock runs from here
             self.sockets = sum(_sockets(pid) for pid in self.pids)
             began = time.perf_counter()
 

@@ -174,7 +174,7 @@ def random_squares(count: int, seed: int = 2) -> tuple[Any, Any, Any]:
 
 
 def separation(count: int) -> Iterator[Row]:
-    """Acceptance 2. Shapely is a guest: without it, only our own plain rule is asked."""
+    """Acceptance 2. Shapely is optional: without it, only our own plain rule is asked."""
     one, other, gap = random_squares(count)
     deep = polygons_depth(one, other)
     yield at_most(f"{count} pairs of squares: overlap against every axis in plain numpy (m)", 2e-6,
@@ -291,7 +291,7 @@ class Restless:
 
 
 def random_driving(seconds: float, seeds: int) -> dict[str, float]:
-    """The deepest overlap of each kind (m) after any control step, steps with somebody outside, steps without numbers."""
+    """The deepest overlap of each kind (m) after any control step, steps with a robot outside, steps without numbers."""
     world = league.world()
     simulation = Simulation(world, 0, seeds)
     restless = Restless(seeds, world.groups[0].robot.top_speed)
@@ -302,8 +302,8 @@ def random_driving(seconds: float, seeds: int) -> dict[str, float]:
         simulation.step({"blue": wheels[:, :3], "yellow": wheels[:, 3:]})
         found = depths(simulation)
         worst["outside"] += float(found.pop("outside").sum())
-        worst["not numbers"] += float(not all(np.isfinite(part).all() for part in (state.position, state.heading, state.velocity,
-                                                                                  state.movables)))
+        parts = (state.position, state.heading, state.velocity, state.movables)
+        worst["not numbers"] += float(not all(np.isfinite(part).all() for part in parts))
         for what, value in found.items():
             worst[what] = max(worst.get(what, 0.0), float(value.max()))
     return worst

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from formiga.soccer import league
 from formiga.studies import harness
-from formiga.studies.harness import Crew, Row, compare
+from formiga.studies.harness import Pool, Row, compare
 from formiga.studies.soccer import fig7, game, physics, published
 from formiga.units import CM
 
@@ -22,7 +22,7 @@ class Study(harness.Study):
 
     runs = RUNS
 
-    def rows(self, full: bool, workers: Crew) -> Iterator[Row]:
+    def rows(self, full: bool, workers: Pool) -> Iterator[Row]:
         """All claims; `full` drives for 10 minutes and plays whole games."""
         yield from sizes()
         yield from physics.impulse_table()

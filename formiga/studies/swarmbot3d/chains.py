@@ -13,7 +13,7 @@ import numpy as np
 from formiga import lab
 from formiga.loop import Simulation
 from formiga.state import Floats, Grip
-from formiga.studies.harness import Crew, Row, at_least, at_most, counted, reported
+from formiga.studies.harness import Pool, Row, at_least, at_most, counted, reported
 
 LAW = "law"
 GAP = 0.15             # m, of the shipped world
@@ -33,7 +33,7 @@ def pull(seed: int) -> tuple[Floats, Floats, int]:
     return np.asarray(np.linalg.norm(state.bodies[0, loads, :2] - start, axis=1), np.float64), force, lost
 
 
-def pulling(workers: Crew, seeds: int) -> Iterator[Row]:
+def pulling(workers: Pool, seeds: int) -> Iterator[Row]:
     """Two equal loads: four robots at one, one robot at the other."""
     runs = workers.map(pull, list(range(seeds)))
     yield at_least(f"pulling, {counted(seeds)} of 20 s: four in a chain move the load, at least (cm)", 25.0,
@@ -59,7 +59,7 @@ def cross(task: tuple[int, float]) -> tuple[Floats, list[int], float, int]:
     return np.array(track), list(range(world.slices[0].start, world.slices[0].stop)), force, lost
 
 
-def trough(workers: Crew, seeds: int, full: bool) -> tuple[list[Row], Floats]:
+def trough(workers: Pool, seeds: int, full: bool) -> tuple[list[Row], Floats]:
     """Rows, and the tracks of a run for the figure. Full also looks for the widest trough."""
     runs = workers.map(cross, [(seed, GAP) for seed in range(seeds)])
     over = min(int((track[-1][chain, 0] > GAP).sum()) for track, chain, _, _ in runs)

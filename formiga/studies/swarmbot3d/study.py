@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from formiga.studies import harness
-from formiga.studies.harness import Crew, Row
+from formiga.studies.harness import Pool, Row
 from formiga.studies.swarmbot3d import chains, laboratory, robot, sensing, speed, swarm
 
 FULL, HOUR = 20, 3600.0
@@ -31,7 +31,7 @@ class Study(harness.Study):
         self.took: speed.Seconds = {}
         self.thesis: speed.Seconds = {}
 
-    def rows(self, full: bool, workers: Crew) -> Iterator[Row]:
+    def rows(self, full: bool, workers: Pool) -> Iterator[Row]:
         """All claims; quick has fewer seeds and says how many, full has 20 and an hour on hills."""
         seeds = dict.fromkeys(QUICK, FULL) if full else QUICK
         self.runs = max(seeds.values())

@@ -17,7 +17,7 @@ from formiga.geometry import up_axis
 from formiga.loop import Simulation
 from formiga.session.session import Session
 from formiga.state import Floats, Grip
-from formiga.studies.harness import Crew, Row, at_least, at_most, counted, reported
+from formiga.studies.harness import Pool, Row, at_least, at_most, counted, reported
 from formiga.studies.swarmbot3d.scene import GRIP, TOP
 from formiga.world.ground import Terrain
 from formiga.world.model import Cylinder, World
@@ -50,7 +50,7 @@ def avoid(task: tuple[int, bool, float]) -> tuple[float, float]:
     return float(simulation.state.crashes.sum()) / (steps * world.robots), speed / steps
 
 
-def avoidance(workers: Crew, seeds: int) -> tuple[list[Row], dict[str, list[float]]]:
+def avoidance(workers: Pool, seeds: int) -> tuple[list[Row], dict[str, list[float]]]:
     """10 robots, 60 s."""
     tasks = [(seed, cut, 60.0) for cut in (False, True) for seed in range(seeds)]
     found = workers.map(avoid, tasks)
@@ -105,7 +105,7 @@ def gather(seed: int) -> Gathering:
     return Gathering(near_any, fewest, still, near_one, last, gone, np.array(track), tuple(said))
 
 
-def phototaxis(workers: Crew, seeds: int) -> tuple[list[Row], list[Gathering]]:
+def phototaxis(workers: Pool, seeds: int) -> tuple[list[Row], list[Gathering]]:
     """20 robots and two lamps; all claims are means over the seeds."""
     runs = workers.map(gather, list(range(seeds)))
 
@@ -137,7 +137,7 @@ def assemble(seed: int) -> tuple[float, int]:
     return first, int((simulation.state.grips[0, :, Grip.MODE] > 0.0).sum())
 
 
-def assembly(workers: Crew, seeds: int) -> Iterator[Row]:
+def assembly(workers: Pool, seeds: int) -> Iterator[Row]:
     """At least one connection in 18 of 20 runs."""
     runs = workers.map(assemble, list(range(seeds)))
     joined = sum(first <= ASSEMBLE for first, _ in runs)
@@ -184,7 +184,7 @@ def climb(task: tuple[int, bool, float]) -> tuple[float, float, float]:
     return low, speed / steps, float(simulation.state.crashes.sum()) / (steps * world.robots)
 
 
-def terrain(workers: Crew, seeds: int) -> Iterator[Row]:
+def terrain(workers: Pool, seeds: int) -> Iterator[Row]:
     """8 robots, 60 s, hills of 4 cm; and the same without hills, also on wheels."""
     runs = workers.map(climb, [(seed, rough, 60.0) for rough in (True, False) for seed in range(seeds)])
     hills, flat = runs[:seeds], runs[seeds:]
@@ -229,7 +229,7 @@ def champion_runs(task: tuple[int, str, int, float]) -> tuple[float, float, floa
     return near / steps, touching / steps, speed / steps
 
 
-def champion(workers: Crew, seeds: int) -> Iterator[Row]:
+def champion(workers: Pool, seeds: int) -> Iterator[Row]:
     """The network of `formiga/worlds/avoid.json`, evolved in the plane, unchanged in space."""
     for robots in (1, 4):
         tasks = [(seed, engine, robots, 60.0) for engine in ("planar", "spatial") for seed in range(seeds)]

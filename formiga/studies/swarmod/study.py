@@ -19,7 +19,7 @@ from formiga.geometry import crossing
 from formiga.sense import infrared_table
 from formiga.sense.proximity import SBOT_ANGLES, Proximity
 from formiga.studies import harness
-from formiga.studies.harness import Crew, Row, at_most, compare, reported
+from formiga.studies.harness import Pool, Row, at_most, compare, reported
 from formiga.studies.swarmod import infrared_fit, published, reconstructed
 from formiga.units import CM, DEG
 from formiga.world.elements import profiled
@@ -33,7 +33,7 @@ CORNER = (Wall((0.0, 0.0, 5.0, 0.0)), Wall((0.0, 0.0, 0.0, 5.0)))
 class Study(harness.Study):
     """The claims of the report and its draft."""
 
-    def rows(self, full: bool, workers: Crew) -> Iterator[Row]:
+    def rows(self, full: bool, workers: Pool) -> Iterator[Row]:
         """All claims; `full` takes ten times as many random cases."""
         many = 10 if full else 1
         yield from beams_against_a_wall()

@@ -1,4 +1,4 @@
-"""They spin on the spot, and whoever is near the ball spins faster: a ball that comes by is hit somewhere."""
+"""They spin on the spot, and a robot near the ball spins faster: a ball that comes by is hit somewhere."""
 
 from formiga.soccer.team import Team
 

@@ -1,4 +1,4 @@
-"""Everybody stands in the goal's mouth and stays there."""
+"""All robots stand in the goal's mouth and stay there."""
 
 from formiga.soccer.programs.moves import go
 from formiga.soccer.team import Team

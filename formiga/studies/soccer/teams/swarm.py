@@ -1,4 +1,4 @@
-"""Everybody runs at the ball, always."""
+"""All robots drive at the ball, always."""
 
 from formiga.soccer.team import Team
 

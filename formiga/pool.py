@@ -1,6 +1,6 @@
-"""Who evaluates: this process, the cores of this machine, or a Dask cluster. The results are the same, in order.
+"""A pool of workers: this process, the cores of this machine, or a Dask cluster. The results are the same, in order.
 
-    with crew(jobs=8) as workers:
+    with pool(jobs=8) as workers:
         fitness = workers.map(evaluate, tasks)
 
 On a machine the work is shared out by joblib. On a cluster it could be too, by joblib's own Dask backend, but when a
@@ -39,8 +39,8 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-class Crew(Protocol):
-    """Whoever evaluates."""
+class Pool(Protocol):
+    """Workers that apply a function to tasks."""
 
     size: int | None  # how many at a time; None: not known
     elsewhere: bool   # whether tasks leave this process, and so arrive as copies
@@ -50,12 +50,12 @@ class Crew(Protocol):
         ...
 
 
-class CrewError(FormigaError):
-    """Nobody is left to evaluate."""
+class PoolError(FormigaError):
+    """No worker is left, or none answers."""
 
 
 @contextmanager
-def crew(jobs: int = 1, cluster: str | None = None, *, threads: bool = False, patience: float = 60.0) -> Iterator[Crew]:
+def pool(jobs: int = 1, cluster: str | None = None, *, threads: bool = False, patience: float = 60.0) -> Iterator[Pool]:
     """Workers for the length of a block.
 
     jobs: so many at a time on this machine, in processes or in `threads`. cluster: the address of a Dask scheduler, whose
@@ -104,14 +104,14 @@ class Local:
                     with _uninterrupted():
                         parallel([delayed(int)()] * 2)
                 return list(parallel(calls))
-        raise CrewError(f"a process that evaluated was killed, {ATTEMPTS} times; was the memory full? Lower the jobs.")
+        raise PoolError(f"a process that evaluated was killed, {ATTEMPTS} times; was the memory full? Lower the jobs.")
 
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
     """Ctrl-C waits until the end of the block. Processes that start in it never see one: this process will end them.
 
-    Otherwise they would show tracebacks of theirs, and joblib loses an interrupt while it starts them.
+    Otherwise they would print tracebacks, and joblib loses an interrupt while it starts them.
     """
     late: list[int] = []
     ensure_running()  # or joblib would start it in the block, and starting it unblocks signals again
@@ -153,13 +153,13 @@ class Cluster:
                 futures = self._client.map(pipe, blobs, *steps, key="formiga", pure=False)
             return self._collect(futures)
         except KilledWorker as wrong:
-            raise CrewError(f"a task took down every worker of {self._address} that tried it; was the memory full?") from wrong
+            raise PoolError(f"a task took down every worker of {self._address} that tried it; was the memory full?") from wrong
         except ModuleNotFoundError as wrong:
-            raise CrewError(f"a worker of {self._address} cannot import '{wrong.name}'; install it where the worker runs, in "
+            raise PoolError(f"a worker of {self._address} cannot import '{wrong.name}'; install it where the worker runs, in "
                             "the same version as here.") from wrong
         finally:
             for future in futures:
-                future.release()  # what nobody waits for any more is not started
+                future.release()  # tasks whose results are not awaited any more are not started
 
     def _collect(self, futures: list[Any]) -> list[Any]:
         self._workers_seen = time.monotonic()
@@ -175,7 +175,7 @@ class Cluster:
                         raise
                     self._look_around(futures)
         except CancelledError as wrong:
-            raise CrewError(f"the Dask scheduler at {self._address} is gone, and the evaluations with it.") from wrong
+            raise PoolError(f"the Dask scheduler at {self._address} is gone, and the evaluations with it.") from wrong
         return results
 
     def _look_around(self, futures: list[Any]) -> None:
@@ -187,14 +187,14 @@ class Cluster:
             if self._client.sync(self._client.scheduler.ncores, callback_timeout=5.0):
                 self._workers_seen = time.monotonic()
         if time.monotonic() - self._workers_seen > self._patience:
-            raise CrewError(f"no worker has been at the Dask scheduler {self._address} for {self._patience:g} s; start one "
+            raise PoolError(f"no worker has been at the Dask scheduler {self._address} for {self._patience:g} s; start one "
                             f"with `dask worker {self._address}`.")
 
 
 def _evaluate(theirs: str, function: Callable[[Any], Any], task: Any) -> Any:
     """What a worker runs. Another version of formiga would give other results."""
     if theirs != _version():
-        raise CrewError(f"a worker has formiga {_version()}, but {theirs} asks it; install the same version for both.")
+        raise PoolError(f"a worker has formiga {_version()}, but {theirs} asks it; install the same version for both.")
     return function(task)
 
 
@@ -206,7 +206,7 @@ def _version() -> str:
 
 
 async def _knock(address: str) -> None:
-    """Fail unless a Dask server answers. A client would wait for ever where somebody listens, but says nothing."""
+    """Fail unless a Dask server answers. A client would wait for ever for a server that accepts connections and is silent."""
     from distributed.comm.core import connect
     from distributed.security import Security
 
@@ -220,7 +220,7 @@ def _connected(address: str) -> Iterator[Any]:
     """A client of the scheduler, without its chatter."""
     port = ADDRESS.fullmatch(address)
     if not port or not 0 < int(port[1]) < 2**16:
-        raise CrewError(f"'{address[:80]}' is not the address of a Dask scheduler; one looks like tcp://192.168.0.7:8786.")
+        raise PoolError(f"'{address[:80]}' is not the address of a Dask scheduler; one looks like tcp://192.168.0.7:8786.")
     address = address if "://" in address else f"tcp://{address}"
     try:
         from distributed import Client
@@ -232,13 +232,13 @@ def _connected(address: str) -> Iterator[Any]:
     client = None
     try:
         try:
-            with ThreadPoolExecutor(1) as pool:  # in a thread, since a notebook has an event loop of its own
-                pool.submit(asyncio.run, _knock(address)).result()
+            with ThreadPoolExecutor(1) as thread:  # since a notebook has an event loop of its own
+                thread.submit(asyncio.run, _knock(address)).result()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that versions differ; _evaluate checks the one that matters
                 client = Client(address, timeout=ANSWER, set_as_default=False)
         except Exception as wrong:  # another kind of server answers with bytes that can mean anything
-            raise CrewError(f"no Dask scheduler answers at {address}; start one with `dask scheduler`.") from wrong
+            raise PoolError(f"no Dask scheduler answers at {address}; start one with `dask scheduler`.") from wrong
         yield client
     finally:
         if client is not None:
@@ -246,3 +246,6 @@ def _connected(address: str) -> Iterator[Any]:
                 client.close(timeout=2.0)
         for name, level in levels.items():
             logging.getLogger(name).setLevel(level)
+
+
+__all__ = ["Pool", "PoolError", "pool"]

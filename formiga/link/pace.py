@@ -1,4 +1,4 @@
-"""How a match keeps up with the clock."""
+"""How a run keeps up with the clock."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from formiga.errors import FormigaError
-from formiga.state import Floats
+from formiga.link.errors import LinkError
 
 
 class Pace:
-    """Deadlines on the clock that do not drift: picture k is due at start + k dt / speed.
+    """Deadlines on the clock that do not drift: step k is due at start + k dt / speed.
 
-    A picture that is a whole period late was missed. A late one catches up; only after a second of delay, when the machine
-    slept, it counts anew from there.
+    A step that is a whole period late was missed. A late one catches up; only after a second of delay, when the machine
+    slept, deadlines are counted anew from there.
     """
 
     GIVE_UP = 1.0   # s
@@ -25,7 +24,7 @@ class Pace:
     def __init__(self, speed: float, dt: float, clock: Callable[[], float] = time.perf_counter,
                  sleep: Callable[[float], None] = time.sleep) -> None:
         if not speed > 0.0:
-            raise FormigaError(f"a speed of {speed:g} is none; it must be above 0, or inf.")
+            raise LinkError(f"a speed of {speed:g} is none; it must be above 0, or inf.")
         self.speed, self._period = speed, dt / speed
         self._clock, self._sleep = clock, sleep
         self._began = self._due = self._stepped = clock()
@@ -35,7 +34,7 @@ class Pace:
         self._late: list[float] = []
 
     def wait(self) -> None:
-        """Until the next picture is due."""
+        """Until the next step is due."""
         if self.speed == inf:
             return
         self._due += self._period
@@ -71,7 +70,7 @@ class Pace:
                 "late_ms": {"median": _ms(late, 0.5), "p99": _ms(late, 0.99), "most": _ms(late, 1.0)}}
 
 
-def _ms(late: Floats, share: float) -> float:
+def _ms(late: Any, share: float) -> float:
     return round(1000.0 * float(late[min(len(late) - 1, int(share * len(late)))]), 3)
 
 

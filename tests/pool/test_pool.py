@@ -1,4 +1,4 @@
-"""Whoever evaluates, the results are the same; when nobody is left, it says so instead of waiting."""
+"""Whichever workers evaluate, the results are the same; when none is left, it says so instead of waiting."""
 
 import os
 import signal
@@ -11,10 +11,10 @@ import time
 import numpy as np
 import pytest
 
+from formiga import pool as module
 from formiga.errors import FormigaError, MissingExtra
-from formiga.evolve import crew as module
-from formiga.evolve.crew import CrewError, crew
-from tests.evolve.cluster import dask, free_port, stop
+from formiga.pool import PoolError, pool
+from tests.pool.cluster import dask, free_port, stop
 
 
 def work():
@@ -30,7 +30,7 @@ def work():
 def test_however_many_share_the_work_the_results_are_the_same_and_in_order(options):
     evaluate, tasks = work()
     expected = [evaluate(task) for task in tasks]
-    with crew() as alone, crew(**options) as workers:
+    with pool() as alone, pool(**options) as workers:
         assert alone.map(evaluate, tasks) == workers.map(evaluate, tasks) == workers.map(evaluate, iter(tasks)) == expected
         assert workers.map(evaluate, []) == []
 
@@ -40,12 +40,12 @@ def test_what_a_task_raises_is_raised(options):
     def fail(task):
         raise FormigaError(f"task {task}")
 
-    with crew(**options) as workers, pytest.raises(FormigaError, match="task 5"):
+    with pool(**options) as workers, pytest.raises(FormigaError, match="task 5"):
         workers.map(fail, [5])
 
 
 def test_an_array_arrives_as_it_was_and_can_be_written():
-    with crew(jobs=2) as workers:
+    with pool(jobs=2) as workers:
         assert workers.map(lambda array: array.flags.writeable, [np.zeros(1_000_000)] * 2) == [True, True]
 
 
@@ -57,14 +57,14 @@ def test_a_local_process_that_is_killed_costs_time_and_no_result(tmp_path):
             os.kill(os.getpid(), signal.SIGKILL)
         return task * task
 
-    with crew(jobs=2) as workers:
+    with pool(jobs=2) as workers:
         assert workers.map(killed_once, range(8)) == [task * task for task in range(8)]
-        with pytest.raises(CrewError, match="was killed, 3 times"):
+        with pytest.raises(PoolError, match="was killed, 3 times"):
             workers.map(lambda task: os.kill(os.getpid(), signal.SIGKILL), range(2))
 
 
 def test_no_jobs_are_refused():
-    with pytest.raises(FormigaError, match="jobs: 0 is out of range"), crew(jobs=0):
+    with pytest.raises(FormigaError, match="jobs: 0 is out of range"), pool(jobs=0):
         pass
 
 
@@ -78,7 +78,7 @@ def test_a_cluster_gives_the_same_results_and_shows_what_a_task_raises(scheduler
         time.sleep(0.02)
         return task
 
-    with crew(cluster=scheduler) as crowd, crew(cluster=scheduler.removeprefix("tcp://")) as same:
+    with pool(cluster=scheduler) as crowd, pool(cluster=scheduler.removeprefix("tcp://")) as same:
         assert crowd.map(evaluate, tasks) == same.map(evaluate, tasks) == [evaluate(task) for task in tasks]
         assert crowd.map(evaluate, []) == []
         with pytest.raises(TimeoutError, match="of its own"):
@@ -101,7 +101,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_no_result(scheduler, work
 
     killer = threading.Thread(target=kill_when_busy)
     killer.start()
-    with crew(cluster=scheduler) as crowd:
+    with pool(cluster=scheduler) as crowd:
         assert crowd.map(slowly, tasks) == [evaluate(task) for task in tasks]
     killer.join()
     assert workers[0].wait(10) == -signal.SIGKILL
@@ -113,17 +113,17 @@ def test_a_worker_that_cannot_import_a_module_is_one_clear_error(scheduler, work
     monkeypatch.syspath_prepend(tmp_path)
     from only_here_and_now import evaluate
 
-    with crew(cluster=scheduler) as crowd:
-        with pytest.raises(CrewError, match="cannot import 'only_here_and_now'; install it where the worker runs"):
+    with pool(cluster=scheduler) as crowd:
+        with pytest.raises(PoolError, match="cannot import 'only_here_and_now'; install it where the worker runs"):
             crowd.map(evaluate, [1, 2])
         monkeypatch.setattr(module, "_version", lambda: "0.0.1")
-        with pytest.raises(CrewError, match=r"a worker has formiga .*, but 0\.0\.1 asks it"):
+        with pytest.raises(PoolError, match=r"a worker has formiga .*, but 0\.0\.1 asks it"):
             crowd.map(abs, [1, 2])
 
 
 def test_without_any_worker_it_says_so_when_its_patience_ends(scheduler):
     began = time.monotonic()
-    with crew(cluster=scheduler, patience=1.5) as crowd, pytest.raises(CrewError, match="start one with `dask worker tcp:"):
+    with pool(cluster=scheduler, patience=1.5) as crowd, pytest.raises(PoolError, match="start one with `dask worker tcp:"):
         crowd.map(abs, [1])
     assert 1.5 < time.monotonic() - began < 8.0
 
@@ -133,9 +133,9 @@ def test_a_scheduler_that_goes_away_is_one_clear_error():
     port = free_port()
     process = dask("scheduler", "--port", str(port))
     try:
-        with crew(cluster=f"127.0.0.1:{port}") as crowd:
+        with pool(cluster=f"127.0.0.1:{port}") as crowd:
             threading.Timer(0.5, process.kill).start()
-            with pytest.raises(CrewError, match="is gone"):
+            with pytest.raises(PoolError, match="is gone"):
                 crowd.map(abs, [1])
     finally:
         stop(process)
@@ -152,8 +152,8 @@ def test_an_address_where_no_scheduler_answers_is_one_clear_error(listens, monke
             silent.listen()
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
         began = time.monotonic()
-        with pytest.raises(CrewError, match=f"no Dask scheduler answers at {address}; start one with `dask scheduler`"):
-            crew(cluster=address).__enter__()
+        with pytest.raises(PoolError, match=f"no Dask scheduler answers at {address}; start one with `dask scheduler`"):
+            pool(cluster=address).__enter__()
     assert time.monotonic() - began < 5.0
     assert capfd.readouterr() == ("", "")
 
@@ -161,14 +161,14 @@ def test_an_address_where_no_scheduler_answers_is_one_clear_error(listens, monke
 @pytest.mark.parametrize("address", ["", "8786", "host", "tcp://", "tcp://host", "http://host:80", "host:99999", "host:0",
                                      "tcp://a b:1", "tcp://host:8786\n", "inproc://1/2/3"])
 def test_what_is_no_address_is_refused(address):
-    with pytest.raises(CrewError, match="is not the address of a Dask scheduler; one looks like tcp"):
-        crew(cluster=address).__enter__()
+    with pytest.raises(PoolError, match="is not the address of a Dask scheduler; one looks like tcp"):
+        pool(cluster=address).__enter__()
 
 
 def test_without_dask_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingExtra, match=r"pip install 'formiga\[cluster\]'"):
-        crew(cluster="tcp://127.0.0.1:8786").__enter__()
+        pool(cluster="tcp://127.0.0.1:8786").__enter__()
 
 
 # -- Ctrl-C -----------------------------------------------------------------------------------------------------------
@@ -176,9 +176,9 @@ def test_without_dask_it_says_what_to_install(monkeypatch):
 def test_an_interrupt_ends_it_soon_and_quietly(where, scheduler):
     program = f"""
 import sys, time
-from formiga.evolve.crew import crew
+from formiga.pool import pool
 try:
-    with crew({where.format(scheduler=scheduler)}) as workers:
+    with pool({where.format(scheduler=scheduler)}) as workers:
         print("ready", flush=True)
         workers.map(time.sleep, [2.0] * 40)
 except KeyboardInterrupt:

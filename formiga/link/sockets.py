@@ -1,8 +1,8 @@
 """Sockets for datagrams: to send, to listen, and to know whether multicast arrives where it should.
 
-Multicast travels through one interface, the loopback one unless somebody asks for another. A team program joins a group
-wherever the machine's default route points, mostly not on loopback. On Linux it still hears what is sent there, if anybody on
-this machine is a member of that group on loopback: so a sender joins the groups that it sends to.
+Multicast travels through one interface, the loopback one unless another is asked for. A program joins a group wherever the
+machine's default route points, mostly not on loopback. On Linux it still receives what is sent there, if any socket of this
+machine is a member of that group on loopback: so a sender joins the groups that it sends to.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import ipaddress
 import socket
 from collections.abc import Iterable, Sequence
 
-from formiga.errors import FormigaError
+from formiga.errors import reason
+from formiga.link.errors import LinkError
 
 Address = tuple[str, int]
 LOOPBACK = "127.0.0.1"
@@ -25,20 +26,19 @@ def parse(text: str, what: str = "address") -> Address:
     """'127.0.0.1:20011' -> ('127.0.0.1', 20011)."""
     host, colon, port = text.rpartition(":")
     if not colon or not port.isdecimal():
-        raise FormigaError(f"{what} '{text}' is not like HOST:PORT, 127.0.0.1:20011 say.")
+        raise LinkError(f"{what} '{text}' is not like HOST:PORT, 127.0.0.1:20011 say.")
     return check((host, int(port)), what)
 
 
 def check(address: Address, what: str, least: int = 0) -> Address:
-    """The address with its host as a number, or a clear complaint. Port 0 means any, so there is nobody to send to."""
+    """The address with its host as a number, or a clear complaint. Port 0 means any, so nothing can be sent to it."""
     host, port = address
     if not least <= port <= 65535:
-        raise FormigaError(f"{what}: port {port} is out of range; it must be from {least} to 65535.")
+        raise LinkError(f"{what}: port {port} is out of range; it must be from {least} to 65535.")
     try:
         return socket.gethostbyname(host), port
     except (OSError, UnicodeError) as wrong:
-        why = getattr(wrong, "strerror", None) or wrong
-        raise FormigaError(f"{what}: '{host}' is no address of a machine ({why}).") from wrong
+        raise LinkError(f"{what}: '{host}' is no address of a machine ({reason(wrong)}).") from wrong
 
 
 def written(address: Address) -> str:
@@ -61,16 +61,17 @@ def sender(interface: str, groups: Iterable[str]) -> socket.socket:
         out.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(interface))
     except OSError as wrong:
         out.close()
-        raise FormigaError(f"no interface of this machine has the address {interface} ({wrong.strerror}).") from wrong
+        raise LinkError(f"no interface of this machine has the address {interface} ({wrong.strerror}).") from wrong
     for group in groups:
         join(out, group, interface)
     return out
 
 
-def listener(address: Address, option: str, interface: str = LOOPBACK) -> socket.socket:
+def listener(address: Address, option: str, interface: str = LOOPBACK, hint: str = "") -> socket.socket:
     """A socket that hears what arrives at an address: one of ours, or that of a group. It never waits.
 
-    A group is joined on `interface` and where the default route points, because that is where team programs send to.
+    option: of the command line, by which another address is given; hint: which program may have it. A group is joined on
+    `interface` and where the default route points, because that is where other programs send to.
     """
     host, port = address
     ear = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -83,12 +84,12 @@ def listener(address: Address, option: str, interface: str = LOOPBACK) -> socket
     except OSError as wrong:
         ear.close()
         if wrong.errno == errno.EADDRINUSE:
-            raise FormigaError(f"port {port} of {host} is in use, by FIRASim or another match perhaps; "
+            raise LinkError(f"port {port} of {host} is in use{hint}; "
                                f"give another one with {option} HOST:PORT.") from wrong
         if wrong.errno == errno.EACCES:
-            raise FormigaError(f"port {port} is not for you ({wrong.strerror}); "
+            raise LinkError(f"port {port} is not for you ({wrong.strerror}); "
                                f"give one from 1024 on with {option} HOST:PORT.") from wrong
-        raise FormigaError(f"{written(address)} is no address of this machine ({wrong.strerror}); "
+        raise LinkError(f"{written(address)} is no address of this machine ({wrong.strerror}); "
                            f"give another one with {option} HOST:PORT.") from wrong
     if is_multicast(address):
         for each in dict.fromkeys((interface, LOOPBACK, ANYWHERE)):
@@ -109,7 +110,7 @@ def arrives(group: str, interface: str) -> bool:
     """Whether what we send to a group comes back to this machine: some containers and networks carry no multicast."""
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ear, sender(interface, (group,)) as out:
-            ear.bind((group, 0))                       # a port of our own, so that nobody else hears it
+            ear.bind((group, 0))                       # a port of our own, so that no other program receives it
             ear.settimeout(PROBE)
             join(ear, group, interface)
             out.sendto(b"", ear.getsockname())
@@ -125,7 +126,7 @@ def instead(addresses: Sequence[Address], interface: str, silent: set[str]) -> l
 
 
 def is_ours(host: str) -> bool:
-    """Whether an address is one of this machine. The kernel lets nobody else use one as sender."""
+    """Whether an address is one of this machine. The kernel lets no other machine use one as sender."""
     try:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as trial:
             trial.bind((host, 0))

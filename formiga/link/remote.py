@@ -1,0 +1,236 @@
+"""A program in another process, asked in lock step or in real time. It may be slow, dead or faulty; the caller goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from formiga.link.errors import LinkError
+from formiga.link.exchange import SLICE, Exchange
+from formiga.link.process import Program
+
+TRIAL = 0.1        # s: a program that answers something after it hung is waited for so long, to catch up
+AGAIN = 1.0        # s of simulated time between two lines about the same trouble
+MOST_LINES = 100   # of troubles that wait to be asked for
+END = 0.5          # s that a program may take to end by itself, and again when it is told to
+
+
+@dataclass(frozen=True)
+class Words:
+    """What things are called in messages."""
+
+    question: str = "question"
+    refused: str = "its answers are not used"      # what follows from an answer that is garbage
+    time: str = "simulated time"
+    idle: str = "it is given up until it answers"  # what follows from a long silence
+
+
+class Remote:
+    """A program that is started as `command --memory QUESTION ANSWER arguments`, and what went wrong with it.
+
+    In lock step (`ask` with wait > 0) each question is waited for. A program that misses one is reported, and not waited for
+    until it answers again, so that a hung program costs little. Without waiting the newest answer counts. In both, an answer
+    that is older than `silence` seconds of simulated time does not count any more.
+
+    exchange: its memories, which are closed with it. patience: s on the clock for the first answer, in lock step: the program
+    has to load. accept: called with the fields of each answer that may count; returns None, or (kind, message) of a trouble.
+    """
+
+    def __init__(self, name: str, command: Sequence[str], exchange: Exchange, *, arguments: Sequence[str] = (),
+                 silence: float = 1.0, patience: float = 10.0, words: Words | None = None,
+                 accept: Callable[[Any], tuple[str, str] | None] = lambda values: None) -> None:
+        self.name, self.exchange, self.silence = name, exchange, silence
+        self.answered = -1                         # the newest question that was answered
+        self._patience, self._words, self._accept = patience, words or Words(), accept
+        self._troubles: list[str] = []
+        self._told: dict[str, float] = {}          # when each kind of trouble was last told, s of simulated time
+        self._now = self._heard = 0.0              # s of simulated time: of the newest question, and of the newest answer
+        self._hung = self._silent = False          # it missed a question that was waited for; it was silent for too long
+        self._closed, self._dead, self._how = False, False, ""
+        self._values: Any = None                   # of the newest answer
+        try:
+            self._program = Program(name, [*command, "--memory", *exchange.paths, *arguments], exchange.files)
+        except LinkError:
+            exchange.close()
+            raise
+        self._started = time.monotonic()
+
+    # -- its state ----------------------------------------------------------------------------------------------------
+    @property
+    def question(self) -> Any:
+        """The fields of the next question, to be filled before `show`."""
+        return self.exchange.question
+
+    @property
+    def alive(self) -> bool:
+        """Whether its program runs."""
+        return not (self._closed or self._is_dead())
+
+    @property
+    def pid(self) -> int:
+        """Of its program; also the number of its process group."""
+        return self._program.pid
+
+    @property
+    def how(self) -> str:
+        """How its program ended; '' while it runs."""
+        return self._how
+
+    def ready(self, wait: float) -> bool:
+        """Wait until the program has opened its memories, at most so many seconds."""
+        if self._closed:
+            return False
+        until = time.monotonic() + wait
+        answers = self.exchange.answered
+        while not self.exchange.opened:
+            if self._is_dead() or time.monotonic() >= until:
+                return False
+            self._program.listen()
+            answers.wait(answers.sequence, SLICE)
+        return True
+
+    def start(self, wait: float) -> None:
+        """Wait until the program has opened its memories, at most so many seconds and as long as a first answer is waited for.
+
+        One that ended before could not start: LinkError, with the last line that it printed.
+        """
+        if not self.ready(min(wait, self._started + self._patience - time.monotonic())) and not self.alive:
+            raise LinkError(f"{self.name} could not start: its program ended ({self._how}).")
+
+    def failure(self) -> str:
+        """Why the program could not work until now, '' if it could."""
+        if not self._closed and self._is_dead():
+            return f"its program ended ({self._how})"
+        if self.answered < 0:
+            return f"it answered no {self._words.question}"
+        return "it does not answer any more" if self._hung or self._silent else ""
+
+    def troubles(self) -> list[str]:
+        """What went wrong since this was last asked, a line each."""
+        if not self._closed:
+            self._is_dead()
+        told, self._troubles = self._troubles, []
+        return told
+
+    def log(self) -> str:
+        """The last 64 KiB that the program printed."""
+        if not self._closed:
+            self._program.listen()
+        return self._program.log()
+
+    # -- asking -------------------------------------------------------------------------------------------------------
+    def show(self, frame: int, time: float) -> None:
+        """Hand over the question, with its number and its simulated time (s). Never waits."""
+        if self._closed:
+            return
+        self._now = float(time)
+        self._program.listen()
+        self.exchange.show(frame, time)
+
+    def ask(self, frame: int, wait: float) -> Any:
+        """The fields of the newest answer; None if there is none that counts. wait: s for that to `frame`. Never raises."""
+        if self._closed or self._dead:
+            return None
+        before = self.answered
+        self.refresh()
+        missed = False
+        if self.answered < frame:
+            limit = wait
+            if wait > 0.0 and self._hung:
+                limit = min(wait, TRIAL) if self.answered > before else 0.0
+            elif wait > 0.0 and self.answered < 0:
+                limit = max(wait, self._started + self._patience - time.monotonic())
+            self._wait(frame, limit)
+            if self.answered < frame and not self._is_dead():
+                missed = self._missed(limit, waited=wait > 0.0)
+        if self.answered >= frame or (wait <= 0.0 and self.answered > before):
+            self._caught_up()
+        return None if missed or self._dead else self._values
+
+    def refresh(self) -> None:
+        """Take the newest answer, if it makes sense."""
+        reply = None if self._closed or self._dead else self.exchange.take()
+        if reply is None:
+            return
+        if reply.damage == "head":
+            self._complain("head", f"wrote over the head of its memory; {self._words.refused}")
+        elif reply.damage == "frame":
+            self._complain("frame", f"answered a {self._words.question} that it was never shown; {self._words.refused}")
+        if reply.frame < max(self.answered, 0):
+            return
+        if reply.frame > self.answered:
+            self.answered, self._heard = reply.frame, self._now
+        self._values = reply.values.copy()
+        if trouble := self._accept(self._values):
+            self._complain(*trouble)
+
+    def close(self) -> None:
+        """Tell the program that there are no more questions, then end it and all that it started."""
+        if self._closed:
+            return
+        self._is_dead()  # an end before this one is a trouble
+        self._closed = True
+        self.exchange.close()
+        self._program.end(patience=END)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- watching -----------------------------------------------------------------------------------------------------
+    def _wait(self, frame: int, limit: float) -> None:
+        """Sleep until the answer is there, the program is dead, or the time is over."""
+        answers = self.exchange.answered
+        until = time.monotonic() + limit
+        while (left := until - time.monotonic()) > 0.0:
+            sequence = answers.sequence
+            if not sequence & 1:
+                self.refresh()
+            if self.answered >= frame:
+                return
+            began = time.monotonic()
+            answers.wait(sequence, min(left, SLICE))
+            if time.monotonic() - began > 0.5 * SLICE:
+                self._program.listen()
+                if self._is_dead():
+                    return
+
+    def _missed(self, limit: float, waited: bool) -> bool:
+        """Report that a question was not answered; whether the newest answer is too old to count."""
+        words = self._words
+        if waited and not self._hung:
+            half = " (it stopped in the middle of writing one)" if self.exchange.answered.sequence & 1 else ""
+            self._complain("hung", f"answered no {words.question} for {limit:.3g} s{half}; it is not waited for until it "
+                                   "answers again")
+            self._hung = True
+        if self._now - self._heard < self.silence:
+            return False
+        if not waited and not self._silent:
+            self._silent = True
+            self._complain("hung", f"answered no {words.question} for {self.silence:g} s of {words.time}; {words.idle}")
+        return True
+
+    def _caught_up(self) -> None:
+        if self._hung or self._silent:
+            self._hung = self._silent = False
+            self._complain("again", "answers again")
+
+    def _is_dead(self) -> bool:
+        if not self._dead and (how := self._program.ended()) is not None:
+            self._dead, self._how = True, how
+            self._troubles.append(f"its program ended ({how})")
+        return self._dead
+
+    def _complain(self, kind: str, text: str) -> None:
+        """One line of each kind in a second of simulated time: a program that fails all the time must not fill a disk."""
+        if abs(self._now - self._told.get(kind, -AGAIN)) >= AGAIN:
+            self._told[kind] = self._now
+            self._troubles.append(text)
+            del self._troubles[:-MOST_LINES]
+
+
+__all__ = ["Remote", "Words"]
