@@ -202,8 +202,15 @@ READ_ELSEWHERE = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / 
 @pytest.mark.parametrize("page", READ_ELSEWHERE, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_a_link_outside_the_manual_leads_to_a_file(page):
     """`mkdocs build --strict` looks at those within the manual."""
+<<<<<<< HEAD
     named = [page.parent / target for target in links(page)]
     assert not [target for target in named if not target.exists() and target not in PROMISED]
+=======
+    assert not [target for target in links(page) if not (page.parent / target).exists()]
+
+
+PROMISED: set[str] = set()  # named by the code and not written yet
+>>>>>>> g-drives
 
 
 def test_pages_that_the_code_names_exist():

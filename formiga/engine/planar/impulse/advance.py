@@ -16,8 +16,9 @@ from math import cos, sin, sqrt
 from typing import Any, NamedTuple
 
 from formiga.engine.above.outlines import CX, CY, NX, NY
-from formiga.engine.drives import BICYCLE, LINEAR, OWN, TWO_WHEELS, followed, set_twist, turn_wheels
+from formiga.engine.drives import turn_wheels
 from formiga.engine.planar.contact import count_crash
+from formiga.engine.planar.impulse.exchange import listen, load, store
 from formiga.engine.planar.impulse.forces import forces, leap
 from formiga.engine.planar.impulse.impact import impacts, lean, lever, note
 from formiga.engine.planar.impulse.pairs import near_ones
@@ -29,7 +30,7 @@ from formiga.kernels import kernel
 from formiga.engine.planar.impulse.bodies import (
     ACC, ACTIVE, BEFORE, BEGAN, BOUNCE, BOUNCED, BOUNCES, BUSY, CONTACTS, COS, END_X, END_Y, GAP, HEADING, HIT, INNER,
     INVERSE_INERTIA, INVERSE_MASS, LOST, MARGIN, MIDDLE_X, MIDDLE_Y, NORMAL_X, NORMAL_Y, ONE, OTHER, PAIRED, PAIRS, POINTS,
-    PRESSED, REACH, RESTITUTION, ROLL_X, ROLL_Y, SEEN, SHIFT_HEADING, SHIFT_X, SHIFT_Y, SIN, SPIN, STAYS, STRAYED, SUBSTEPS,
+    PRESSED, REACH, RESTITUTION, SEEN, SHIFT_HEADING, SHIFT_X, SHIFT_Y, SIN, SPIN, STAYS, STRAYED, SUBSTEPS,
     TRAVEL, VX, VY, WALL_RESTITUTION, WAS_HEADING, WAS_X, WAS_Y, WELD, WHEELS, X, Y)
 # isort: on
 
@@ -86,6 +87,7 @@ def put(b, x, y, heading, bodies, work):
 
 
 @kernel(inner=True, forceinline=True)
+<<<<<<< HEAD
 def load(w, position, heading, velocity, movables, bodies, work):
     """From the state into the working memory."""
     N, moving, mark = bodies.robots, work.moving, work.mark
@@ -103,6 +105,9 @@ def load(w, position, heading, velocity, movables, bodies, work):
 
 @kernel(inner=True, forceinline=True)
 def stand_all(bodies, work):
+=======
+def stand_all(bodies, room):
+>>>>>>> g-drives
     """The active bodies where their poses say."""
     moving, active = work.moving, work.active
     for n in range(work.count[ACTIVE]):
@@ -111,6 +116,7 @@ def stand_all(bodies, work):
         stand(b, bodies, work)
 
 
+<<<<<<< HEAD
 @kernel(inner=True, forceinline=True)
 def store(w, position, heading, velocity, wheels, twist, movables, drives, bodies, work):
     """From the working memory into the state; drives as they turn now, and the twist that this is."""
@@ -139,6 +145,8 @@ def store(w, position, heading, velocity, wheels, twist, movables, drives, bodie
             row[6], row[7] = moving[b, ROLL_X], moving[b, ROLL_Y]
 
 
+=======
+>>>>>>> g-drives
 # -- contacts ---------------------------------------------------------------------------------------------------------
 @kernel(inner=True)
 def look(threshold, bodies, work):
@@ -396,22 +404,6 @@ def look_around(h, time, base, rules, w, orders, alive, shapes, near, joints, bo
             n += 1
     work.count[ACTIVE] = n
     look(rules.threshold, bodies, work)
-
-
-@kernel(inner=True, forceinline=True)
-def listen(w, told, drives, wheels, twist):
-    """What the drives shall do in this step, as twists (W, N, 3), from what they are told (W, N, D).
-
-    The lags of speeds are part of the motion; a steering angle follows here. The twist of an OWN drive is there already.
-    """
-    for i in range(drives.kind.shape[0]):
-        if drives.kind[i] == BICYCLE:
-            wheels[w, i, 1] = followed(wheels[w, i, 1], told[w, i, 1], drives.share[i, 1], drives.most[i, 1])
-            told[w, i, 1] = wheels[w, i, 1]
-        elif drives.kind[i] == OWN:
-            for k in range(drives.count[i]):
-                wheels[w, i, k] = told[w, i, k]
-        set_twist(w, i, drives, told, twist)
 
 
 @kernel()
