@@ -195,30 +195,21 @@ def links(page):
     return [target.partition("#")[0] for target in targets if not re.match(r"https?:|#|mailto:", target)]
 
 
-PROMISED = {ROOT / "docs/guides/add-a-drive.md", ROOT / "docs/guides/add-a-robot.md"}  # named already, and not written yet
 READ_ELSEWHERE = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "formiga").rglob("*.md"))]
 
 
 @pytest.mark.parametrize("page", READ_ELSEWHERE, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_a_link_outside_the_manual_leads_to_a_file(page):
     """`mkdocs build --strict` looks at those within the manual."""
-<<<<<<< HEAD
-    named = [page.parent / target for target in links(page)]
-    assert not [target for target in named if not target.exists() and target not in PROMISED]
-=======
     assert not [target for target in links(page) if not (page.parent / target).exists()]
 
-
-PROMISED: set[str] = set()  # named by the code and not written yet
->>>>>>> g-drives
 
 
 def test_pages_that_the_code_names_exist():
     """Comments and messages say where more is written."""
     files = [file for kind in ("*.py", "*.h", "*.md", "*.xml") for file in (ROOT / "formiga").rglob(kind)]
     named = {(file, page) for file in files for page in re.findall(r"\bdocs/[\w/-]+\.md", file.read_text(encoding="utf-8"))}
-    assert named and not [(file, page) for file, page in named if not (ROOT / page).is_file() and ROOT / page not in PROMISED]
-    assert not [page for page in PROMISED if page.is_file()], "it is written now: take it out of PROMISED"
+    assert named and not [(file, page) for file, page in named if not (ROOT / page).is_file()]
 
 
 # -- the shelf of papers ----------------------------------------------------------------------------------------------
