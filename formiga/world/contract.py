@@ -13,6 +13,9 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from formiga.errors import WorldError
 from formiga.units import CM
 from formiga.world.drives import Differential, Drive
@@ -82,6 +85,11 @@ class Jointed(Protocol):
     """A robot with joints that motors move."""
 
     joints: tuple[Actuator, ...] = ()
+
+    @cached_property
+    def joint_range(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The lowest and the highest order (K,) for each joint."""
+        return np.array([joint.low for joint in self.joints]), np.array([joint.high for joint in self.joints])
 
     @property
     def start_posture(self) -> dict[str, float]:
