@@ -262,6 +262,28 @@ def test_heights_survive_the_writer(world):
     assert read_text(to_text(old)) == old
 
 
+def test_an_edit_and_a_saved_world_keep_the_pose_of_a_fixed_machine(world, tmp_path):
+    from tests.session.workspace import Workspace
+
+    workspace = Workspace(world(FIXED, TILTED))
+    before = workspace.session.sim.state.bodies[0, workspace.session.sim.model.chassis[0]].copy()
+    workspace.steps(2)
+    workspace.run(f"spawn lamp 1 1; save {tmp_path / 'later.xml'}")
+    for sim in (workspace.session.sim, Simulation(formiga.read_world(tmp_path / "later.xml"))):
+        assert_allclose(sim.state.bodies[0, sim.model.chassis[0]], before, atol=1e-9)
+
+
+def test_a_bad_posture_ends_a_command_with_2_and_one_line(world, tmp_path):
+    from click.testing import CliRunner
+
+    from formiga.cli import cli
+
+    world(f'{FIXED} posture="sholder 0.5, elbow 1"')
+    result = CliRunner().invoke(cli, ["check", str(tmp_path / "mine.xml")], prog_name="formiga")
+    assert result.exit_code == 2 and "mine.xml:3: <machine> posture: 'arm.xml' has no joint 'sholder'" in result.output
+    assert "Traceback" not in result.output
+
+
 # -- robots that are not alive -------------------------------------------------------------------------------------------------
 def test_joints_of_a_robot_that_dies_stay_where_they_are(world):
     """In position mode they hold their last command, in velocity mode they stop, in torque mode they are without power."""
