@@ -21,8 +21,9 @@ from formiga.control.view import View
 from formiga.engine import Engine, Model
 from formiga.kernels.program import ENDED, Program, Stage
 from formiga.noise import Noise
-from formiga.sense import Readings, Scene
+from formiga.sense import Readings, SensorView
 from formiga.state import Floats, State, kinds_of, refuse_others
+from formiga.world import contract
 from formiga.world.contract import channels
 from formiga.world.elements import of
 from formiga.world.model import World
@@ -60,8 +61,8 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
     for group, robots in zip(world.groups, world.slices, strict=True):
         readings = parts.readings[group.name] = {}
         for sensor in group.sensors:
-            scene = Scene(engine, model, state, group, robots, Noise(state.key, state.step, robots, group.name, sensor.name),
-                          f"{group.name}/{sensor.name}")
+            noise = Noise(state.key, state.step, robots, group.name, sensor.name)
+            scene = SensorView(engine, model, state, group, robots, noise, f"{group.name}/{sensor.name}")
             made = sensor.stages(scene)
             if made is None:
                 parts.lacking = _named(sensor)
@@ -96,7 +97,7 @@ def without_kernels(world: World, outside: str = "") -> str:
     for group in world.groups:
         controller = () if group.controller is None or group.name == outside else (group.controller,)
         for element in (*group.sensors, *controller):
-            if not has_stages(element):
+            if not element.kernels:
                 return _named(element)
     return ""
 
@@ -106,15 +107,9 @@ def _named(element: Any) -> str:
     return f"the sensor '{element.name}' (<{tag}>)" if role == "sensor" else f"the {role} <{tag}>"
 
 
-def has_stages(element: Any) -> bool:
-    """Whether an element has kernels for all that it does: a class of a user's own must say so itself, not inherit it."""
-    kind = type(element)
-    return "stages" in vars(kind) or (shipped(element) and hasattr(kind, "stages"))
-
-
 def shipped(element: Any) -> bool:
     """Whether an element comes with formiga. The kernels of those that do let their memory begin again at step 0."""
-    return type(element).__module__.startswith("formiga.")
+    return contract.shipped(type(element))
 
 
 class Steps:
@@ -176,4 +171,4 @@ class Steps:
 BOUND = ("position", "heading", "drive", "wheel_angle", "crashed", "crashes", "alive", "done", "step", "unresolved", "key")
 _arrays = attrgetter(*BOUND)
 
-__all__ = ["Stages", "Steps", "has_stages", "stages_of"]
+__all__ = ["Stages", "Steps", "stages_of"]

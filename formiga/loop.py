@@ -89,7 +89,7 @@ class Simulation:
         self.state.genotypes = {name: self._genes(name, genes) for name, genes in (genotypes or {}).items()}
         self._kinds = kinds_of(self.state)
         self.log = Log()
-        self._orders: dict[str, Orders] = {}
+        self._orders: dict[str, Orders] | None = {}     # of the last step; None: the compiled program has them
         self._readings: sense.Readings | None = None
         self._past: Past = {}                          # what the sensors remembered before these readings
         self._compiled = Steps(world, self.engine, self.model, self.state) if compiled else None
@@ -137,15 +137,15 @@ class Simulation:
         if self._compiled is None or self._compiled.lacking:
             return False
         self._forget_look()  # the compiled step looks by itself
-        if not self._compiled.take(steps):
-            return False
-        self._orders = {name: Orders(drive) for name, drive in self._compiled.orders.items()}
-        return True
+        self._orders = None
+        return self._compiled.take(steps)
 
     @property
     def orders(self) -> dict[str, Orders]:
         """Orders of the last step, group by group, as they were decided: before limits and noise."""
-        return self._orders
+        if self._orders is None and self._compiled is not None:
+            return {name: Orders(drive) for name, drive in self._compiled.orders.items()}
+        return self._orders or {}
 
     def _forget_look(self) -> None:
         """The sensors look again at this step. Those that remember start from what they remembered before they looked."""
@@ -165,7 +165,7 @@ class Simulation:
     def look_again(self) -> None:
         """Forget the readings: to be called after the state was changed by hand.
 
-        Where the engine goes on from more than places and headings, as in space, whoever was put somewhere else is put there.
+        Where the engine goes on from more than places and headings, as in space, robots that were moved are put there.
         """
         self.engine.put_down(self.model, self.state)
         self._forget_look()
@@ -176,7 +176,7 @@ class Simulation:
         position (N, 2), heading (N,): of all robots of the new world; kept (N,): the number that each had in this one, -1 for
         a newcomer. Clocks, crashes, wheels and lights of those that stay go on, newcomers begin; a sensor or a controller
         remembers what it did if it is the same as before in a group of the same name. A group keeps genes that it was given
-        as long as its controller is of the same kind. Everybody looks again.
+        as long as its controller is of the same kind. Readings are computed anew at the next access.
         """
         if self.state.worlds != 1:
             raise WorldError(f"only a single world can be edited while it runs; these are {self.state.worlds}.")
@@ -194,7 +194,7 @@ class Simulation:
         remembered = replace(self.state, memory={key: memory.copy() for key, memory in self.state.memory.items()},
                              forgotten={key: forgotten.copy() for key, forgotten in self.state.forgotten.items()})
         if self._readings is not None:
-            remembered.unlook(self._past)  # everybody looks again at this step
+            remembered.unlook(self._past)  # readings of this step are computed anew
         before = {group.name: (group, robots) for group, robots in zip(self.world.groups, self.world.slices, strict=True)}
         for group, robots in zip(world.groups, world.slices, strict=True):
             if group.name not in before:
@@ -243,7 +243,7 @@ class Simulation:
 
 
 def _still(before: State, position: Any, heading: Any, kept: Any) -> NDArray[np.bool_]:
-    """Who (N,) is still exactly where it was."""
+    """Which robots (N,) are still exactly where they were."""
     place, ahead = np.asarray(position, np.float64).reshape(-1, 2), np.asarray(heading, np.float64)
     still = (place == before.position[0, kept]).all(axis=1) & (ahead == before.heading[0, kept]) \
         if len(kept) and len(before.position[0]) else np.zeros(len(kept), np.bool_)
@@ -255,7 +255,7 @@ def _seed(seed: int) -> int:
 
 
 def _kept(given: Any, robots: int, before: int) -> NDArray[np.int64]:
-    """Who was who (robots,): numbers of robots that there were before, each once, or -1."""
+    """The former number of each robot (robots,): numbers of robots that there were before, each once, or -1."""
     kept = np.asarray(given)
     if kept.size == 0:
         kept = kept.astype(np.int64)
@@ -269,8 +269,8 @@ def _kept(given: Any, robots: int, before: int) -> NDArray[np.int64]:
 
 
 def _same(old: Group, new: Group) -> list[str]:
-    """Those of a group who remember (see `State.remember`) and are the same in both descriptions of it."""
-    named = {getattr(sensor, "name", ""): sensor for sensor in old.sensors}
+    """The owners of memories (see `State.remember`) in a group that are the same in both descriptions of it."""
+    named = {sensor.name: sensor for sensor in old.sensors}
     same = [f"{new.name}/{sensor.name}" for sensor in new.sensors if named.get(sensor.name) == sensor]
     return same + [f"{new.name}/{CONTROLLER}"] * (old.controller == new.controller)
 
@@ -381,7 +381,7 @@ def refuse_too_many(robots: int, world: World) -> None:
 
 def _numbers(sensor: Any) -> int:
     """How many numbers a sensor gives for one robot, at least: those of a scanner's beams or of a ring's angles."""
-    beams, angles = getattr(sensor, "beams", 1), sensor.angles
+    beams, angles = sensor.beams, sensor.angles
     return max(beams if isinstance(beams, int) else 1, len(angles) if isinstance(angles, tuple) else 1, 1)
 
 

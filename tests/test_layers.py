@@ -7,6 +7,7 @@ not from its neighbours on the same layer. Imports inside functions count: they 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -213,3 +214,12 @@ def test_an_import_that_points_up_is_allowed(importer, imported):
 ])
 def test_an_import_that_points_down_or_sideways_is_refused(importer, imported, reason):
     assert reason in (complaint(importer, imported) or "allowed")
+
+
+def test_the_drawing_of_the_packages_shows_every_part_in_its_row():
+    """docs/pictures/packages.svg: what stands further down in LAYERS is drawn lower."""
+    drawn = {name: int(y) for y, name in re.findall(r'y="(\d+)" text-anchor="middle">(\w+)<',
+                                                    (ROOT / "docs/pictures/packages.svg").read_text(encoding="utf-8"))}
+    there = {top(module_name(file)) for file in FILES} - {"", "__main__", "worlds"}
+    assert drawn.keys() == there
+    assert all((drawn[one] < drawn[other]) == (KNOWN[one] < KNOWN[other]) for one in there for other in there)

@@ -78,6 +78,9 @@ class Model(Protocol):
     def poses(self) -> bool:
         """Whether bodies have heights, rolls and pitches: `state.bodies`."""
     @property
+    def keeps_contacts(self) -> bool:
+        """Whether `Engine.contacts` lists what touched in the last step."""
+    @property
     def moves_joints(self) -> bool:
         """Whether joints of robots move: `state.joint_command` and the like have columns."""
     @property

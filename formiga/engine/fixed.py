@@ -75,16 +75,9 @@ class Solids(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """A `Near` for beams, which must also know what they start in."""
+    """What beams may meet, and the solid obstacles that they may start in."""
 
-    x0: float
-    y0: float
-    size: float
-    columns: int
-    rows: int
-    start: Any
-    items: Any
-    radius: float
+    near: Near
     solids: Solids
 
 
@@ -114,7 +107,7 @@ def near_table(fixed: Fixed, radius: float) -> Near:
 
 def sight_table(fixed: Fixed, radius: float) -> Sight:
     """The same with the solid obstacles."""
-    return Sight(*near_table(fixed, radius), _solids(fixed.outlines, radius))
+    return Sight(near_table(fixed, radius), _solids(fixed.outlines, radius))
 
 
 def _solids(outlines: Any, radius: float) -> Solids:

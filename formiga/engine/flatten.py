@@ -28,7 +28,7 @@ def flatten(world: World) -> Fixed:
     fixed = _capsules([thing for thing in world.things if thing.on])
     scattered = [thing for thing in world.things if isinstance(thing, Cylinders)]
     while scattered and not scattered[-1].on:
-        scattered.pop()  # nobody goes round it
+        scattered.pop()  # nothing has to avoid it
     for thing in scattered:
         discs = _scattered(world, thing, everything)
         everything = _with(everything, discs, thing.height)

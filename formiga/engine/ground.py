@@ -1,4 +1,4 @@
-"""The shape of the ground, for whoever stands on it or draws it."""
+"""The shape of the ground, for engines and for drawings."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def _refuse_places(world: World, fixed: Fixed, group: Group, places: Any) -> Non
     walled = world.arena is not None and world.arena.walls
     region = extent(world, fixed)
     body = min(_half_widths(robot.outline)) if robot.outline else robot.radius
-    near, least = near_table(fixed, robot.radius), body * (1.0 - 1e-9)  # who touches a wall may stay
+    near, least = near_table(fixed, robot.radius), body * (1.0 - 1e-9)  # a robot that touches a wall may stay
     for number, (x, y) in enumerate(places):
         if isinstance(group.place[0], At) and group.place[number].raised:
             continue  # it may stand above them; the spatial engine looks at its body

@@ -32,7 +32,7 @@ from formiga.loop import Simulation
 from formiga.noise import channel, fold, world_key
 from formiga.score import Score
 from formiga.state import CONTROLLER, Floats
-from formiga.world.elements import locate, where
+from formiga.world.elements import locate, origin, where
 from formiga.world.model import Group, World
 
 Call = Callable[[], object]
@@ -56,7 +56,7 @@ class Batch:
             raise WorldError(f"{where(learner)}the robots of '{learner.name}' have no drive, so there is nothing to do.")
         self.limits = np.array(learner.robot.drive.limits, np.float64)  # of an action, one for each channel of the drive
         self.world, self.group = released(world, learner)
-        seconds = getattr(world.search, "seconds", None) or world.seconds
+        seconds = (world.search.seconds if world.search is not None else None) or world.seconds
         self.limit = whole("max_episode_steps", max(1, round(seconds / world.dt)) if steps is None else steps, 1, 2**53)
         self.lab = Simulation(self.world, 0, worlds)
         twist = self.lab.engine.twist(self.lab.model, self.lab.state)
@@ -303,8 +303,8 @@ def _elements(group: Group) -> list[tuple[str, Any]]:
 def released(world: World, group: Group) -> tuple[World, Group]:
     """The world with that group waiting for orders from outside."""
     free = replace(group, controller=None)
-    if hasattr(group, "_where"):
-        locate(free, group._where)
+    if (place := origin(group)) is not None:
+        locate(free, place)
     return replace(world, groups=tuple(free if each is group else each for each in world.groups)), free
 
 

@@ -109,19 +109,19 @@ def _head(robot: dict[str, Any]) -> str:
 
 
 def _space(known: dict[str, Any]) -> list[tuple[str, str]]:
-    """Rows about what a robot has only in space: see session/space.py. Angles of motors are in degrees, as of hinges."""
+    """Rows about what a robot has only in space: see session/space.py. Positions of joints are in degrees, as of hinges."""
     if not known:
         return []
     rows = [("z, tilt", f'<b>{known["z"]:.4f}</b> m, <b>{degrees(known["tilt"]):.1f}</b>°')]
-    motors = [name.removesuffix("_at") for name in known if name.endswith("_at")][:MOST_LINES]
-    if motors:
-        rows.append(("motors", ", ".join(f'{escape(name)} <b>{degrees(known[f"{name}_at"]):.1f}</b>°' for name in motors)))
+    joints = [name.removesuffix("_at") for name in known if name.endswith("_at")][:MOST_LINES]
+    if joints:
+        rows.append(("joints", ", ".join(f'{escape(name)} <b>{degrees(known[f"{name}_at"]):.1f}</b>°' for name in joints)))
     if "pull" in known:
         rows.append(("pull", f'<b>{float(np.linalg.norm(known["pull"])):.2f}</b> N'))
-    holds, held_by = known.get("holds", "nothing"), known.get("held_by", "nobody")
+    holds, held_by = known.get("holds", "nothing"), known.get("held_by", "nothing")
     if holds != "nothing":
         rows.append(("holds", f'<b>{escape(holds)}</b>, {known["grip_force"]:.2f} N'))
-    if held_by != "nobody":
+    if held_by != "nothing":
         rows.append(("held by", f"<b>{escape(held_by)}</b>"))
     return rows
 

@@ -93,7 +93,7 @@ def rollout(world: World, genotypes: Any, seed: int = 0, trials: int = 1, second
                          "<fitness of=\"...\"/>.")
     steps = steps_in(world, seconds)
     parts = min(os.cpu_count() or 1 if threads is None else whole("threads:", threads, 1, 4096), len(given))
-    several = parts * SHARDS if parts > 1 else 1  # genotypes differ: who crashes takes longer
+    several = parts * SHARDS if parts > 1 else 1  # genotypes differ: those that crash take longer
     several = min(len(given), max(several, -(-len(given) * trials * world.robots // AT_A_TIME)))
     edges = [len(given) * part // several for part in range(several + 1)]
     shards = [given[first:last] for first, last in pairwise(edges)]

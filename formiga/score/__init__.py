@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from formiga.engine import Model
 from formiga.errors import WorldError, suggest
 from formiga.kernels import kernel
 from formiga.kernels.program import Stage
@@ -81,7 +82,7 @@ class Score:
     reward (W, n) is that of the last step; total (W,) the sum over steps of the group's mean.
     """
 
-    def __init__(self, world: World, model: Any, state: State, group: Group, twist: Floats) -> None:
+    def __init__(self, world: World, model: Model, state: State, group: Group, twist: Floats) -> None:
         """twist (W, N, 3): of all robots, `engine.twist`; its numbers are read after each step."""
         self.factors, self.weights = plan(world, group)
         self.own = [term for term in world.fitness if not isinstance(term, Fitness)]

@@ -22,7 +22,7 @@ TERMS = {
     "aggregation": (AGGREGATION, "1 - distance to the centre of the group, in half diagonals of the arena"),
     "dispersion": (DISPERSION, "distance to the nearest of the group, in sqrt(area / robots), at most 1"),
     "light": (LIGHT, "how bright the lamps make the place where the robot is, without shadows"),
-    "coverage": (COVERAGE, "share of the arena's 16 x 16 cells in which somebody of the group has been"),
+    "coverage": (COVERAGE, "share of the arena's 16 x 16 cells in which a robot of the group has been"),
 }
 GRID = 16  # cells of `coverage` along each side of the arena
 
@@ -48,7 +48,7 @@ class Facts(NamedTuple):
     width: float
     depth: float
     centre: Any        # (2,) working memory: the group's centre
-    visited: Any       # (W, GRID, GRID) where somebody has been
+    visited: Any       # (W, GRID, GRID) where a robot has been
     share: Any         # (W,) of the grid that was visited
 
 

@@ -15,7 +15,7 @@ from formiga.world.mount import Mounted
 from formiga.world.movables import GRAVITY
 
 if TYPE_CHECKING:
-    from formiga.sense import Scene
+    from formiga.sense import SensorView
 
 
 @element("inclinometer", role="sensor")
@@ -30,7 +30,7 @@ class Inclinometer(Mounted):
     noise: float = angle(0.0, least=0.0, doc="half-width of the additive error")
     name: str = name("inclinometer")
 
-    def read(self, scene: Scene) -> Floats:
+    def read(self, scene: SensorView) -> Floats:
         """Roll, pitch and tilt (W, n, 3) in rad."""
         x, y, z = np.moveaxis(rotate_back(scene.pose(self)[..., 3:], np.array([0.0, 0.0, 1.0])), -1, 0)
         lean = np.stack([np.arctan2(y, z), np.arcsin(np.clip(-x, -1.0, 1.0)), np.arctan2(np.hypot(x, y), z)], axis=-1)
@@ -51,7 +51,7 @@ class Accelerometer(Mounted):
     noise: float = number(0.0, least=0.0, doc="half-width of the additive error, m/s^2")
     name: str = name("accelerometer")
 
-    def read(self, scene: Scene) -> Floats:
+    def read(self, scene: SensorView) -> Floats:
         """Specific force (W, n, 3) in m/s^2: ahead, to the left, up."""
         pose = scene.pose(self)
         here, nothing = pose[..., :3], np.zeros((*pose.shape[:2], 3))

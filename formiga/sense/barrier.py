@@ -21,7 +21,7 @@ from formiga.world.movables import rectangle
 from formiga.world.solids import Solid
 
 if TYPE_CHECKING:
-    from formiga.sense import Scene
+    from formiga.sense import SensorView
 
 ACROSS = 3  # rays across the jaw, for technique `ray`
 
@@ -49,7 +49,7 @@ class Barrier:
         """The reading that counts as one."""
         return 1.0
 
-    def read(self, scene: Scene) -> Floats:
+    def read(self, scene: SensorView) -> Floats:
         """Whether there is something to grip (W, n, 1): 1 or 0."""
         state, robots = scene.state, scene.robots
         gripper = state.heading[:, robots]

@@ -11,7 +11,7 @@ from formiga.world.elements import angle, element, integer, length, name
 from formiga.world.mount import Mounted
 
 if TYPE_CHECKING:
-    from formiga.sense import Scene
+    from formiga.sense import SensorView
 
 
 @element("eye", role="sensor")
@@ -33,7 +33,7 @@ class Camera(Mounted):
         """The reading that counts as one."""
         return 255.0
 
-    def read(self, scene: Scene) -> Any:
+    def read(self, scene: SensorView) -> Any:
         """Images (W, n, height, width, 3), colours 0..255."""
         scene.in_space(self)
         return scene.paint(self, self.width, self.height, self.field, self.mount)

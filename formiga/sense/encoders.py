@@ -18,7 +18,7 @@ from formiga.world.drives import Differential
 from formiga.world.elements import element, integer, name, where
 
 if TYPE_CHECKING:
-    from formiga.sense import Scene
+    from formiga.sense import SensorView
 
 
 @element("encoders", role="sensor")
@@ -30,7 +30,7 @@ class Encoders:
     ticks: int = integer(0, least=0, doc="per turn of a wheel; 0: exact")
     name: str = name("encoders")
 
-    def read(self, scene: Scene) -> Floats:
+    def read(self, scene: SensorView) -> Floats:
         """Angles (W, n, D) in rad."""
         return in_ticks(scene.state.wheel_angle[:, scene.robots, : channels(scene.group.robot)], self.ticks)
 
@@ -43,7 +43,7 @@ class Odometry:
     ticks: int = integer(0, least=0, doc="per turn of a wheel; 0: exact")
     name: str = name("odometry")
 
-    def read(self, scene: Scene) -> Floats:
+    def read(self, scene: SensorView) -> Floats:
         """Poses (W, n, 3): x, y in m, heading in rad."""
         state, robots, robot = scene.state, scene.robots, scene.group.robot
         here = np.concatenate([state.position[:, robots], state.heading[:, robots, None]], axis=-1)

@@ -24,12 +24,12 @@ class Sources(NamedTuple):
 def sources(world: World, still: list[tuple[float, float, float, float]], moving: list[tuple[int, float]]) -> Sources:
     """The sources of a world: those that stand still, and pairs of a robot's number and its strength."""
 
-    def each(name: str, default: float) -> Floats:
-        return np.concatenate([np.empty(0), *(np.full(group.count, float(getattr(group.robot, name, default)))
-                                              for group in world.groups)])
+    def each(name: str) -> Floats:
+        own = [np.full(group.count, float(getattr(group.robot, name))) for group in world.groups]
+        return np.concatenate([np.empty(0), *own])
 
     return Sources(np.array(still, np.float64).reshape(-1, 4), np.array([robot for robot, _ in moving], np.int64),
-                   np.array([strength for _, strength in moving], np.float64), each("radius", 0.05), each("height", 0.1))
+                   np.array([strength for _, strength in moving], np.float64), each("radius"), each("height"))
 
 
 def received(state: State, robots: slice, given: Sources) -> Floats:

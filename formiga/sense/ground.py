@@ -15,7 +15,7 @@ from formiga.units import CM, DEG
 from formiga.world.elements import choice, colour, element, length, name, number, numbers
 
 if TYPE_CHECKING:
-    from formiga.sense import Scene
+    from formiga.sense import SensorView
 
 
 @element("ground", role="sensor")
@@ -52,7 +52,7 @@ class Ground:
         """Where the sensors are (B, 3), in the robot's frame."""
         return np.column_stack([self.out * directions(self.angles), np.full(len(self.angles), self.height)])
 
-    def read(self, scene: Scene) -> Floats:
+    def read(self, scene: SensorView) -> Floats:
         """Readings (W, n, sensors), or (W, n, sensors, 3) of colours, from 0 to 1."""
         down = np.tile([0.0, 0.0, -1.0], (len(self.angles), 1))
         distance = scene.rays(self.places, down, self.reach)
@@ -66,7 +66,7 @@ class Ground:
             reading = np.clip(reading * error.reshape(reading.shape), 0.0, 1.0)
         return reading
 
-    def _paint(self, scene: Scene, distance: Floats) -> Floats:
+    def _paint(self, scene: SensorView, distance: Floats) -> Floats:
         """Grey values or colours of the floor where each beam meets it."""
         there = np.isfinite(distance)
         end = self.places - np.where(there, distance, 0.0)[..., None] * (0.0, 0.0, 1.0)

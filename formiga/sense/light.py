@@ -16,7 +16,7 @@ from formiga.units import DEG
 from formiga.world.elements import choice, element, length, name, number, numbers
 
 if TYPE_CHECKING:
-    from formiga.sense import Scene
+    from formiga.sense import SensorView
 
 # Eight, none of them straight ahead; the first four are on the left. [Swarm-bot 3D simulator]
 RING = tuple((22.5 + 45.0 * i) * DEG for i in range(8))
@@ -45,11 +45,11 @@ class Light:
         """The reading that counts as one."""
         return 1.0
 
-    def read(self, scene: Scene) -> Floats:
+    def read(self, scene: SensorView) -> Floats:
         """Readings (W, n, sensors) from 0 to 1."""
         return scene.light(_alone(self, scene.owner))
 
-    def stages(self, scene: Scene) -> tuple[Floats, list[Stage]] | None:
+    def stages(self, scene: SensorView) -> tuple[Floats, list[Stage]] | None:
         """The readings that kernels fill, and these kernels."""
         out = np.zeros((scene.state.worlds, scene.group.count, len(self.angles)))
         look = scene.light_stages(_alone(self, scene.owner), out)

@@ -14,7 +14,7 @@ from formiga.world.model import World
 from formiga.world.sources import Speaker
 
 if TYPE_CHECKING:
-    from formiga.sense import Scene
+    from formiga.sense import SensorView
 
 
 @element("microphone", role="sensor")
@@ -38,7 +38,7 @@ class Microphone:
         """The reading that counts as one."""
         return 1.0
 
-    def read(self, scene: Scene) -> Floats:
+    def read(self, scene: SensorView) -> Floats:
         """Loudness (W, n, 1) from 0 to 1."""
         x = received(scene.state, scene.robots, scene.once(f"{scene.owner}/sounds", self.sounds))
         loud = np.tanh(0.5 * x)

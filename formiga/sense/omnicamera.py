@@ -13,7 +13,7 @@ from formiga.state import Floats
 from formiga.world.elements import choice, element, integer, length, name, number
 
 if TYPE_CHECKING:
-    from formiga.sense import Scene
+    from formiga.sense import SensorView
 
 AT_ONCE = 64  # lights that a robot tells apart; of more, the nearest
 
@@ -43,7 +43,7 @@ class Omnicamera:
         """The reading that counts as one."""
         return 1.0
 
-    def read(self, scene: Scene) -> Floats:
+    def read(self, scene: SensorView) -> Floats:
         """(W, n, sectors, 3), or as a list (W, n, blobs, 5)."""
         seen, found = scene.look(self.reach, self.blobs if self.mode == "list" else AT_ONCE)
         if self.mode == "list":

@@ -20,7 +20,7 @@ from formiga.world.elements import angle, choice, element, file, flag, length, n
 from formiga.world.mount import Mounted
 
 if TYPE_CHECKING:
-    from formiga.sense import Scene
+    from formiga.sense import SensorView
 
 # IR0..IR14 from the facing direction, counter-clockwise; the 68 degrees in front are the gripper's. [TR, Fig. 5b]
 SBOT_ANGLES = tuple(a * DEG for a in (34, 56, 79, 101, 120, 140, 160, 180, 200, 220, 240, 259, 281, 304, 326))
@@ -129,7 +129,7 @@ class Proximity(Mounted):
         """The reading that counts as one: S1 divides its table's readings by 40."""
         return FULL if self.response == "table" else 1.0
 
-    def read(self, scene: Scene) -> Floats:
+    def read(self, scene: SensorView) -> Floats:
         """Readings (W, n, sensors); 0 where nothing is within reach."""
         seen = np.empty(len(self.angles), np.bool_)
         after = (self.share, self.closed, self.noise[0], self.noise[-1], self.ambient, scene.state.key, scene.state.step,
@@ -143,7 +143,7 @@ class Proximity(Mounted):
             respond(value, seen, self.reach, self.values, self.gain, self.offset, *after)
         return value
 
-    def stages(self, scene: Scene) -> tuple[Floats, list[Stage]] | None:
+    def stages(self, scene: SensorView) -> tuple[Floats, list[Stage]] | None:
         """The readings that kernels fill, and these kernels; None for a technique that has none."""
         out = np.zeros((scene.state.worlds, scene.group.count, len(self.angles)))
         look = scene.cast_stages(self.beams, self.reach, out) if self.technique == "ray" else None
@@ -154,7 +154,7 @@ class Proximity(Mounted):
             self.noise[0], self.noise[-1], self.ambient, scene.state.key, scene.state.step, scene.robots.start,
             channel(scene.owner)))]
 
-    def distances(self, scene: Scene) -> Floats:
+    def distances(self, scene: SensorView) -> Floats:
         """How far each sensor (W, n, sensors) sees along its beams; infinity where nothing is within reach."""
         if self.technique == "cone":
             fan = scene.cast(self.fan, self.reach, self)

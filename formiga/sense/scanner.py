@@ -15,7 +15,7 @@ from formiga.world.elements import angle, element, integer, length, name
 from formiga.world.mount import Mounted
 
 if TYPE_CHECKING:
-    from formiga.sense import Scene
+    from formiga.sense import SensorView
 
 
 @element("scanner", role="sensor")
@@ -52,7 +52,7 @@ class Scanner(Mounted):
         fan = ring(self.angles, self.mount)
         return moved(fan, self.x, self.y, self.yaw) if self.moved and not self.in_space else fan
 
-    def read(self, scene: Scene) -> Floats:
+    def read(self, scene: SensorView) -> Floats:
         """Distances (W, n, beams) in metres."""
         distance = np.minimum(scene.cast(self.fan, self.reach, self), self.reach)
         if self.noise > 0.0:

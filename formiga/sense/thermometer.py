@@ -12,7 +12,7 @@ from formiga.world.model import World
 from formiga.world.sources import Heater
 
 if TYPE_CHECKING:
-    from formiga.sense import Scene
+    from formiga.sense import SensorView
 
 
 @element("thermometer", role="sensor")
@@ -29,7 +29,7 @@ class Thermometer:
     full: float = number(40.0, above=0.0, doc="the reading that counts as one")
     name: str = name("thermometer")
 
-    def read(self, scene: Scene) -> Floats:
+    def read(self, scene: SensorView) -> Floats:
         """Temperatures (W, n, 1) in degrees Celsius."""
         warm = self.ambient + received(scene.state, scene.robots, scene.once("heaters", heaters))
         return warm + scene.noise.uniform(-self.noise, self.noise) if self.noise > 0.0 else warm

@@ -11,7 +11,7 @@ from formiga.state import Floats
 from formiga.world.elements import element, name, number
 
 if TYPE_CHECKING:
-    from formiga.sense import Scene
+    from formiga.sense import SensorView
 
 
 @element("traction", role="sensor")
@@ -26,7 +26,7 @@ class Traction:
     noise: float = number(0.0, least=0.0, doc="half-width of the multiplicative error of the force")
     name: str = name("traction")
 
-    def read(self, scene: Scene) -> Floats:
+    def read(self, scene: SensorView) -> Floats:
         """Angle in rad from the heading, and size in N: (W, n, 2)."""
         scene.in_space(self)
         x, y = scene.state.pull[:, scene.robots, 0], scene.state.pull[:, scene.robots, 1]
@@ -39,7 +39,7 @@ class Traction:
 @element("motors", role="sensor")
 @dataclass(frozen=True)
 class Motors:
-    """Where a robot's further motors are and how hard they push: all angles, then all torques, in the order of its outputs.
+    """Where a robot's joints are and how hard their motors push: all positions, then all efforts, in the order of its joints.
 
     Those of an s-bot are its turret, its arm and its gripper; a sliding one has m and N instead of rad and N m.
     """
@@ -47,7 +47,7 @@ class Motors:
     noise: float = number(0.0, least=0.0, doc="half-width of the multiplicative error of the torques")
     name: str = name("motors")
 
-    def read(self, scene: Scene) -> Floats:
+    def read(self, scene: SensorView) -> Floats:
         """Angles and torques (W, n, 2 K)."""
         scene.in_space(self)
         count = len(scene.group.robot.joints)

@@ -48,7 +48,7 @@ def steered(robot: Any, wish: dict[str, float]) -> Shares:
 def channel_names(robot: Any) -> tuple[str, ...]:
     """What the channels of a robot's drive are called; none if it cannot be driven."""
     if isinstance(robot.drive, Differential):
-        return WHEELS if getattr(robot, "wheels", WHEELS) else ()  # a <machine> may have none
+        return WHEELS
     return robot.drive.channels if robot.drive else ()
 
 

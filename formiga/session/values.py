@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from formiga.session.session import Session
 
 POSE, ROBOT = ("x", "y", "heading"), ("crashes", "crashed", "alive", "driven", "controller")
-IN_SPACE = ("z", "tilt", "pull", "holds", "grip_force", "held_by")  # and its motors, see `in_space`
+IN_SPACE = ("z", "tilt", "pull", "holds", "grip_force", "held_by")  # and its joints, see `in_space`
 MOVABLES = ("x", "y", "heading", "vx", "vy", "spin")  # of a thing that can be pushed
 VARIABLES = ("seed", "speed", "step", "robots", "playing", "selected", "factor")  # $seed ...; $time is the console's own
 

@@ -7,7 +7,7 @@ import pytest
 
 from formiga.errors import WorldError
 from formiga.noise import Noise
-from formiga.sense import Scene
+from formiga.sense import SensorView
 from formiga.sense.attitude import Accelerometer, Inclinometer
 from formiga.sense.ground import Ground
 from formiga.sense.traction import Motors, Traction
@@ -35,7 +35,8 @@ class Lab:
     def read(self, sensor):
         group = self.sim.world.groups[0]
         noise = Noise(self.state.key, self.state.step, slice(0, 2), "a", sensor.name)
-        return sensor.read(Scene(self.sim.engine, self.sim.model, self.state, group, slice(0, 2), noise, f"a/{sensor.name}"))
+        owner = f"a/{sensor.name}"
+        return sensor.read(SensorView(self.sim.engine, self.sim.model, self.state, group, slice(0, 2), noise, owner))
 
 
 @pytest.fixture

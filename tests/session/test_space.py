@@ -121,7 +121,7 @@ def test_outputs_are_offered_while_somebody_types(workspace):
     assert list(offered(["grip", ""])) == ["off"]
 
 
-def test_info_tells_how_a_robot_stands_what_its_motors_do_and_what_it_holds(workspace):
+def test_info_tells_how_a_robot_stands_what_its_joints_do_and_what_it_holds(workspace):
     workspace.run("out s.0.grip 1; drive s.0 1 1")
     workspace.steps(3)
     words = workspace.run("info s.0")

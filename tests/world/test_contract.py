@@ -133,3 +133,42 @@ def test_an_alias_stands_for_an_attribute_that_there_is():
                 """Nothing."""
 
 
+
+
+def test_a_sensor_of_few_words_has_no_ring_and_no_kernels():
+    @element("few_words", role="sensor")
+    @dataclass(frozen=True)
+    class FewWords:
+        """Reads the heading."""
+
+        name: str = name("few_words")
+
+        def read(self, scene):
+            return scene.state.heading[:, scene.robots, None]
+
+    own = FewWords()
+    assert (own.angles, own.mount, own.full, own.beams, own.kernels) == (None, None, None, 1, False)
+    assert own.prepare() is None and own.stages(None) is None
+
+
+def test_only_kernels_that_a_class_of_a_users_own_declares_are_its():
+    """Those that it inherits compute what its parent does."""
+    from formiga.sense.proximity import Proximity
+
+    @element("other_proximity", role="sensor")
+    @dataclass(frozen=True)
+    class Other(Proximity):
+        """Reads the half."""
+
+        def read(self, scene):
+            return 0.5 * super().read(scene)
+
+    @element("same_proximity", role="sensor")
+    @dataclass(frozen=True)
+    class Same(Proximity):
+        """Reads the same."""
+
+        def stages(self, scene):
+            return super().stages(scene)
+
+    assert (Proximity.kernels, Other.kernels, Same.kernels) == (True, False, True)

@@ -17,20 +17,22 @@ from formiga.kernels import kernel
 
 
 @kernel(inline="always")
-def cast_world(w, position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, far, reach, nearest,
+def cast_world(w, position, heading, first, last, radius, widest, shapes, sight, cells, ox, oy, ux, uy, far, reach, nearest,
                out):
     """Distances (n, B) of robots first..last of world w along their beams; infinity where nothing is within reach.
 
     (ox, oy), (ux, uy): where each beam starts and points, in the robot's frame; far: no point of a beam is further from
-    the robot's centre; widest: the largest radius of any robot; nearest: room for as many numbers. There may be more beams
-    than out (W, n, B) has room for: those are not kept. A beam that starts inside something is at distance 0.
+    the robot's centre; widest: the largest radius of any robot; nearest: working memory, a number for each beam.
+    There may be more beams than columns in out (W, n, B): those are not kept. A beam that starts inside something is at
+    distance 0.
     """
     B = out.shape[2]
+    near, solids = sight.near, sight.solids
     table_start, table_items, table_inverse = near.start, near.items, 1.0 / near.size
     cell_start, order, sx, sy = cells.start, cells.order, cells.x, cells.y
     for i in range(first, last):
         x, y = position[w, i, 0], position[w, i, 1]
-        c, s, turned = 1.0, 0.0, False  # sine and cosine only for who has something near
+        c, s, turned = 1.0, 0.0, False  # sine and cosine only where something is near
 
         cell = (lattice_index((y - near.y0) * table_inverse, near.rows) * near.columns
                 + lattice_index((x - near.x0) * table_inverse, near.columns))
@@ -50,7 +52,6 @@ def cast_world(w, position, heading, first, last, radius, widest, shapes, near, 
                 ex, ey = c * (bx - ax) + s * (by - ay), c * (by - ay) - s * (bx - ax)
                 meet_segment(gx, gy, ex, ey, ox, oy, ux, uy, reach, nearest)
 
-        solids = near.solids
         if solids.table.shape[0] > 0:
             cell = near_cell(x, y, solids)
             for n in range(solids.start[cell], solids.start[cell + 1]):
@@ -123,17 +124,18 @@ def meet_segment(ax, ay, ex, ey, ox, oy, ux, uy, reach, nearest):
 
 
 @kernel()
-def look_world(w, position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, far, reach, nearest,
+def look_world(w, position, heading, first, last, radius, widest, shapes, sight, cells, ox, oy, ux, uy, far, reach, nearest,
                out):
     """`cast_world` with the cell list brought up to date first."""
     fill_world(w, position, cells)
-    cast_world(w, position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, far, reach, nearest, out)
+    cast_world(w, position, heading, first, last, radius, widest, shapes, sight, cells, ox, oy, ux, uy, far, reach, nearest,
+               out)
 
 
 @kernel()
-def cast_all(position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, far, reach, nearest, out):
+def cast_all(position, heading, first, last, radius, widest, shapes, sight, cells, ox, oy, ux, uy, far, reach, nearest, out):
     """`cast_world` for every world."""
     for w in range(position.shape[0]):
         fill_world(w, position, cells)
-        cast_world(w, position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, far, reach,
+        cast_world(w, position, heading, first, last, radius, widest, shapes, sight, cells, ox, oy, ux, uy, far, reach,
                    nearest, out)

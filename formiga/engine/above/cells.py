@@ -1,8 +1,8 @@
-"""The cell list of the robots: who is where, so that nobody looks at everybody.
+"""The cell list of the robots: a search looks only at those in the cells within its reach.
 
 One lattice per world, filled by a counting sort. The robots of a row of cells are neighbours in memory, so a search
 reads one run per row. The list keeps a copy of the positions it was made from: `fill` compares, and does the work only
-if somebody moved, so it may be called before every use and is always right, even if a user moved a robot by hand.
+if a robot moved, so it may be called before every use and is always right, even if a user moved a robot by hand.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from formiga.kernels import kernel
 
 class Cells(NamedTuple):
     """Lattice and lists. Places outside the lattice belong to the nearest border cell, which keeps the order of
-    places, so a search over a range of cells misses nobody."""
+    places, so a search over a range of cells misses no robot."""
 
     x0: float
     y0: float
@@ -47,7 +47,7 @@ def make(worlds: int, robots: int, region: Region, contact_range: float) -> Cell
 
 @kernel()
 def around(x, y, reach, cells):
-    """Columns c0..c1 and rows r0..r1 of the cells that hold everybody within `reach` of (x, y)."""
+    """Columns c0..c1 and rows r0..r1 of the cells that hold all robots within `reach` of (x, y)."""
     inverse = 1.0 / cells.size
     return (lattice_index((x - reach - cells.x0) * inverse, cells.columns),
             lattice_index((x + reach - cells.x0) * inverse, cells.columns),

@@ -1,4 +1,4 @@
-"""Light: who sees which lamp or glowing robot, and how bright it is.
+"""Light: which lamps and glowing robots are in sight of a robot, and how bright they are.
 
 One ray for each pair of a robot and a source, from the robot's centre to the source, decides for all its sensors.
 [Swarm-bot 3D simulator] The ray runs from the robot's top to the source's height, and is stopped where it meets

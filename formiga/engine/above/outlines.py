@@ -194,13 +194,13 @@ def stand_world(w, position, heading, movables, outlines, stand):
 
 
 @kernel(inner=True)
-def cast_standing(i, near, ox, oy, ux, uy, far, reach, outlines, stand, mine):
+def cast_standing(i, sight, ox, oy, ux, uy, far, reach, outlines, stand, mine):
     """Distances mine (B,) of robot i along its beams, in the world whose bodies stand in `stand`.
 
     (ox, oy), (ux, uy): where each beam starts and points, in the robot's frame; far: no point of a beam is further from the
     robot's centre. Infinity where nothing is within reach; a beam that starts inside something is at distance 0.
     """
-    pose, first_part, P = stand.pose, outlines.first_part, outlines.radius.shape[0]
+    pose, first_part, P, near, solids = stand.pose, outlines.first_part, outlines.radius.shape[0], sight.near, sight.solids
     x, y, c, s = pose[i, X], pose[i, Y], pose[i, COS], pose[i, SIN]
     mine[:] = np.inf
     for b in range(pose.shape[0]):
@@ -212,21 +212,21 @@ def cast_standing(i, near, ox, oy, ux, uy, far, reach, outlines, stand, mine):
     cell = near_cell(x, y, near)
     for n in range(near.start[cell], near.start[cell + 1]):
         try_beams(x, y, c, s, ox, oy, ux, uy, P + near.items[n], stand.corners, mine)
-    cell = near_cell(x, y, near.solids)
-    for n in range(near.solids.start[cell], near.solids.start[cell + 1]):
-        start_within(x, y, c, s, ox, oy, near.solids.items[n], near.solids, mine)
+    cell = near_cell(x, y, solids)
+    for n in range(solids.start[cell], solids.start[cell + 1]):
+        start_within(x, y, c, s, ox, oy, solids.items[n], solids, mine)
     for k in range(mine.shape[0]):
         if mine[k] >= reach:
             mine[k] = np.inf
 
 
 @kernel()
-def cast_outlines(position, heading, movables, first, last, near, ox, oy, ux, uy, far, reach, outlines, stand, out):
+def cast_outlines(position, heading, movables, first, last, sight, ox, oy, ux, uy, far, reach, outlines, stand, out):
     """Distances out (W, n, B) of robots first..last along their beams: see `cast_standing`."""
     for w in range(position.shape[0]):
         stand_world(w, position, heading, movables, outlines, stand)
         for i in range(first, last):
-            cast_standing(i, near, ox, oy, ux, uy, far, reach, outlines, stand, out[w, i - first])
+            cast_standing(i, sight, ox, oy, ux, uy, far, reach, outlines, stand, out[w, i - first])
 
 
 __all__ = ["Corners", "Outlines", "Shape", "Stand", "cast_outlines", "cast_standing", "kinds", "make_corners", "make_stand",

@@ -11,26 +11,26 @@ from formiga.kernels import kernel
 
 
 @kernel()
-def cast_own(position, heading, first, last, radius, widest, shapes, near, cells, ox, oy, ux, uy, turn, far, reach, work, out):
+def cast_own(position, heading, first, last, radius, widest, shapes, sight, cells, ox, oy, ux, uy, turn, far, reach, work, out):
     """Distances out (W, n, B) of robots first..last along beams turned by turn (W, n, B); work: for (3, B) numbers."""
     for w in range(position.shape[0]):
         fill_world(w, position, cells)
         for i in range(first, last):
             n = i - first
             turn_beams(ux, uy, turn[w, n], work[0], work[1])
-            cast_world(w, position, heading, i, i + 1, radius, widest, shapes, near, cells, ox, oy, work[0], work[1], far,
+            cast_world(w, position, heading, i, i + 1, radius, widest, shapes, sight, cells, ox, oy, work[0], work[1], far,
                        reach, work[2], out[:, n:n + 1])
 
 
 @kernel()
-def cast_own_outlines(position, heading, movables, first, last, near, ox, oy, ux, uy, turn, far, reach, outlines, stand, work,
+def cast_own_outlines(position, heading, movables, first, last, sight, ox, oy, ux, uy, turn, far, reach, outlines, stand, work,
                       out):
     """The same among bodies of any outline."""
     for w in range(position.shape[0]):
         stand_world(w, position, heading, movables, outlines, stand)
         for i in range(first, last):
             turn_beams(ux, uy, turn[w, i - first], work[0], work[1])
-            cast_standing(i, near, ox, oy, work[0], work[1], far, reach, outlines, stand, out[w, i - first])
+            cast_standing(i, sight, ox, oy, work[0], work[1], far, reach, outlines, stand, out[w, i - first])
 
 
 @kernel()

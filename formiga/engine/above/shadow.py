@@ -114,7 +114,7 @@ def stamp_disc(gx, gy, r, far, bins, used):
     only its nearest part is not further away than `far`.
 
     One that is thinner than a degree covers the direction nearest to it, so nothing is missed between two. Bins go twice
-    around, so that every shadow is in one piece, of which the compiler makes vectors; who reads takes the nearer.
+    around, so that every shadow is in one piece, of which the compiler makes vectors; a reader takes the nearer.
     """
     distance = sqrt(gx * gx + gy * gy)
     if distance <= r:  # inside it

@@ -1,6 +1,6 @@
 """What a camera that looks all around sees of lights: which lamps and lit LEDs are in sight, where, and of what colour.
 
-Who hides what is decided as for light sensors: see `light.sees`.
+Whether a light is hidden is decided as for light sensors: see `light.sees`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""No two bodies in one place: who overlaps whom, and S1's answer, re-positioning.
+"""No two bodies in one place: which of them overlap, and S1's answer, re-positioning.
 
 A robot collides when something comes nearer than its clearance, that is, into its collision circle of radius
 Rs = R + clearance. [Vicentini & Tuci 2006, section 5]
 
     sweep     nothing passes through anything in one step (`sweep.py`)
-    detect    who overlaps whom now
-    resolve   rounds of synchronous moves until nobody overlaps (model `reposition`)
+    detect    which bodies overlap now
+    resolve   rounds of synchronous moves until no two overlap (model `reposition`)
 
 The papers' displacement formulas are partly lost; the algorithm is the one of our reconstruction, told in the manual.
 """
@@ -25,7 +25,7 @@ from formiga.kernels import kernel
 
 ROUNDS = 500           # then we stop, whatever is left
 PUBLISHED_ROUNDS = 30  # rounds of the published, synchronous rule; then pairs move apart one after another
-SHALLOW_ROUNDS = 4     # the same in mode `minimal` if nobody has far to go: no pack, only traffic
+SHALLOW_ROUNDS = 4     # the same in mode `minimal` if no robot has far to go: no pack, only traffic
 SPARE = 1e-6           # m; what a pair moves apart beyond its overlap, so that a pack settles in few rounds
 SHALLOW_SPARE = 1e-4   # m; the same where there is only traffic, which has to settle in every step
 
@@ -35,8 +35,8 @@ NONE, STOP, MINIMAL, PUBLISHED = 0, 1, 2, 3
 class ContactWorkspace(NamedTuple):
     """Working memory for one world at a time, an entry per robot."""
 
-    hit: Any         # who overlaps something
-    active: Any      # who is looked at in this round of `resolve`, and in the next
+    hit: Any         # whether it overlaps something
+    active: Any      # robots that are looked at in this round of `resolve`, and in the next
     later: Any
     found: Any       # neighbours
     listed: Any      # the last round in which a robot was listed as active
@@ -55,7 +55,7 @@ def make_workspace(robots: int) -> ContactWorkspace:
 
 @kernel()
 def detect_world(w, position, safety, widest, shapes, near, cells, hit):
-    """Mark everybody who overlaps something in hit (N,); returns how many. The cell list must be up to date."""
+    """Mark all robots that overlap something in hit (N,); returns how many. The cell list must be up to date."""
     N = position.shape[1]
     table_start, table_items = near.start, near.items
     start, order, sx, sy = cells.start, cells.order, cells.x, cells.y
@@ -139,7 +139,7 @@ def go(x0, y0, x1, y1, r, rs, shapes, near):
 def neighbours(w, i, position, safety, widest, drift, cells, found):
     """Robots whose collision circle overlaps that of i, into found; returns how many.
 
-    The cell list may be old: nobody has moved further than `drift` since it was made.
+    The cell list may be old: no robot has moved further than `drift` since it was made.
     """
     x, y = position[w, i, 0], position[w, i, 1]
     range_ = safety[i] + widest + drift
@@ -158,15 +158,15 @@ def neighbours(w, i, position, safety, widest, drift, cells, found):
 
 @kernel()
 def resolve_world(w, mode, position, radius, safety, widest, longest, alive, shapes, near, cells, work):
-    """Move robots until nobody overlaps; everybody who was ever involved is marked in hit. Returns the rounds needed.
+    """Move robots until no two overlap; all that were ever involved are marked in hit. Returns the rounds needed.
 
         V = sum over robots of (C_i - C_j)             mode `published`; moves min(Rs, |V|) against V
             or unit(C_i - C_j) overlap_ij              mode `minimal`; moves 1.01 max(overlap_ij / 2, overlap_fixed)
           + sum over fixed things of unit(toward it) overlap           [Swarmod draft, section III; reconstructed]
     All robots move at once. Only fixed things block a move: if robots did too, packs would lock up. After 30 rounds pairs
     move apart one after another instead, each by half of its overlap, until all is free or nothing gets better; the answer is
-    then ROUNDS. In mode `minimal` that begins after 4 rounds if nobody had to go further than three times `longest`, the most
-    that anybody drives in a step: crowds at a wall, which the synchronous rule would shake for long.
+    then ROUNDS. In mode `minimal` that begins after 4 rounds if no robot had to go further than three times `longest`, the most
+    that a robot drives in a step: crowds at a wall, which the synchronous rule would shake for long.
     """
     hit, active, later, found, listed = work.hit, work.active, work.later, work.found, work.listed
     target, strayed = work.target, work.strayed
@@ -177,7 +177,7 @@ def resolve_world(w, mode, position, radius, safety, widest, longest, alive, sha
             active[many] = i
             many += 1
     total, earlier = 0.0, np.inf  # how far pairs moved in this round, and in the last one that was looked at
-    drift = 0.0  # the furthest that anybody has strayed
+    drift = 0.0  # the furthest that a robot has strayed
     together, spare = PUBLISHED_ROUNDS, SPARE
     for turn in range(1, ROUNDS + 1):
         if drift > 0.5 * cells.size:
@@ -204,7 +204,7 @@ def resolve_world(w, mode, position, radius, safety, widest, longest, alive, sha
                 earlier = total
             total = 0.0
             a = 0
-            while a < many:  # the list grows by whoever is pushed
+            while a < many:  # the list grows by robots that are pushed
                 i = active[a]
                 a += 1
                 count = neighbours(w, i, position, safety, widest, drift, cells, found)
@@ -221,7 +221,7 @@ def resolve_world(w, mode, position, radius, safety, widest, longest, alive, sha
                     strayed[i] += part(w, i, i, spare, position, radius, safety, alive, shapes, near)
                     drift = max(drift, strayed[i])
 
-        # Only who moved, and who is near somebody who moved, can overlap now.
+        # Only robots that moved, and those near one that moved, can overlap now.
         more = 0
         for a in range(many):
             i = active[a]
@@ -294,7 +294,7 @@ def part(w, i, j, spare, position, radius, safety, alive, shapes, near):
     ux, uy = (dx / distance, dy / distance) if distance > 0.0 else (1.0 if i < j else -1.0, 0.0)
     if i == j:
         half = 0.0
-    if not (alive[w, i] and alive[w, j]):  # who is dead does not move, so the other goes all the way
+    if not (alive[w, i] and alive[w, j]):  # a dead robot does not move, so the other goes all the way
         half = min(2.0 * half, safety[i], safety[j])
     far = 0.0
     for side in range(2):
@@ -312,8 +312,8 @@ def contact_all(model, limit, end_at_limit, position, swept, radius, safety, wid
                 crashed, crashes, done, step, rounds, unresolved, work):
     """Detect and answer the contacts of every world that has not ended, count crashes, and tick its clock.
 
-    swept (W, N): who was stopped on its way; rounds (W,): how many rounds `resolve` needed; unresolved (W,): in how many
-    steps they did not suffice.
+    swept (W, N): robots that were stopped on their way; rounds (W,): how many rounds `resolve` needed; unresolved (W,):
+    in how many steps they did not suffice.
     """
     for w in range(position.shape[0]):
         if not done[w]:

@@ -97,6 +97,11 @@ class Model(Above):
         return self.chassis
 
     @property
+    def keeps_contacts(self) -> bool:
+        """Only contact model `impulse` lists them."""
+        return self.impulse is not None
+
+    @property
     def sizes(self) -> dict[str, int]:
         """Lengths of the axes of a state."""
         return sizes_of(self.world) | {"world": self.worlds, "gripper": 0, "joint": 0, "body": 0}
@@ -211,8 +216,8 @@ def refuse_space(world: World) -> None:
     for rule in (rule for group in world.groups for rule in group.place if isinstance(rule, At) and rule.raised):
         raise WorldError(f"{where(rule)}<at> z, roll and pitch need three dimensions: engine=\"spatial\".")
     for each in (each for group in world.groups for each in group.sensors if isinstance(each, Mounted) and each.in_space):
-        raise WorldError(f"{where(each)}<{of(each).tag}> in the plane a sensor sits on the chassis, with x, y and yaw; on, z, roll "
-                         "and pitch need three dimensions: engine=\"spatial\".")
+        raise WorldError(f"{where(each)}<{of(each).tag}> in the plane a sensor sits on the chassis, with x, y and yaw; on, z, "
+                         "roll and pitch need three dimensions: engine=\"spatial\".")
 
 
 def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> State:
@@ -354,7 +359,7 @@ def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: f
 
 def twist(model: Model, state: State) -> Floats:
     """(W, N, 3) vx, vy, turning rate of each robot in its own frame in the last step."""
-    if model.drives.plain and not model.impulse:  # whose kernel leaves it out
+    if model.drives.plain and not model.impulse:  # their kernel leaves it out
         twist_all(model.drives.table, state.drive, state.scratch.twist)
     return np.asarray(state.scratch.twist)
 

@@ -78,7 +78,7 @@ def slide(x, y, dx, dy, r, slides, shapes, near):
 def sweep_all(position, before, radius, safety, longest, slides, shapes, near, cells, done, swept, share):
     """Take back motion that would have carried a body through a fixed thing or through another robot, in every world.
 
-    `longest` bounds one robot's motion in a step. Who was stopped is marked in swept (W, N).
+    `longest` bounds one robot's motion in a step. Robots that were stopped are marked in swept (W, N).
     """
     for w in range(position.shape[0]):
         if done[w]:
@@ -89,7 +89,7 @@ def sweep_all(position, before, radius, safety, longest, slides, shapes, near, c
 
 @kernel()
 def sweep_world(w, position, before, radius, safety, longest, slides, shapes, near, cells, swept, share):
-    """The same for one world; share: room for N numbers."""
+    """The same for one world; share: working memory for N numbers."""
     for i in range(position.shape[1]):
         x, y = before[w, i, 0], before[w, i, 1]
         position[w, i, 0], position[w, i, 1], swept[w, i] = slide(
@@ -106,7 +106,7 @@ def stop_pairs(w, dead, apart, position, before, radius, safety, longest, shapes
 
     `apart`: those that end overlapping, each on its own side, will be moved apart later, so they may.
 
-    Who is stopped is in the way of others, so this is repeated until it finds nothing; returns whether it did.
+    A robot that is stopped is in the way of others, so this is repeated until it finds nothing; returns whether it did.
     """
     N = position.shape[1]
     fill_world(w, position, cells)

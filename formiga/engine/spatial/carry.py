@@ -18,7 +18,7 @@ from formiga.world.contract import joint_names
 from formiga.world.movables import JOINTS
 from formiga.world.solids import Joint, Solid
 
-SLIGHT = 1e-6            # m or rad: who is closer than this to where the state says has not been moved
+SLIGHT = 1e-6            # m or rad: a robot closer than this to its pose in the state has not been moved
 JOINT, ACTUATOR = mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_ACTUATOR
 WIDE = {int(mujoco.mjtJoint.mjJNT_FREE): (7, 6), int(mujoco.mjtJoint.mjJNT_BALL): (4, 3)}  # else (1, 1)
 LIES = ("x", "y", "heading", "vx", "vy")                                 # where a loose thing starts
@@ -28,9 +28,9 @@ STANDS = ("x", "y", "z", "roll", "pitch", "yaw", "shape", "size", "fixed")  # wh
 def carry_on(old: Model, before: State, new: Model, state: State, kept: NDArray[np.int64], still: NDArray[np.bool_]) -> None:
     """Let the motion of one world go on in another that was built from an edited description.
 
-    kept (N,): the number that each robot had, -1 for a newcomer; still (N,): whether it is exactly where it was. Whoever is
-    still keeps its pose, its speeds, its motors' angles and its grip, to the last bit; who was moved is put down where it is
-    now, upright and at rest, and only remembers what its motors were told. Solids and loose things go on unless their
+    kept (N,): the number that each robot had, -1 for a newcomer; still (N,): whether it is exactly where it was. A robot that
+    is still keeps its pose, its speeds, its motors' angles and its grip, to the last bit; one that was moved is put down
+    where it is now, upright and at rest, and keeps only the commands of its motors. Solids and movables go on unless their
     description has them start somewhere else; joints hold as they did if they and both of their bodies are still there.
     """
     source, target = before.scratch.data, state.scratch.data
@@ -126,7 +126,7 @@ def _copy_motors(old: Any, source: Any, theirs: str, new: Any, target: Any, ours
 
 
 def _things(old: Model, new: Model) -> dict[int, int]:
-    """Loose things and solids that nobody put elsewhere: their numbers now -> before."""
+    """Movables and solids that were not put elsewhere: their numbers now -> before."""
     def start(thing: Any) -> tuple[Any, ...]:
         return tuple(getattr(thing, name, 0.0) for name in (STANDS if isinstance(thing, Solid) else LIES))
 
@@ -195,7 +195,7 @@ def _held(old: Model, new: Model, held: int, robots: dict[int, int], things: dic
 
 
 def _zones(old: Model, before: State, new: Model, state: State, kept: NDArray[np.int64]) -> None:
-    """Who is in which zone, so that nobody is said to come in twice."""
+    """Which robots are in which zone, so that none is said to come in twice."""
     known = {zone.name: number for number, (_, zone) in enumerate(old.triggers)}
     stayed = kept >= 0
     for number, (_, zone) in enumerate(new.triggers):
@@ -205,8 +205,8 @@ def _zones(old: Model, before: State, new: Model, state: State, kept: NDArray[np
 
 # -- by hand ------------------------------------------------------------------------------------------------------------
 def put_down(model: Model, state: State) -> None:
-    """Whoever the state has at another place or heading than its body is put down there, upright and at rest, with nothing in
-    its grip; loose things get the speeds, too, that the state says."""
+    """A robot that the state has at another place or heading than its body is put down there, upright and at rest, with
+    nothing in its grip; movables also get the speeds that the state says."""
     for w in range(model.worlds):
         own = state.bodies[w, model.chassis]
         moved = _elsewhere(state.position[w], state.heading[w], own)

@@ -1,4 +1,4 @@
-"""Grippers and joints that hold by force: who grips what, how hard everything pulls, and what gives way.
+"""Grippers and joints that hold by force: what is gripped, how hard everything pulls, and what gives way.
 
 A gripper is an equality of MuJoCo between its own body and another that is aimed when it closes: no robot needs one for every
 other robot. What holds is in the state, so that worlds can share a model and a run can be taken up anywhere.

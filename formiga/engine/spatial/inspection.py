@@ -72,7 +72,7 @@ def inspect(model: Model, state: State, robot: int) -> dict[str, Any]:
         found["holds"] = name_of(model, int(held)) if kind else "nothing"
         found["grip_force"] = float(force)
     holders = np.flatnonzero((state.grips[0, :, Grip.MODE] > 0) & (state.grips[0, :, Grip.HELD] == robot))
-    found["held_by"] = " ".join(name_of(model, int(holder)) for holder in holders) or "nobody"
+    found["held_by"] = " ".join(name_of(model, int(holder)) for holder in holders) or "nothing"
     return found
 
 

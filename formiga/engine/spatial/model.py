@@ -92,6 +92,7 @@ class Model:
     triggers: list[tuple[int, Trigger]]
     uncompiled: str = "engine spatial"
     poses: bool = True
+    keeps_contacts: bool = False
     moves_joints: bool = True
     solves_forces: bool = True
     made: dict[str, Any] = field(default_factory=dict)

@@ -38,7 +38,7 @@ from formiga.kernels.program import Stage
 from formiga.state import Floats, Grip, State
 
 NAME = "spatial"
-RESTING = 1e-5                      # m/s, rad/s and their rates: below it a world sleeps until somebody is told to move
+RESTING = 1e-5                      # m/s, rad/s and their rates: below it a world sleeps until a robot is ordered to move
 TOO_FAST = 1e3                      # m/s or rad/s; beyond it a motion is not one
 
 
@@ -147,8 +147,8 @@ def _advance(model: Model, state: State, w: int, wheels: Floats) -> None:
 
 
 def _asleep(model: Model, state: State, w: int, wheels: Floats) -> bool:
-    """Whether nothing moves, nothing is about to, and nobody is told to: then a step changes nothing but the clock. A world
-    that has just begun, or that somebody edited, is awake."""
+    """Whether nothing moves, and no order makes something move: then a step changes nothing but the clock. A world that has
+    just begun, or that was edited, is awake."""
     told = state.scratch.awake[w] or wheels.any() or _joints_move(model, state, w) or state.grips[w, :, Grip.MODE].any()
     return bool(state.step[w] > 0 and not told
                 and np.abs(state.own.integration[w, model.speeds]).max(initial=0.0) < RESTING)
@@ -270,7 +270,7 @@ def _turned(model: Model, state: State, w: int, data: Any, driven: Floats) -> No
 
 
 def _bumps(model: Model, state: State, w: int, data: Any) -> None:
-    """Who touches something that is not the ground."""
+    """Which robots touch something that is not the ground."""
     hit = np.zeros(len(model.machines), np.bool_)
     if data.ncon:
         geoms = data.contact.geom[data.contact.dist < 0.0]
@@ -294,12 +294,12 @@ def _count(model: Model, state: State, w: int, hit: Any) -> None:
 
 
 def _zones(model: Model, state: State, w: int) -> None:
-    """Who came into a trigger zone, and who left."""
+    """Robots that came into a trigger zone or left it."""
     for number, (_, zone) in enumerate(model.triggers):
         place = state.bodies[w, model.chassis, :3] - (zone.x, zone.y, zone.z)
         now = ((np.abs(place[:, 0]) <= zone.width / 2) & (np.abs(place[:, 1]) <= zone.depth / 2)
                & (place[:, 2] >= -1e-3) & (place[:, 2] <= zone.height) & zone.on)
-        before = state.scratch.inside[w, number] & (state.step[w] > 1)  # nobody was anywhere before the start
+        before = state.scratch.inside[w, number] & (state.step[w] > 1)  # no robot was anywhere before the start
         time = float(state.step[w]) * model.dt
         for i in map(int, np.flatnonzero(now != before)):
             came = zone.say or f"{name_of(model, i)} comes into '{zone.name}'"

@@ -75,7 +75,7 @@ def settle(model: Model, data: Any) -> None:
     place, speed, warm = data.qpos.copy(), data.qvel.copy(), data.act.copy()
     touches = mj.geom_contype.copy(), mj.geom_conaffinity.copy()
     theirs = np.isin(mj.geom_bodyid, model.rows[[part.robot >= 0 for part in model.parts]]) | model.ground
-    mj.geom_contype[:] = np.where(theirs, touches[0] & (GROUND | WHEEL), 0)  # nobody meets anything but the ground
+    mj.geom_contype[:] = np.where(theirs, touches[0] & (GROUND | WHEEL), 0)  # robots meet nothing but the ground
     mj.geom_conaffinity[:] = np.where(theirs, touches[1] & (GROUND | WHEEL), 0)
     step = mj.opt.timestep
     mj.opt.timestep = max(step, SETTLING / MOST_SETTLING)

@@ -20,7 +20,7 @@ def pull_all(number, facts, qpos, qvel, twist, step, gravity, strain, force):
     number, facts: `robots.Sliding`.
 
         F = m (v* - v) / h,  S = m (s* - s) / h,  T = I (w* - w) / h:   what reaches the twist within a step
-        strain += F / 4, S / 4, T / 4, and 0 when its sign is not that of F, S, T: what is left to pull at who does not follow
+        strain += F / 4, S / 4, T / 4, and 0 when its sign is not that of F, S, T: what still pulls if it does not follow
         each treel: (F/2 -+ T/b, S/2), strain added, cut to the friction circle  mu m g / 2
     v, s: speed of the chassis ahead and sideways; w: its turning rate; b: distance of the treels (of another drive, of two
     treels that hold a turn as its wheels do); h: the step. With a quarter

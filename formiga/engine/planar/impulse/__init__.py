@@ -5,7 +5,7 @@
     parts.py     two convex parts -> gap, normal, contact points
     impact.py    contact -> impulse: impacts, resting contacts, welds and pins
     forces.py    motors, rolling, sliding
-    pairs.py     who is near whom
+    pairs.py     bodies that are near each other
     beams.py     what range sensors see of it
     advance.py   the step: impacts, forces, rest, move, step back, part
 """

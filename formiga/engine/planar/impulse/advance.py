@@ -1,8 +1,8 @@
 """One control period of bodies that hit and push each other, in substeps:
 
-    impacts      whoever touches and approaches faster than a crawl bounces           eq. 21, all contacts, up to `rounds` times
+    impacts      bodies that touch and approach faster than a crawl bounce            eq. 21, all contacts, up to `rounds` times
     forces       motors pull, balls roll, slabs slide                                 exact for bodies that touch nothing
-    lean         whoever touches does not go deeper                                   sequential impulses without bounce
+    lean         bodies that touch do not go deeper                                   sequential impulses without bounce
     move         all bodies; if two that were apart now overlap, all go back to the moment before
     part         what is left of an overlap is moved apart
 
@@ -62,9 +62,9 @@ class Log(NamedTuple):
 
 # -- where bodies are -------------------------------------------------------------------------------------------------
 @kernel(inner=True, forceinline=True)
-def stand(b, bodies, room):
+def stand(b, bodies, work):
     """Write a body's corners in the world's frame, from its pose."""
-    moving, at, fact, own, first, part = (room.moving, room.corners.corner, bodies.fact, bodies.corner, bodies.first,
+    moving, at, fact, own, first, part = (work.moving, work.corners.corner, bodies.fact, bodies.corner, bodies.first,
                                           bodies.first_part)
     x, y, c, s = moving[b, X], moving[b, Y], moving[b, COS], moving[b, SIN]
     if fact[b, INNER] == fact[b, REACH]:  # a disc
@@ -77,31 +77,31 @@ def stand(b, bodies, room):
 
 
 @kernel(inner=True, forceinline=True)
-def put(b, x, y, heading, bodies, room):
+def put(b, x, y, heading, bodies, work):
     """Put a body somewhere."""
-    moving = room.moving
+    moving = work.moving
     moving[b, X], moving[b, Y] = x, y
     if heading != moving[b, HEADING]:
         moving[b, HEADING], moving[b, COS], moving[b, SIN] = heading, cos(heading), sin(heading)
-    stand(b, bodies, room)
+    stand(b, bodies, work)
 
 
 @kernel(inner=True, forceinline=True)
-def stand_all(bodies, room):
+def stand_all(bodies, work):
     """The active bodies where their poses say."""
-    moving, active = room.moving, room.active
-    for n in range(room.count[ACTIVE]):
+    moving, active = work.moving, work.active
+    for n in range(work.count[ACTIVE]):
         b = active[n]
         moving[b, COS], moving[b, SIN] = cos(moving[b, HEADING]), sin(moving[b, HEADING])
-        stand(b, bodies, room)
+        stand(b, bodies, work)
 
 
 # -- contacts ---------------------------------------------------------------------------------------------------------
 @kernel(inner=True)
-def look(threshold, bodies, room):
+def look(threshold, bodies, work):
     """Find all contacts: measure the pairs that may be within `threshold`. Returns the deepest overlap, as a gap."""
-    pair, apart, body, corners, contact, point = room.pair, room.apart, room.body, room.corners, room.contact, room.point
-    moving, mark, count, active, fact, N = room.moving, room.mark, room.count, room.active, bodies.fact, bodies.robots
+    pair, apart, body, corners, contact, point = work.pair, work.apart, work.body, work.corners, work.contact, work.point
+    moving, mark, count, active, fact, N = work.moving, work.mark, work.count, work.active, bodies.fact, bodies.robots
     for n in range(count[ACTIVE]):
         mark[active[n], BUSY] = False
     C, deepest = 0, 0.0
@@ -137,24 +137,24 @@ def look(threshold, bodies, room):
 
 
 @kernel(inner=True)
-def overlap_at(q, share, bodies, room):
+def overlap_at(q, share, bodies, work):
     """The gap of a pair when its two bodies have gone that share of their way."""
-    moving, pair, body = room.moving, room.pair, room.body
+    moving, pair, body = work.moving, work.pair, work.body
     for side in range(2):
         b = body[pair[q, side]]
         if b >= 0:
             put(b, moving[b, WAS_X] + share * moving[b, SHIFT_X], moving[b, WAS_Y] + share * moving[b, SHIFT_Y],
-                moving[b, WAS_HEADING] + share * moving[b, SHIFT_HEADING], bodies, room)
-    m = meet(pair[q, 0], pair[q, 1], room.corners)
+                moving[b, WAS_HEADING] + share * moving[b, SHIFT_HEADING], bodies, work)
+    m = meet(pair[q, 0], pair[q, 1], work.corners)
     return m.near if m.points > 0 else m.gap
 
 
 @kernel(inner=True, forceinline=True)
-def before_overlap(q, share, threshold, bodies, room):
+def before_overlap(q, share, threshold, bodies, work):
     """The share of the way, at most `share`, at which a pair that overlaps there was just in touch: the secant rule."""
-    low, high, above, below = 0.0, share, room.apart[q, BEFORE], room.apart[q, GAP]
+    low, high, above, below = 0.0, share, work.apart[q, BEFORE], work.apart[q, GAP]
     if share < 1.0:
-        below = overlap_at(q, share, bodies, room)
+        below = overlap_at(q, share, bodies, work)
         if below >= -DEEP:
             return share
     goal = 0.25 * threshold if above > 0.5 * threshold else -0.75 * DEEP
@@ -162,7 +162,7 @@ def before_overlap(q, share, threshold, bodies, room):
         middle = low + (high - low) * (above - goal) / (above - below)
         if turn % 3 == 2 or not low < middle < high:
             middle = 0.5 * (low + high)
-        gap = overlap_at(q, middle, bodies, room)
+        gap = overlap_at(q, middle, bodies, work)
         if gap < -DEEP:
             high, below = middle, gap
         else:
@@ -174,48 +174,48 @@ def before_overlap(q, share, threshold, bodies, room):
 
 # -- moving -----------------------------------------------------------------------------------------------------------
 @kernel(inner=True, forceinline=True)
-def move(bodies, room, h):
+def move(bodies, work, h):
     """Every body along its way: exact if it is free, straight at its final speed if it touches something."""
-    moving, mark, active, fact = room.moving, room.mark, room.active, bodies.fact
-    for n in range(room.count[ACTIVE]):
+    moving, mark, active, fact = work.moving, work.mark, work.active, bodies.fact
+    for n in range(work.count[ACTIVE]):
         b = active[n]
         moving[b, WAS_X], moving[b, WAS_Y], moving[b, WAS_HEADING] = moving[b, X], moving[b, Y], moving[b, HEADING]
         if mark[b, BUSY]:
             for k in range(3):
                 moving[b, SHIFT_X + k] = moving[b, VX + k] * h
         go(b, moving[b, X] + moving[b, SHIFT_X], moving[b, Y] + moving[b, SHIFT_Y],
-           moving[b, HEADING] + moving[b, SHIFT_HEADING], bodies, room)
+           moving[b, HEADING] + moving[b, SHIFT_HEADING], bodies, work)
         way = sqrt(moving[b, SHIFT_X] ** 2 + moving[b, SHIFT_Y] ** 2)
         moving[b, STRAYED] += way
         moving[b, TRAVEL] += way + fact[b, REACH] * abs(moving[b, SHIFT_HEADING])
 
 
 @kernel(inner=True, forceinline=True)
-def go(b, x, y, heading, bodies, room):
+def go(b, x, y, heading, bodies, work):
     """`put`, and a robot on wheels keeps going where it now looks."""
-    moving = room.moving
+    moving = work.moving
     ahead = moving[b, VX] * moving[b, COS] + moving[b, VY] * moving[b, SIN]
-    put(b, x, y, heading, bodies, room)
+    put(b, x, y, heading, bodies, work)
     if bodies.kind[b] == WHEELS:
         moving[b, VX], moving[b, VY] = ahead * moving[b, COS], ahead * moving[b, SIN]
 
 
 @kernel(inner=True, forceinline=True)
-def step_back(threshold, bodies, room):
+def step_back(threshold, bodies, work):
     """The share of the substep after which the first new overlap begins; 1 if there is none."""
-    share, apart = 1.0, room.apart
-    for q in range(room.count[PAIRS]):
+    share, apart = 1.0, work.apart
+    for q in range(work.count[PAIRS]):
         if apart[q, GAP] < -DEEP and apart[q, BEFORE] > -0.5 * DEEP:  # one that went deep before is only moved apart
-            share = before_overlap(q, share, threshold, bodies, room)
+            share = before_overlap(q, share, threshold, bodies, work)
     return share
 
 
 @kernel(inner=True, forceinline=True)
-def press(room):
-    """Whoever has bounced several times and overlaps again after hardly any time is hit from two sides, ever faster; it shall
-    bounce no more."""
-    mark, apart, pair, body = room.mark, room.apart, room.pair, room.body
-    for q in range(room.count[PAIRS]):
+def press(work):
+    """A body that has bounced several times and overlaps again after hardly any time is hit from two sides, ever faster; it
+    bounces no more."""
+    mark, apart, pair, body = work.mark, work.apart, work.pair, work.body
+    for q in range(work.count[PAIRS]):
         if apart[q, GAP] < -DEEP:
             for side in range(2):
                 b = body[pair[q, side]]
@@ -224,31 +224,31 @@ def press(room):
 
 
 @kernel(inner=True, forceinline=True)
-def rewind(share, bodies, room):
+def rewind(share, bodies, work):
     """All bodies at a share of their way, with speeds in between."""
-    moving, active, fact = room.moving, room.active, bodies.fact
-    for n in range(room.count[ACTIVE]):
+    moving, active, fact = work.moving, work.active, bodies.fact
+    for n in range(work.count[ACTIVE]):
         b = active[n]
         put(b, moving[b, WAS_X] + share * moving[b, SHIFT_X], moving[b, WAS_Y] + share * moving[b, SHIFT_Y],
-            moving[b, WAS_HEADING] + share * moving[b, SHIFT_HEADING], bodies, room)
+            moving[b, WAS_HEADING] + share * moving[b, SHIFT_HEADING], bodies, work)
         for k in range(3):
             moving[b, VX + k] = moving[b, BEGAN + k] + share * (moving[b, VX + k] - moving[b, BEGAN + k])
-        go(b, moving[b, X], moving[b, Y], moving[b, HEADING], bodies, room)
+        go(b, moving[b, X], moving[b, Y], moving[b, HEADING], bodies, work)
         back = sqrt(moving[b, SHIFT_X] ** 2 + moving[b, SHIFT_Y] ** 2) + fact[b, REACH] * abs(moving[b, SHIFT_HEADING])
         moving[b, TRAVEL] += (1.0 - share) * back  # the way back is a way, too: gaps were measured at its far end
 
 
 @kernel(inner=True)
-def part(bodies, room):
+def part(bodies, work):
     """Move overlapping bodies apart, in rounds, each of two by half.
 
     What is fixed comes last in a round, and no body is moved far at once, so that none is moved through a wall.
     """
-    pair, body, apart, corners, moving, fact = room.pair, room.body, room.apart, room.corners, room.moving, bodies.fact
+    pair, body, apart, corners, moving, fact = work.pair, work.body, work.apart, work.corners, work.moving, bodies.fact
     for _ in range(PARTING):
         deepest = 0.0
         for fixed in range(2):
-            for q in range(room.count[PAIRS]):
+            for q in range(work.count[PAIRS]):
                 a, b = body[pair[q, 0]], body[pair[q, 1]]
                 gone = moving[a, TRAVEL] + (moving[b, TRAVEL] if b >= 0 else 0.0)
                 if (b < 0) != (fixed == 1) or apart[q, SEEN] - gone > 0.0:
@@ -261,10 +261,10 @@ def part(bodies, room):
                 way = 0.25 * DEEP - m.near
                 if b >= 0:
                     way = min(0.5 * way, 0.25 * min(fact[a, INNER], fact[b, INNER]))
-                    put(b, moving[b, X] - way * m.nx, moving[b, Y] - way * m.ny, moving[b, HEADING], bodies, room)
+                    put(b, moving[b, X] - way * m.nx, moving[b, Y] - way * m.ny, moving[b, HEADING], bodies, work)
                     moving[b, TRAVEL] += way
                     moving[b, STRAYED] += way
-                put(a, moving[a, X] + way * m.nx, moving[a, Y] + way * m.ny, moving[a, HEADING], bodies, room)
+                put(a, moving[a, X] + way * m.nx, moving[a, Y] + way * m.ny, moving[a, HEADING], bodies, work)
                 moving[a, TRAVEL] += way
                 moving[a, STRAYED] += way
         if deepest == 0.0:
@@ -272,23 +272,23 @@ def part(bodies, room):
 
 
 @kernel(inner=True)
-def fit(joint, bodies, room):
+def fit(joint, bodies, work):
     """Bring the two ends of a joint together again: what is left of a substep's straight moves."""
     if joint[0] == 0.0:
         return
-    moving, fact = room.moving, bodies.fact
+    moving, fact = work.moving, bodies.fact
     a, b = int(joint[1]), int(joint[2])
     if joint[0] == WELD:
         off = moving[b, HEADING] - moving[a, HEADING] - joint[7]
         ia, ib = fact[a, INVERSE_INERTIA], fact[b, INVERSE_INERTIA]
-        put(a, moving[a, X], moving[a, Y], moving[a, HEADING] + off * ia / (ia + ib), bodies, room)
-        put(b, moving[b, X], moving[b, Y], moving[b, HEADING] - off * ib / (ia + ib), bodies, room)
+        put(a, moving[a, X], moving[a, Y], moving[a, HEADING] + off * ia / (ia + ib), bodies, work)
+        put(b, moving[b, X], moving[b, Y], moving[b, HEADING] - off * ib / (ia + ib), bodies, work)
     ax, ay = lever(a, joint[3], joint[4], moving)
     bx, by = lever(b, joint[5], joint[6], moving)
     gx, gy = moving[b, X] + bx - moving[a, X] - ax, moving[b, Y] + by - moving[a, Y] - ay
     share = fact[a, INVERSE_MASS] / (fact[a, INVERSE_MASS] + fact[b, INVERSE_MASS])
-    put(a, moving[a, X] + share * gx, moving[a, Y] + share * gy, moving[a, HEADING], bodies, room)
-    put(b, moving[b, X] - (1.0 - share) * gx, moving[b, Y] - (1.0 - share) * gy, moving[b, HEADING], bodies, room)
+    put(a, moving[a, X] + share * gx, moving[a, Y] + share * gy, moving[a, HEADING], bodies, work)
+    put(b, moving[b, X] - (1.0 - share) * gx, moving[b, Y] - (1.0 - share) * gy, moving[b, HEADING], bodies, work)
     way = abs(gx) + abs(gy)
     for k in (a, b):
         moving[k, TRAVEL] += way
@@ -296,10 +296,10 @@ def fit(joint, bodies, room):
 
 
 @kernel(inner=True, forceinline=True)
-def bounded(h, bodies, room):
+def bounded(h, bodies, work):
     """The substep, shorter if a fast body could pass through something: none goes further than half of what it is thick."""
-    moving, active, fact = room.moving, room.active, bodies.fact
-    for n in range(room.count[ACTIVE]):
+    moving, active, fact = work.moving, work.active, bodies.fact
+    for n in range(work.count[ACTIVE]):
         b = active[n]
         fast = abs(moving[b, VX]) + abs(moving[b, VY]) + fact[b, REACH] * abs(moving[b, SPIN])
         if fast * h > 0.5 * fact[b, INNER]:
@@ -308,10 +308,10 @@ def bounded(h, bodies, room):
 
 
 @kernel(inner=True, forceinline=True)
-def about_to_leave(h, room):
+def about_to_leave(h, work):
     """Whether a body will have gone further than its margin after this substep."""
-    moving, active = room.moving, room.active
-    for n in range(room.count[ACTIVE]):
+    moving, active = work.moving, work.active
+    for n in range(work.count[ACTIVE]):
         b = active[n]
         square = max(h * h * (moving[b, VX] ** 2 + moving[b, VY] ** 2), moving[b, SHIFT_X] ** 2 + moving[b, SHIFT_Y] ** 2)
         if moving[b, STRAYED] + sqrt(square) > moving[b, MARGIN]:
@@ -329,35 +329,35 @@ def begin(b, h, usual, w, orders, alive, kind, fact, moving):
 
 
 @kernel(inner=True, forceinline=True)
-def look_around(h, time, base, rules, w, orders, alive, shapes, near, joints, bodies, room, grid):
+def look_around(h, time, base, rules, w, orders, alive, shapes, near, joints, bodies, work, grid):
     """List the pairs anew in the middle of a control period, before a body leaves its margin.
 
     A body that waited comes to this moment; one that is active stays so, because forces have begun to act on it.
     """
-    moving, mark, active, kind, fact = room.moving, room.mark, room.active, bodies.kind, bodies.fact
+    moving, mark, active, kind, fact = work.moving, work.mark, work.active, bodies.kind, bodies.fact
     B = moving.shape[0]
     for b in range(B):
         mark[b, STAYS] = mark[b, PAIRED]
         if not mark[b, PAIRED]:
             leap(b, time - base, rules, w, orders, alive, kind, fact, moving)
-    near_ones(w, time, rules, orders, alive, shapes, near, joints, bodies, room, grid)
+    near_ones(w, time, rules, orders, alive, shapes, near, joints, bodies, work, grid)
     n = 0
     for b in range(B):
         if mark[b, PAIRED] and not mark[b, STAYS]:
             moving[b, COS], moving[b, SIN] = cos(moving[b, HEADING]), sin(moving[b, HEADING])
-            stand(b, bodies, room)
+            stand(b, bodies, work)
             begin(b, h, rules.substep, w, orders, alive, kind, fact, moving)
         mark[b, PAIRED] = mark[b, PAIRED] or mark[b, STAYS]
         if mark[b, PAIRED]:
             active[n] = b
             n += 1
-    room.count[ACTIVE] = n
-    look(rules.threshold, bodies, room)
+    work.count[ACTIVE] = n
+    look(rules.threshold, bodies, work)
 
 
 @kernel()
 def advance_all(rules, limit, end_at_limit, told, drives, orders, wheels, wheel_angle, alive, crashed, crashes, done, step,
-                unresolved, position, heading, velocity, movables, joints, shapes, near, bodies, room, grid, log):
+                unresolved, position, heading, velocity, movables, joints, shapes, near, bodies, work, grid, log):
     """One control period of every world that has not ended, its drives told (W, N, D); then clocks and crashes.
 
     orders (W, N, 3): the twists that they shall have, and at the end those that they have.
@@ -365,8 +365,8 @@ def advance_all(rules, limit, end_at_limit, told, drives, orders, wheels, wheel_
     Only active bodies, which could meet something, go in substeps; the others wait at time `base` and leap at the end.
     """
     N = bodies.robots
-    moving, mark, count, active, apart = room.moving, room.mark, room.count, room.active, room.apart
-    contact, point, kind, fact = room.contact, room.point, bodies.kind, bodies.fact
+    moving, mark, count, active, apart = work.moving, work.mark, work.count, work.active, work.apart
+    contact, point, kind, fact = work.contact, work.point, bodies.kind, bodies.fact
     for w in range(position.shape[0]):
         if done[w]:
             for i in range(N):
@@ -375,25 +375,25 @@ def advance_all(rules, limit, end_at_limit, told, drives, orders, wheels, wheel_
                 orders[w, i, 0] = orders[w, i, 1] = orders[w, i, 2] = 0.0
             continue
         listen(w, told, drives, wheels, orders)
-        load(w, position, heading, velocity, movables, bodies, room)
+        load(w, position, heading, velocity, movables, bodies, work)
         log.count[w] = 0
         time, base, substeps, deepest = 0.0, 0.0, 0, 0.0
-        near_ones(w, 0.0, rules, orders, alive, shapes, near, joints, bodies, room, grid)
+        near_ones(w, 0.0, rules, orders, alive, shapes, near, joints, bodies, work, grid)
         lost = count[LOST]
         if count[ACTIVE] > 0:
-            stand_all(bodies, room)
-            deepest = look(rules.threshold, bodies, room)
+            stand_all(bodies, work)
+            deepest = look(rules.threshold, bodies, work)
             if deepest < -DEEP:
-                part(bodies, room)
-                deepest = look(rules.threshold, bodies, room)
+                part(bodies, work)
+                deepest = look(rules.threshold, bodies, work)
         while count[ACTIVE] > 0 and time < rules.dt * (1.0 - 1e-9):
             substeps += 1
             if substeps > MOST * (1.0 + rules.dt / rules.substep):  # something spins or is thrown about beyond all sense
                 lost += 1
                 break
             if count[CONTACTS] > 0:
-                impacts(rules.rest, rules.rounds, bodies, joints, w, room, log)
-            h = bounded(min(rules.substep, rules.dt - time), bodies, room)
+                impacts(rules.rest, rules.rounds, bodies, joints, w, work, log)
+            h = bounded(min(rules.substep, rules.dt - time), bodies, work)
             if rules.dt - time - h < 1e-9:
                 h = rules.dt - time
             for n in range(count[ACTIVE]):
@@ -402,30 +402,30 @@ def advance_all(rules, limit, end_at_limit, told, drives, orders, wheels, wheel_
                 for k in range(joints.shape[1]):
                     if joints[w, k, 0] != 0.0:
                         mark[int(joints[w, k, 1]), BUSY] = mark[int(joints[w, k, 2]), BUSY] = True
-                lean(bodies, joints, w, rules.rounds, room)
-            if about_to_leave(h, room):
-                look_around(h, time, base, rules, w, orders, alive, shapes, near, joints, bodies, room, grid)
+                lean(bodies, joints, w, rules.rounds, work)
+            if about_to_leave(h, work):
+                look_around(h, time, base, rules, w, orders, alive, shapes, near, joints, bodies, work, grid)
                 base, lost = time, lost + count[LOST]
             for q in range(count[PAIRS]):
                 apart[q, BEFORE] = apart[q, GAP]
-            move(bodies, room, h)
+            move(bodies, work, h)
             for k in range(joints.shape[1]):
-                fit(joints[w, k], bodies, room)
-            deepest = look(rules.threshold, bodies, room)
+                fit(joints[w, k], bodies, work)
+            deepest = look(rules.threshold, bodies, work)
             if deepest < -DEEP:
-                share = step_back(rules.threshold, bodies, room)
+                share = step_back(rules.threshold, bodies, work)
                 least = min(1.0, max(LEAST, SHORTEST / h))
                 if share < least:
-                    press(room)
+                    press(work)
                     share = least
                 h *= share
-                rewind(share, bodies, room)
+                rewind(share, bodies, work)
                 for k in range(joints.shape[1]):
-                    fit(joints[w, k], bodies, room)
-                deepest = look(rules.threshold, bodies, room)
+                    fit(joints[w, k], bodies, work)
+                deepest = look(rules.threshold, bodies, work)
                 if deepest < -DEEP:
-                    part(bodies, room)
-                    deepest = look(rules.threshold, bodies, room)
+                    part(bodies, work)
+                    deepest = look(rules.threshold, bodies, work)
             time += h
         for b in range(moving.shape[0]):
             if not mark[b, PAIRED]:
@@ -436,7 +436,7 @@ def advance_all(rules, limit, end_at_limit, told, drives, orders, wheels, wheel_
                 note(w, point[k, MIDDLE_X], point[k, MIDDLE_Y], point[k, NORMAL_X], point[k, NORMAL_Y], j, contact[k, ONE],
                      contact[k, OTHER], log)
         count[SUBSTEPS] = substeps
-        store(w, position, heading, velocity, wheels, orders, movables, drives, bodies, room)
+        store(w, position, heading, velocity, wheels, orders, movables, drives, bodies, work)
         gap = -1.0 if lost > 0 else deepest
         unresolved[w] += gap < -1e-4
         step[w] += 1

@@ -31,9 +31,9 @@ def listen(w, told, drives, wheels, twist):
 
 
 @kernel(inner=True, forceinline=True)
-def load(w, position, heading, velocity, movables, bodies, room):
+def load(w, position, heading, velocity, movables, bodies, work):
     """From the state into the working memory."""
-    N, moving, mark = bodies.robots, room.moving, room.mark
+    N, moving, mark = bodies.robots, work.moving, work.mark
     for b in range(moving.shape[0]):
         mark[b, HIT], mark[b, PRESSED], mark[b, BOUNCES] = False, False, 0
         if b < N:
@@ -47,9 +47,9 @@ def load(w, position, heading, velocity, movables, bodies, room):
 
 
 @kernel(inner=True, forceinline=True)
-def store(w, position, heading, velocity, wheels, twist, movables, drives, bodies, room):
+def store(w, position, heading, velocity, wheels, twist, movables, drives, bodies, work):
     """From the working memory into the state; drives as they turn now, and the twist that this is."""
-    N, moving = bodies.robots, room.moving
+    N, moving = bodies.robots, work.moving
     for b in range(moving.shape[0]):
         if b < N:
             position[w, b, 0], position[w, b, 1], heading[w, b] = moving[b, X], moving[b, Y], moving[b, HEADING]

@@ -71,7 +71,7 @@ def approach(a, b, nx, ny, px, py, moving):
 def collide(a, b, nx, ny, px, py, restitution, fact, moving, mark):
     """One impact of A and B at p, if they approach; returns its impulse, N s.
 
-    Whoever hits a body that is not felt goes on as if nothing had been there. [Klancar et al. 2003: robot and ball]
+    A body that hits one that is not felt goes on as if nothing had been there. [Klancar et al. 2003: robot and ball]
     """
     v = approach(a, b, nx, ny, px, py, moving)
     if v >= 0.0:
@@ -98,13 +98,13 @@ def collide(a, b, nx, ny, px, py, restitution, fact, moving, mark):
 
 
 @kernel(inner=True, forceinline=True)
-def impacts(rest, rounds, bodies, joints, w, room, log):
-    """Go through all contacts until nobody approaches faster than `rest`, at most `rounds` times.
+def impacts(rest, rounds, bodies, joints, w, work, log):
+    """Go through all contacts until no two bodies approach faster than `rest`, at most `rounds` times.
 
     Each bounces once at a moment; what is driven into it again by the others' impulses goes along with it. Else a ball between
     a wall and a robot that does not feel it would be hit to and fro, ever faster.
     """
-    contact, point, moving, mark, active, count = room.contact, room.point, room.moving, room.mark, room.active, room.count
+    contact, point, moving, mark, active, count = work.contact, work.point, work.moving, work.mark, work.active, work.count
     fact, kind = bodies.fact, bodies.kind
     for n in range(count[ACTIVE]):
         mark[active[n], SLIPS] = kind[active[n]] != WHEELS
@@ -130,7 +130,7 @@ def impacts(rest, rounds, bodies, joints, w, room, log):
 
 @kernel(inner=True, forceinline=True)
 def note(w, px, py, nx, ny, j, a, b, log):
-    """Write a contact down, if there is room."""
+    """Write a contact down, unless the list is full."""
     n = log.count[w]
     if n < log.rows.shape[1]:
         row = log.rows[w, n]
@@ -139,14 +139,14 @@ def note(w, px, py, nx, ny, j, a, b, log):
 
 
 @kernel(inner=True, forceinline=True)
-def lean(bodies, joints, w, rounds, room):
-    """Resting and pushing contacts: impulses that leave nobody approaching anybody, and pull nobody. Sequential impulses.
+def lean(bodies, joints, w, rounds, work):
+    """Resting and pushing contacts: impulses after which no two bodies approach, and that never pull. Sequential impulses.
 
     Both ends of a side that lies along another count, so that a flush push stays flush. What is in between two others is
     felt by both: a ball that is pressed against a wall stops the robot. The tyres of a robot that touches something fixed slip
     for as long as it does, or one that stands flush along a board could never turn away from it.
     """
-    contact, point, moving, mark, active, count = room.contact, room.point, room.moving, room.mark, room.active, room.count
+    contact, point, moving, mark, active, count = work.contact, work.point, work.moving, work.mark, work.active, work.count
     fact, kind = bodies.fact, bodies.kind
     C = count[CONTACTS]
     for n in range(count[ACTIVE]):

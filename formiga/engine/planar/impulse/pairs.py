@@ -1,4 +1,4 @@
-"""Who is near whom: the pairs of parts that could meet before somebody has gone further than `margin`."""
+"""Bodies that are near each other: the pairs of parts that could meet before a body has gone further than `margin`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from formiga.engine.planar.impulse.bodies import (
     ACTIVE, HURRIES, LOST, MARGIN, PAIRED, PAIRS, REACH, SEEN, STRAYED, TRAVEL, VX, VY, X, Y)
 # isort: on
 
-FEW = 16           # bodies; with more the cell list is faster than looking at everybody
+FEW = 16           # bodies; with more the cell list is faster than looking at all of them
 
 
 @kernel(inner=True, forceinline=True)
@@ -31,11 +31,11 @@ def held(a, b, joints, w):
 
 
 @kernel(inner=True, forceinline=True)
-def add_pairs(a, b, gap, first_part, room):
+def add_pairs(a, b, gap, first_part, work):
     """All parts of A with all parts of B, which are at least so far apart."""
     for p in range(first_part[a], first_part[a + 1]):
         for q in range(first_part[b], first_part[b + 1]):
-            add_pair(p, q, gap, room.count, room.pair, room.apart)
+            add_pair(p, q, gap, work.count, work.pair, work.apart)
 
 
 @kernel(inner=True, forceinline=True)
@@ -50,23 +50,23 @@ def add_pair(p, q, gap, count, pair, apart):
 
 
 @kernel(inner=True, forceinline=True)
-def try_pair(a, b, joints, w, bodies, room):
+def try_pair(a, b, joints, w, bodies, work):
     """Put A and B on the list if they are near."""
-    moving, mark, fact = room.moving, room.mark, bodies.fact
+    moving, mark, fact = work.moving, work.mark, bodies.fact
     dx, dy = moving[a, X] - moving[b, X], moving[a, Y] - moving[b, Y]
     near = fact[a, REACH] + fact[b, REACH]
     square, far = dx * dx + dy * dy, near + moving[a, MARGIN] + moving[b, MARGIN]
     if square < far * far and not held(a, b, joints, w):
-        add_pairs(a, b, sqrt(square) - near, bodies.first_part, room)
+        add_pairs(a, b, sqrt(square) - near, bodies.first_part, work)
         mark[a, PAIRED] = mark[b, PAIRED] = True
 
 
 @kernel(inner=True, forceinline=True)
-def try_fixed(a, k, shapes, bodies, room):
+def try_fixed(a, k, shapes, bodies, work):
     """Put A and something fixed on the list if they are near."""
-    moving, at, first_part = room.moving, room.corners.corner, bodies.first_part
+    moving, at, first_part = work.moving, work.corners.corner, bodies.first_part
     x, y, far = moving[a, X], moving[a, Y], bodies.fact[a, REACH] + moving[a, MARGIN]
-    start, P = room.corners.first, bodies.radius.shape[0]
+    start, P = work.corners.first, bodies.radius.shape[0]
     first = start[P + k]
     if start[P + k + 1] - first == 2 and abs(
             at[first, NX] * (x - at[first, CX]) + at[first, NY] * (y - at[first, CY])) > far:
@@ -75,15 +75,15 @@ def try_fixed(a, k, shapes, bodies, room):
     dx, dy = x - qx, y - qy
     gap = sqrt(dx * dx + dy * dy) - shapes[k, 4] - bodies.fact[a, REACH]
     if gap < moving[a, MARGIN]:
-        room.mark[a, PAIRED] = True
+        work.mark[a, PAIRED] = True
         for p in range(first_part[a], first_part[a + 1]):
-            add_pair(p, P + k, gap, room.count, room.pair, room.apart)
+            add_pair(p, P + k, gap, work.count, work.pair, work.apart)
 
 
 @kernel(inner=True, forceinline=True)
-def list_pairs(w, shapes, near, joints, bodies, room, grid):
-    """Make the list anew, from where everybody is."""
-    moving, mark, count, fact, cells, place = room.moving, room.mark, room.count, bodies.fact, grid.cells, grid.place
+def list_pairs(w, shapes, near, joints, bodies, work, grid):
+    """Make the list anew, from where the bodies are."""
+    moving, mark, count, fact, cells, place = work.moving, work.mark, work.count, bodies.fact, grid.cells, grid.place
     B = fact.shape[0]
     count[PAIRS] = 0
     widest = 0.0
@@ -104,24 +104,24 @@ def list_pairs(w, shapes, near, joints, bodies, room, grid):
                 for n in range(cells.start[0, row + c0], cells.start[0, row + c1 + 1]):
                     b = int(cells.order[0, n])  # as below, so that one `try_pair` serves both
                     if b > a:
-                        try_pair(a, b, joints, w, bodies, room)
+                        try_pair(a, b, joints, w, bodies, work)
         else:
             for b in range(a + 1, B):
-                try_pair(a, b, joints, w, bodies, room)
+                try_pair(a, b, joints, w, bodies, work)
         cell = near_cell(moving[a, X], moving[a, Y], near)
         for n in range(near.start[cell], near.start[cell + 1]):
-            try_fixed(a, near.items[n], shapes, bodies, room)
+            try_fixed(a, near.items[n], shapes, bodies, work)
 
 
 @kernel(inner=True)
-def near_ones(w, time, rules, orders, alive, shapes, near, joints, bodies, room, grid):
-    """List the pairs, and the bodies in them. Nobody may go further than its margin until it is done again.
+def near_ones(w, time, rules, orders, alive, shapes, near, joints, bodies, work, grid):
+    """List the pairs, and the bodies in them. No body may go further than its margin until it is done again.
 
-    The margin is what a body goes until the end of the control period if nobody hits it. Not more than the table of fixed
-    things was made for: whoever goes further has to look around again on its way. If the list has no room for all, margins are
-    made smaller.
+    The margin is what a body goes until the end of the control period if nothing hits it. Not more than the table of fixed
+    things was made for: a body that goes further has its pairs listed again on its way. If the list has no place for all,
+    margins are made smaller.
     """
-    moving, mark, count, active = room.moving, room.mark, room.count, room.active
+    moving, mark, count, active = work.moving, work.mark, work.count, work.active
     B = moving.shape[0]
     for b in range(B):
         fast = sqrt(moving[b, VX] ** 2 + moving[b, VY] ** 2)
@@ -133,7 +133,7 @@ def near_ones(w, time, rules, orders, alive, shapes, near, joints, bodies, room,
         moving[b, MARGIN] = min(moving[b, MARGIN], rules.margin)
     for _ in range(8):
         count[LOST] = 0
-        list_pairs(w, shapes, near, joints, bodies, room, grid)
+        list_pairs(w, shapes, near, joints, bodies, work, grid)
         if count[LOST] == 0:
             break
         for b in range(B):
