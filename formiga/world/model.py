@@ -212,7 +212,7 @@ class World:
     name: str = name("world")
     doc: str = text("", doc="one line, for `formiga list worlds`")
     dt: float = duration(0.1, above=0.0, doc="the control period")
-    seconds: float = duration(60.0, above=0.0, doc="how long a run lasts if nobody says otherwise")
+    seconds: float = duration(60.0, above=0.0, doc="how long a run lasts by default")
     engine: str = choice("planar", options=("planar", "spatial"), doc="2D, or 3D")
     contact: Contact = field(default_factory=Contact)
     things: tuple[Any, ...] = ()
