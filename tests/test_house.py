@@ -17,14 +17,12 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FILES = sorted(path for path in (ROOT / "formiga").rglob("*.py") if not path.name.endswith("_pb2.py"))  # generated
 
-PROBES = 20                 # hasattr and getattr with a name that is written down
-PERSONS = 108               # words for persons in comments, docstrings and messages
+PROBES = 9                  # hasattr and getattr with a name that is written down
+PERSONS = 2                 # words for persons: two names of the soccer rules and of a report that programs read
 MOST_PARAMETERS = 12        # of a function that is no kernel
 MOST_LINES = 500            # of a file
 
-LONG_FILES: dict[str, int] = {  # file -> its lines today
-    "formiga/engine/planar/impulse/advance.py": 508,
-}
+LONG_FILES: dict[str, int] = {}       # file -> its lines today
 LONG_SIGNATURES: dict[str, int] = {}  # file:function -> its parameters today
 
 PERSON = re.compile(r"\b(?:who|somebody|nobody|everybody|anybody)\b", re.IGNORECASE)

@@ -203,7 +203,7 @@ class Recording:
     def replay(self, threads: int | None = None) -> Difference | None:
         """Run it again: None if every bit is the same, else the first difference. A run that was touched is refused."""
         if self.touched:
-            raise RecordingError(f"{self.path}: somebody changed this run while it ran, or it was recorded from its middle on; "
+            raise RecordingError(f"{self.path}: this run was changed by hand while it ran, or recorded from its middle on; "
                                  "running it again would be another run, so there is nothing to compare.")
         if self.missing:
             raise RecordingError(f"{self.path}: it cannot be run again without the code of <{self.missing[0]}>; "
