@@ -15,6 +15,7 @@ from formiga.world.kinds import HUGE, LARGEST, TINY, Kind
 from formiga.world.model import IN_ROBOT, Arena, Contact, Field, Group, World
 from formiga.world.movables import MOVABLES
 from formiga.world.placement import At
+from formiga.world.solids import Joint, Material, Solid
 
 
 @element("example_eye", role="sensor")
@@ -153,6 +154,8 @@ def worlds(draw: Any) -> World:
     stand = draw(st.lists(things("thing"), max_size=4))
     movables = {thing.name: thing for thing in stand if isinstance(thing, MOVABLES)}  # their names are all different
     stand = [thing for thing in stand if not isinstance(thing, MOVABLES) or movables[thing.name] is thing]
+    unique = {(type(thing), thing.name): thing for thing in stand if isinstance(thing, (Solid, Joint, Material))}
+    stand = [thing for thing in stand if unique.get((type(thing), getattr(thing, "name", "")), thing) is thing]
     assume(sum(isinstance(thing, Arena) for thing in stand) < 2 and sum(isinstance(thing, Field) for thing in stand) < 2)
     settings = {type(setting): setting for setting in draw(st.lists(things("setting"), max_size=2))}
     contact = settings.pop(Contact, Contact())
