@@ -27,9 +27,9 @@ ROVER, CAR = Omni(wheels=4, radius=0.06, motor_noise=0.05), Car(shape="disc", wi
 BOTH = pytest.mark.parametrize("robot", [ROVER, CAR], ids=["omni", "car"])
 
 
-def world_of(robot, controller=None, count=2, sensors=(Proximity(noise=(0.0,)),), **more):
-    group = Group(robot, count, "swarm", (Scatter(),), tuple(sensors), controller=controller)
-    return World(things=(Arena(2.0, 2.0),), groups=(group,), fitness=(Fitness("speed straightness"),), **more)
+def world_of(robot, controller=None, count=2):
+    group = Group(robot, count, "swarm", (Scatter(),), (Proximity(noise=(0.0,)),), controller=controller)
+    return World(things=(Arena(2.0, 2.0),), groups=(group,), fitness=(Fitness("speed straightness"),))
 
 
 def written(tmp_path, inside):
@@ -82,7 +82,7 @@ def test_a_course_drives_every_drive_as_well_as_it_can(tmp_path):
     for _ in range(10):
         lab.step()
     assert (lab.state.heading[0] > 0.1).all()
-    with pytest.raises(WorldError, match="w.xml:3: <course> moves: shares of top speeds are from -1 to 1"):
+    with pytest.raises(WorldError, match=r"w\.xml:3: <course> moves: shares of top speeds are from -1 to 1"):
         read_world(written(tmp_path, '<omni name="r"><scatter/><course moves="1 2 0 0"/></omni>'))
 
 
@@ -264,7 +264,7 @@ def test_a_drive_that_lacks_something_is_refused(own):
         channels, limits = ("one",), (1.0,)
 
     robot = own("robot", radius=0.1, drive=Half())
-    with pytest.raises(WorldError, match="the drive of <own-[0-9]+>, Half, is not complete: it has no 'fastest'"):
+    with pytest.raises(WorldError, match=r"the drive of <own-[0-9]+>, Half, is not complete: it has no 'fastest'"):
         Simulation(World(groups=(Group(robot, 1, "r", (At(0.0, 0.0, 0.0),)),)))
 
 
