@@ -146,7 +146,7 @@ class State(Arrays):
         """An array that belongs to a sensor or a controller; `first` (W, n, ...) is what it starts as.
 
         The caller changes it in place. A world that was restarted, or a robot that came later, gets `first` when it is next
-        asked for; so does everybody if the memory is to have another shape than before.
+        asked for; so does every robot if the memory is to have another shape than before.
         """
         key, first = (owner, name), np.asarray(first)
         if key not in self.memory or self.memory[key].shape != first.shape:
@@ -191,7 +191,7 @@ class State(Arrays):
                 self.forgotten[key][...] = True
 
     def forget(self, mask: NDArray[np.bool_]) -> None:
-        """Let the memory of everybody in the masked (W,) worlds start again."""
+        """Let all memory of the masked (W,) worlds start again."""
         for forgotten in self.forgotten.values():
             forgotten |= _for_each(mask, forgotten)
 

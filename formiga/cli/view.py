@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command("view")
 @click.argument("what", required=False, metavar="[WORLD|RECORDING]")
 @click.option("--port", type=click.IntRange(1, 65535), metavar="P", help="Default: 8017, or the next free one.")
-@click.option("--host", metavar="H", default="127.0.0.1", help="Who may connect; default: only this machine.")
+@click.option("--host", metavar="H", default="127.0.0.1", help="The address that is listened at; default: this machine alone.")
 @click.option("--no-browser", is_flag=True, help="Only serves the page, and tells where it is.")
 @options.engine
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, metavar="N")

@@ -1,4 +1,4 @@
-"""Many worlds to learn in: one call steps all of them, and leaves what everybody sees and earned.
+"""Many worlds to learn in: one call steps all of them, and leaves the observations and rewards of all agents.
 
     batch = Batch(world, worlds=1024)
     batch.reset(seed=7)
@@ -83,7 +83,7 @@ class Batch:
 
     # -- what a learner calls -----------------------------------------------------------------------------------------
     def reset(self, seed: int | Sequence[int] | None = None) -> None:
-        """Start all worlds: the first episodes of a seed; or, without one, everybody's next episode.
+        """Start all worlds: the first episodes of a seed; or, without one, the next episode of each world.
 
         One seed for each world: each is then world 0 of its seed, as if it were alone.
         """
@@ -270,7 +270,7 @@ def episode_keys(seed, world, episode, key):
             key[n] = fold(fold(key[n], EPISODE), episode[n])
 
 
-# -- who learns, and what it sees -------------------------------------------------------------------------------------
+# -- agents and their observations ------------------------------------------------------------------------------------
 def choose(world: World, name: str) -> Group:
     """The group of that name, or the only one that has a network."""
     if name:
@@ -309,7 +309,7 @@ def released(world: World, group: Group) -> tuple[World, Group]:
 
 
 def numbers(given: Any, shape: tuple[int, ...]) -> Any:
-    """Actions that somebody gave, as an array of that shape, or a clear complaint."""
+    """Actions that were given, as an array of that shape, or a clear complaint."""
     actions = np.asarray(given)
     if actions.dtype.kind not in "fiub" or actions.shape != shape:
         raise FormigaError(f"actions must be numbers of the shape {shape}, not {actions.dtype} of the shape {actions.shape}.")
@@ -343,7 +343,7 @@ def streams_of(seed: Any, worlds: int) -> tuple[Any, Any]:
 
 
 def draw_seed() -> int:
-    """A seed that nobody knew before."""
+    """A fresh seed, from the system."""
     return int(np.random.default_rng().integers(2**63))
 
 

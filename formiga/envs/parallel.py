@@ -40,7 +40,7 @@ class AgentsEnv(ParallelEnv):  # type: ignore[misc, unused-ignore]
         return self._actions[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Of, Of]:
-        """The first episode of a seed; or, without one, the next. Everybody is back."""
+        """The first episode of a seed; or, without one, the next. All agents take part again."""
         self.batch.reset(seed)
         self.agents = list(self.possible_agents)
         return self._each(self._see()), {agent: {} for agent in self.agents}
@@ -50,7 +50,7 @@ class AgentsEnv(ParallelEnv):  # type: ignore[misc, unused-ignore]
         return None if self.render_mode is None else top_view(self.batch.world, self.batch.lab.state)
 
     def _wheels(self, actions: Of) -> Any:
-        """The actions of those who take part, (1, agents, D); 0 for the others."""
+        """The actions of the agents that take part, (1, agents, D); 0 for the others."""
         wheels = np.zeros((1, len(self.possible_agents), self._each_action))
         for agent in self.agents:
             if agent not in actions:

@@ -29,7 +29,7 @@ class WorldsEnv(VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, num_envs)
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """The first episodes of a seed; or, without one, everybody's next episode.
+        """The first episodes of a seed; or, without one, the next episode of each world.
 
         A list has a seed for each world: world k then is what a single environment with that seed is, bit for bit.
         """

@@ -7,14 +7,14 @@ which is never run unless it is asked for. Pages of the table have checksums of 
 which a damaged one is known.
 
 A world with things that can be pushed is recorded in format 2: they follow the robots of their world as if they were more of
-them, in the order of `world.movables`, and everybody has a velocity and a spin.
+them, in the order of `world.movables`, and every body has a velocity and a spin.
 
 A run with a supervisor has its notes among the words, see notes.py.
 
 If a drive has more than two channels, as that of an omnidirectional robot, the further ones are in columns drive2, drive3 ...
 at the end; `left` and `right` are the first two channels of any drive.
 
-A run in three dimensions is recorded in format 3: everybody has a height and a turn, too, and the robots are followed by all
+A run in three dimensions is recorded in format 3: every body has a height and a turn, too, and the robots are followed by all
 other bodies that move (turrets, arms, wheels, solids, what can be pushed), in the order of the engine's `model.parts`, which is
 among the words as `parts`: for each body the number of its robot or -1, that of its thing or -1, and its name.
 """
@@ -278,7 +278,7 @@ def embed(world: World) -> tuple[World, dict[str, str]]:
     return replace(world, things=tuple(map(packed, world.things)), settings=tuple(map(packed, world.settings)),
                    fitness=tuple(map(packed, world.fitness)), groups=tuple(map(packed_group, world.groups)),
                    search=None if world.search is None else packed(world.search),
-                   page=tuple(each for each in world.page if not any(named_files([each])))), files  # nobody runs its scripts
+                   page=tuple(each for each in world.page if not any(named_files([each])))), files  # without scripts
 
 
 def _contents(path: str) -> bytes:

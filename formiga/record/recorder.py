@@ -149,7 +149,7 @@ class Recorder:
             self._write()
 
     def _write(self) -> None:
-        self._busy = True  # stays true after an exception: then nobody knows what is in the file
+        self._busy = True  # stays true after an exception: then the contents of the file are unknown
         steps, self._steps = np.array(self._steps, np.int32), []
         worlds, robots = self._shape
         size = worlds * robots
@@ -224,7 +224,7 @@ class Recorder:
     def _error(self, wrong: Exception) -> RecordingError:
         return RecordingError(f"{self.path}: cannot be written ({reason(wrong)}).")
 
-    # -- signals: what they do when nobody else has said so, but never in the middle of a write ------------------------
+    # -- signals: the default action, unless a handler is installed; never in the middle of a write -------------------------
     def _catch_signals(self) -> None:
         if not _in_main_thread():
             return

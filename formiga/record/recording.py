@@ -142,8 +142,8 @@ class Recording:
             raise RecordingError(f"{self.path}: there is no world {world}; they are numbered from 0 to {self.worlds - 1}.")
         shape, robots = (len(self.steps), self.worlds if world is None else 1, self.rows), self.world.robots
         self._refuse_large(prod(shape))
-        measures = measures_of(self.format, self.channels)
-        arrays: dict[str, Any] = {name: np.empty(shape, dtype) for name, dtype in measures.items()}
+        kinds = measures_of(self.format, self.channels)
+        arrays: dict[str, Any] = {name: np.empty(shape, dtype) for name, dtype in kinds.items()}
         row = 0
         for block in self.blocks():
             rows = block if world is None else block.filter(pc.equal(block["world"], world))
@@ -203,7 +203,7 @@ class Recording:
     def replay(self, threads: int | None = None) -> Difference | None:
         """Run it again: None if every bit is the same, else the first difference. A run that was touched is refused."""
         if self.touched:
-            raise RecordingError(f"{self.path}: somebody changed this run while it ran, or it was recorded from its middle on; "
+            raise RecordingError(f"{self.path}: this run was changed by hand while it ran, or recorded from its middle on; "
                                  "running it again would be another run, so there is nothing to compare.")
         if self.missing:
             raise RecordingError(f"{self.path}: it cannot be run again without the code of <{self.missing[0]}>; "

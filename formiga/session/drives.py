@@ -39,7 +39,7 @@ def by_hand(world: World, drives: dict[int, Shares], told: dict[tuple[int, str],
 
 
 def steered(robot: Any, wish: dict[str, float]) -> Shares:
-    """Shares of the channels of a robot's drive for a driver who wants these shares of its top speeds, by axis."""
+    """Shares of the channels of a robot's drive that give these shares of its top speeds, by axis."""
     drive = robot.drive
     given = drive.steer(*(wish.get(axis, 0.0) for axis in AXES))
     return tuple(channel / limit for channel, limit in zip(given, drive.limits, strict=True))

@@ -168,7 +168,7 @@ class Element:
         return around if around in self.profiles else None if own is REQUIRED else own
 
     def defaults(self, profile: str | None = None) -> dict[str, Any]:
-        """What the attributes are if nobody writes them, under a profile. Required ones are not in it."""
+        """Values of the attributes that a file leaves out, under a profile. Required ones are not in it."""
         values = {attribute: self.default(attribute) for attribute in self.kinds}
         values.update(self.profiles.get(profile or "", {}), **({"profile": profile} if profile else {}))
         return {attribute: value if value is None else self.kinds[attribute].check(value)

@@ -72,7 +72,7 @@ class Ramp:
 @element("platform", role="thing")
 @dataclass(frozen=True)
 class Platform:
-    """A raised floor: a step for who can climb it, a table for who is up there."""
+    """A raised floor: a step for robots that can climb it, a table for those on top."""
 
     x: float = length(doc="of the centre")
     y: float = length(doc="of the centre")
@@ -99,7 +99,7 @@ class Physics:
     solver: str = choice("auto", options=("auto", "direct", "iterative"))
     iterations: int = integer(30, least=1, most=1000, doc="at most so many rounds in a step")
     step: float | None = duration(None, least=1e-5, most=0.1,
-                                  doc="of the motion, a whole part of the control period; default: 20 ms for who slides, "
+                                  doc="of the motion, a whole part of the control period; default: 20 ms for sliding bases, "
                                       "10 ms for wheels and solids, 2.5 ms for what bounces")
     gravity: float = number(9.81, least=0.0, doc="m/s^2")
 

@@ -170,7 +170,7 @@ class Contact:
     at_limit: str = choice("end", options=("end", "die"), doc="the world ends, or only that robot stops for good")
     substep: float = duration(0.005, above=0.0, doc="`impulse` moves bodies by no more than this at once")
     threshold: float = length(0.5 * MM, above=0.0, doc="`impulse`: bodies closer than this touch")
-    rest_speed: float = speed(0.02, least=0.0, doc="`impulse`: whoever meets slower than this does not bounce")
+    rest_speed: float = speed(0.02, least=0.0, doc="`impulse`: bodies that meet slower than this do not bounce")
     rounds: int = integer(20, least=1, most=1000, doc="`impulse`: how often the impacts of one moment are gone through")
 
 
@@ -212,7 +212,7 @@ class World:
     name: str = name("world")
     doc: str = text("", doc="one line, for `formiga list worlds`")
     dt: float = duration(0.1, above=0.0, doc="the control period")
-    seconds: float = duration(60.0, above=0.0, doc="how long a run lasts if nobody says otherwise")
+    seconds: float = duration(60.0, above=0.0, doc="how long a run lasts by default")
     engine: str = choice("planar", options=("planar", "spatial"), doc="2D, or 3D")
     contact: Contact = field(default_factory=Contact)
     things: tuple[Any, ...] = ()

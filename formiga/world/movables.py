@@ -36,7 +36,7 @@ class Ball:
     sliding: float = number(0.0, least=0.0, doc="coefficient of friction while it slides; 0: it rolls at once")
     restitution: float = number(0.5, least=0.0, most=1.0, doc="against bodies; of two the larger counts")
     wall_restitution: float = number(0.7, least=0.0, most=1.0)
-    felt: bool = flag(False, doc="whether hitting it slows the one who does; in the paper it does not")
+    felt: bool = flag(False, doc="whether hitting it slows a robot; in the paper it does not")
     colour: str = colour("#e87d1e")
     name: str = name("ball")
 

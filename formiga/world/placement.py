@@ -55,7 +55,7 @@ class Grid:
 @element("connected", role="placement")
 @dataclass(frozen=True)
 class Connected:
-    """One group in which everybody is within somebody's perception, and nobody touches anybody. [Swarmod draft]
+    """One connected group: each robot within perception of another, and no two in contact. [Swarmod draft]
 
         d_ij = |C_i - C_j| - 2R;  d_ij > gap for all pairs, and the graph of d_ij < reach is connected.
     The draft's formula is lost; this is reconstructed from its prose. With the 3 cm that the prose names, collision

@@ -123,7 +123,7 @@ class Joint:
 @element("trigger", role="thing")
 @dataclass(frozen=True)
 class Trigger:
-    """A zone that nobody feels and that knows who is in it: an event when somebody comes or goes."""
+    """A zone without substance that knows the robots inside: an event when one comes or goes."""
 
     x: float = length(doc="of the centre")
     y: float = length(doc="of the centre")
@@ -131,8 +131,8 @@ class Trigger:
     depth: float = length(above=0.0, doc="along y")
     height: float = length(1.0, above=0.0, doc="above `z`")
     z: float = length(0.0, doc="of its foot")
-    say: str = text("", doc="what the laboratory prints when somebody comes; default: who came")
-    on: bool = flag(True, doc="false: it notices nobody; the laboratory can switch it")
+    say: str = text("", doc="what the laboratory prints when a robot comes; default: its name")
+    on: bool = flag(True, doc="false: it notices nothing; the laboratory can switch it")
     name: str = name("trigger")
 
     SPATIAL: ClassVar[bool] = True

@@ -1,7 +1,7 @@
 """Neural controllers: scaled readings in, two wheel speeds out, and a genotype that says everything in between.
 
 A genotype is a flat vector of genes in [-1, 1]; the class of each network shows its layout. It comes from a file that the
-world names, or from whoever evolves or teaches the network, one for each world.
+world names, or from a search or a learner, one for each world.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the units of one robot's network say, layer by layer: for people who look inside, so plain and slow."""
+"""What the units of one robot's network say, layer by layer: for inspection, so plain and slow."""
 
 from __future__ import annotations
 

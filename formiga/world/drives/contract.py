@@ -40,7 +40,7 @@ class Drive(Protocol):
         ...
 
     def steer(self, ahead: float, aside: float, turn: float) -> tuple[float, ...]:
-        """Channels for a driver who wants shares of the top speeds, each from -1 to 1: ahead, to the left, turning left."""
+        """Channels for wanted shares of the top speeds, each from -1 to 1: ahead, to the left, turning left."""
         ...
 
     @property
