@@ -26,12 +26,9 @@ from tests.session.workspace import Workspace
 ROVER, CAR = Omni(wheels=4, radius=0.06, motor_noise=0.05), Car(shape="disc", width=0.12, steering_lag=0.2, speed_lag=0.1)
 BOTH = pytest.mark.parametrize("robot", [ROVER, CAR], ids=["omni", "car"])
 
-SENSORS = (Proximity(noise=(0.0,)),)
-
-
-def world_of(robot, controller=None, count=2, sensors=SENSORS, **more):
-    group = Group(robot, count, "swarm", (Scatter(),), tuple(sensors), controller=controller)
-    return World(things=(Arena(2.0, 2.0),), groups=(group,), fitness=(Fitness("speed straightness"),), **more)
+def world_of(robot, controller=None, count=2):
+    group = Group(robot, count, "swarm", (Scatter(),), (Proximity(noise=(0.0,)),), controller=controller)
+    return World(things=(Arena(2.0, 2.0),), groups=(group,), fitness=(Fitness("speed straightness"),))
 
 
 def written(tmp_path, inside):
