@@ -19,8 +19,8 @@ Wherever a world is taken, a `World`, the name of a shipped one or the path of a
 """
 SECTIONS = {  # title -> (module, names; a name with a list: those of its members that are listed)
     "Worlds": ("formiga", {"read_world": [], "write_world": [], "World": ["robots", "group", "arena", "movables", "slices"]}),
-    "Runs": ("formiga", {"simulate": [], "Run": [], "Simulation": ["readings", "step", "reset", "look_again"]}),
-    "Recordings": ("formiga", {"read_recording": []}),
+    "Runs": ("formiga", {"simulate": [], "Run": [], "Simulation": ["readings", "orders", "step", "reset", "look_again"]}),
+    "Recordings": ("formiga", {"read_recording": [], "read_table": []}),
     "": ("formiga.record.recording", {"Recording": ["table", "poses", "blocks", "frames", "replay", "code", "touched", "notes"],
                                       "Poses": []}),
     "Elements of your own": ("formiga", {"element": [], "load_elements": []}),

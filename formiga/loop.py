@@ -89,7 +89,7 @@ class Simulation:
         self.state.genotypes = {name: self._genes(name, genes) for name, genes in (genotypes or {}).items()}
         self._kinds = kinds_of(self.state)
         self.log = Log()
-        self._orders: dict[str, Orders] = {}
+        self._orders: dict[str, Orders] | None = {}     # of the last step; None: the compiled program has them
         self._readings: sense.Readings | None = None
         self._past: Past = {}                          # what the sensors remembered before these readings
         self._compiled = Steps(world, self.engine, self.model, self.state) if compiled else None
@@ -137,15 +137,15 @@ class Simulation:
         if self._compiled is None or self._compiled.lacking:
             return False
         self._forget_look()  # the compiled step looks by itself
-        if not self._compiled.take(steps):
-            return False
-        self._orders = {name: Orders(drive) for name, drive in self._compiled.orders.items()}
-        return True
+        self._orders = None
+        return self._compiled.take(steps)
 
     @property
     def orders(self) -> dict[str, Orders]:
         """Orders of the last step, group by group, as they were decided: before limits and noise."""
-        return self._orders
+        if self._orders is None and self._compiled is not None:
+            return {name: Orders(drive) for name, drive in self._compiled.orders.items()}
+        return self._orders or {}
 
     def _forget_look(self) -> None:
         """The sensors look again at this step. Those that remember start from what they remembered before they looked."""

@@ -17,24 +17,15 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FILES = sorted(path for path in (ROOT / "formiga").rglob("*.py") if not path.name.endswith("_pb2.py"))  # generated
 
-PROBES = 176                # hasattr and getattr with a name that is written down
-PERSONS = 333               # words for persons in comments, docstrings and messages
+PROBES = 20                 # hasattr and getattr with a name that is written down
+PERSONS = 108               # words for persons in comments, docstrings and messages
 MOST_PARAMETERS = 12        # of a function that is no kernel
 MOST_LINES = 500            # of a file
 
 LONG_FILES: dict[str, int] = {  # file -> its lines today
-    "formiga/engine/planar/impulse/advance.py": 507,
-    "formiga/engine/planar/pipeline.py": 507,
-    "formiga/soccer/match.py": 534,
-    "formiga/soccer/network.py": 512,
+    "formiga/engine/planar/impulse/advance.py": 508,
 }
-LONG_SIGNATURES: dict[str, int] = {  # file:function -> its parameters today
-    "formiga/cli/evolve.py:command": 14,
-    "formiga/cli/match.py:command": 26,
-    "formiga/cli/run.py:command": 14,
-    "formiga/cli/tournament.py:command": 24,
-    "formiga/soccer/match.py:arrange": 15,
-}
+LONG_SIGNATURES: dict[str, int] = {}  # file:function -> its parameters today
 
 PERSON = re.compile(r"\b(?:who|somebody|nobody|everybody|anybody)\b", re.IGNORECASE)
 

@@ -33,8 +33,9 @@ def as_orders(group: Group, worlds: int, given: Any, place: str = "", *, open: b
 
     open: NaN is allowed, and leaves a robot's drive or a joint to its controller.
     """
-    if (type(given) is np.ndarray and given.dtype == np.float64 and given.shape == (worlds, group.count, 2)
-            and not open and channels(group.robot) == 2):
+    if type(given) is np.ndarray and given.dtype == np.float64 and given.shape == (worlds, group.count, channels(group.robot)):
+        if open:
+            _refuse_half_open(group, given)
         return Orders(given)
     if given is None:
         raise WorldError(f"{place}the controller of '{group.name}' returned no orders. It returns `Orders`, or numbers "
@@ -110,6 +111,8 @@ def _numbers(group: Group, what: str, given: Any, shape: tuple[int, ...], place:
 
 
 def _refuse_half_open(group: Group, drive: Floats) -> None:
+    if np.isfinite(drive).all():
+        return
     free = np.isnan(drive)
     if (odd := np.argwhere(free.any(axis=2) != free.all(axis=2))).size:
         raise WorldError(f"the orders of '{group.name}' for the drive of robot {odd[0, 1]} are numbers and NaN. Give all "
@@ -119,25 +122,16 @@ def _refuse_half_open(group: Group, drive: Floats) -> None:
 
 
 def _refuse_out_of_range(group: Group, joints: Floats, place: str, open: bool) -> None:
-    known = ~np.isnan(joints) if open else np.isfinite(joints)
-    if (odd := np.argwhere(np.isinf(joints) | ~known if not open else np.isinf(joints))).size:
+    if not np.isfinite(joints).all() and (odd := np.argwhere(np.isinf(joints) | (np.isnan(joints) & (not open)))).size:
         _, robot, joint = odd[0]
         raise WorldError(f"{place}the order for joint '{group.robot.joints[joint].name}' of robot {robot} of '{group.name}' is "
                          f"not a number: {joints[tuple(odd[0])]}.")
-    low, high = (np.array([side(joint) for joint in group.robot.joints]) for side in (_low, _high))
-    if (odd := np.argwhere((joints < low) | (joints > high))).size:
-        _, robot, joint = odd[0]
+    low, high = group.robot.joint_range
+    if (beyond := (joints < low) | (joints > high)).any():
+        _, robot, joint = odd = np.argwhere(beyond)[0]
         motor = group.robot.joints[joint]
         raise WorldError(f"{place}the order for joint '{motor.name}' of robot {robot} of '{group.name}' is "
-                         f"{joints[tuple(odd[0])]:g}; it takes {motor.low:g} to {motor.high:g} ({motor.mode}).")
-
-
-def _low(motor: Any) -> float:
-    return float(motor.low)
-
-
-def _high(motor: Any) -> float:
-    return float(motor.high)
+                         f"{joints[tuple(odd)]:g}; it takes {motor.low:g} to {motor.high:g} ({motor.mode}).")
 
 
 def _lights(group: Group, worlds: int, given: Any, place: str) -> Any:

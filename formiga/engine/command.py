@@ -21,6 +21,8 @@ class Command:
     def keep(self, state: State) -> None:
         """Write what lasts until the next command into the state: joint commands and lights. Ended worlds keep what they had,
         and robots that are not alive keep their joint commands."""
+        if self.joints is None and self.leds is None:
+            return
         running = ~state.done
         if self.joints is not None:
             obeys = running[:, None] & state.alive

@@ -54,7 +54,8 @@ class Recorder:
         self._shape = (worlds, bodies_of(world))
         self._robots = world.robots
         self._format: int = self._meta["format"]
-        self._channels = sizes_of(world)["channel"]
+        channels = sizes_of(world)["channel"]
+        self._schema, self._measures = schema_of(self._format, channels), measures_of(self._format, channels)
         self._notes: list[tuple[int, dict[str, Any]]] = []  # step, what was shown
         self._file: Any = None
         self._writer: Any = None
@@ -74,9 +75,9 @@ class Recorder:
                 raise RecordingError(f"{self.path}: is a folder; a recording is one file.")
             self._file = open(self._beside, "wb")
             self._writer = pq.ParquetWriter(
-                self._file, schema_of(self._format, self._channels), compression="zstd", write_page_checksum=True,
+                self._file, self._schema, compression="zstd", write_page_checksum=True,
                 write_statistics=["step", "time", "world"], use_dictionary=["step", "time", "world", "robot"],
-                use_byte_stream_split=[name for name, kind in measures_of(self._format, self._channels).items() if kind == np.float64])
+                use_byte_stream_split=[name for name, kind in self._measures.items() if kind == np.float64])
         except (OSError, ValueError) as wrong:
             self._abandon()
             raise self._error(wrong) from wrong
@@ -119,7 +120,7 @@ class Recorder:
             self._meta["parts"] = [list(part) for part in self._parts]
             self._shape = self._shape[0], bodies_of(self._world, self._parts)
         room = max(1, ROWS // max(1, self._shape[0] * self._shape[1]))
-        self._waiting = {name: np.empty((room, *self._shape), dtype) for name, dtype in measures_of(self._format, self._channels).items()}
+        self._waiting = {name: np.empty((room, *self._shape), dtype) for name, dtype in self._measures.items()}
 
     def _refuse_others(self, shards: Sequence[Simulation]) -> None:
         worlds, robots = sum(shard.state.worlds for shard in shards), shards[0].world.robots if shards else 0
@@ -159,7 +160,7 @@ class Recorder:
             **{name: values[:len(steps)].reshape(-1) for name, values in self._waiting.items()},
         }
         try:
-            self._writer.write_table(pa.table(columns, schema=schema_of(self._format, self._channels)), row_group_size=ROWS)
+            self._writer.write_table(pa.table(columns, schema=self._schema), row_group_size=ROWS)
         except OSError as wrong:
             self._abandon()
             raise self._error(wrong) from wrong

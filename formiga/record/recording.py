@@ -142,7 +142,8 @@ class Recording:
             raise RecordingError(f"{self.path}: there is no world {world}; they are numbered from 0 to {self.worlds - 1}.")
         shape, robots = (len(self.steps), self.worlds if world is None else 1, self.rows), self.world.robots
         self._refuse_large(prod(shape))
-        arrays: dict[str, Any] = {name: np.empty(shape, dtype) for name, dtype in measures_of(self.format, self.channels).items()}
+        kinds = measures_of(self.format, self.channels)
+        arrays: dict[str, Any] = {name: np.empty(shape, dtype) for name, dtype in kinds.items()}
         row = 0
         for block in self.blocks():
             rows = block if world is None else block.filter(pc.equal(block["world"], world))

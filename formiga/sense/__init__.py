@@ -46,15 +46,7 @@ class SensorView:
         """
         if sensor is None or not sensor.in_space:
             return self.engine.cast(self.model, self.state, beams, reach, self.robots)
-        seat = self.seat(sensor, SENSOR_HEIGHT * self.group.robot.height)
-        origin, direction = (np.column_stack([part, np.zeros(len(part))]) for part in (beams.origin, beams.direction))
-        return self.engine.rays(self.model, self.state, to_world(seat, origin), rotate(seat[3:], direction), reach, self.robots,
-                                sensor.on)
-
-    def seat(self, sensor: Mounted, high: float = 0.0) -> Floats:
-        """The pose (7,) of a sensor in the frame of the part that carries it; high: z on a chassis, unless it is given."""
-        z = sensor.z if sensor.z is not None else high if sensor.on == CHASSIS else 0.0
-        return np.array([sensor.x, sensor.y, z, *from_euler(sensor.roll, sensor.pitch, sensor.yaw)])
+        return self.engine.rays(self.model, self.state, *seated(sensor, beams, self.group), reach, self.robots, sensor.on)
 
     def pose(self, sensor: Mounted) -> Floats:
         """The poses (W, n, 7) of a sensor in space: x y z, and a quaternion w x y z. On the chassis z is from its foot."""
@@ -62,12 +54,12 @@ class SensorView:
         part = self.state.bodies[:, self.model.part_rows(sensor.on, self.robots)]
         if not sensor.moved:
             return part
-        seat = self.seat(sensor)
-        return np.concatenate([to_world(part, seat[:3]), multiply(part[..., 3:], seat[3:])], axis=-1)
+        own = seat(sensor)
+        return np.concatenate([to_world(part, own[:3]), multiply(part[..., 3:], own[3:])], axis=-1)
 
     def paint(self, sensor: Mounted, width: int, height: int, field: float, high: float) -> Any:
         """Images (W, n, height, width, 3) that a camera sees; field: the angle from left to right, high: as in `seat`."""
-        return self.engine.paint(self.model, self.state, width, height, field, self.seat(sensor, high), self.robots, sensor.on)
+        return self.engine.paint(self.model, self.state, width, height, field, seat(sensor, high), self.robots, sensor.on)
 
     def cast_turned(self, beams: Beams, turn: Floats, reach: float) -> Floats:
         """The same along beams that are each turned by an angle of its own, (W, n, B) rad."""
@@ -135,6 +127,19 @@ class SensorView:
 
 
 Scene = SensorView  # the former name, for sensors of a user's own
+
+
+def seat(sensor: Mounted, high: float = 0.0) -> Floats:
+    """The pose (7,) of a sensor in the frame of the part that carries it; high: z on a chassis, unless it is given."""
+    z = sensor.z if sensor.z is not None else high if sensor.on == CHASSIS else 0.0
+    return np.array([sensor.x, sensor.y, z, *from_euler(sensor.roll, sensor.pitch, sensor.yaw)])
+
+
+def seated(sensor: Mounted, beams: Beams, group: Group) -> tuple[Floats, Floats]:
+    """Origins and directions (B, 3) of a sensor's beams in the frame of the part of the robot that carries it."""
+    own = seat(sensor, SENSOR_HEIGHT * group.robot.height)
+    origin, direction = (np.column_stack([part, np.zeros(len(part))]) for part in (beams.origin, beams.direction))
+    return to_world(own, origin), rotate(own[3:], direction)
 
 
 def prepare_all(world: World) -> None:

@@ -39,7 +39,7 @@ class Traction:
 @element("motors", role="sensor")
 @dataclass(frozen=True)
 class Motors:
-    """Where a robot's further motors are and how hard they push: all angles, then all torques, in the order of its outputs.
+    """Where a robot's joints are and how hard their motors push: all positions, then all efforts, in the order of its joints.
 
     Those of an s-bot are its turret, its arm and its gripper; a sliding one has m and N instead of rad and N m.
     """

@@ -228,7 +228,7 @@ def as_it_stands(world: World, position: Floats, heading: Floats, alive: Any, mo
     solid: number of a thing -> attributes that say where it is now in space, or None if it is gone.
     """
     now = solid or {}
-    groups = tuple(replace(group, place=_standing(position[robots], heading[robots], alive[robots]))
+    groups = tuple(replace(group, place=_standing(position[robots], heading[robots], alive[robots], group))
                    for group, robots in zip(world.groups, world.slices, strict=True))
     page = tuple(Script(run=each.text) if scripts and isinstance(each, Script) else each for each in world.page)
     lying = {thing.name: _lying(thing, pose) for thing, pose in zip(world.movables, movables.tolist(), strict=True)}
@@ -243,9 +243,13 @@ def _lying(thing: Any, pose: list[float]) -> Any:
     return replace(thing, **{name: value for name, value in now.items() if name in of(thing).kinds})
 
 
-def _standing(places: Floats, ahead: Floats, alive: Any = None) -> tuple[At, ...]:
+def _standing(places: Floats, ahead: Floats, alive: Any = None, group: Group | None = None) -> tuple[At, ...]:
+    """Where robots stand now. Robots of a group that are fixed keep the height and the attitude of their <at>."""
     on = np.ones(len(places), np.bool_) if alive is None else alive
-    return tuple(At(float(x), float(y), float(angle), bool(can)) for (x, y), angle, can in zip(places, ahead, on, strict=True))
+    fixed = group is not None and group.robot.fixed and isinstance(next(iter(group.place), None), At)
+    rules = group.place if group is not None and fixed else [At(0.0, 0.0)] * len(places)
+    return tuple(replace(rule, x=float(x), y=float(y), heading=float(angle), on=bool(can))
+                 for rule, (x, y), angle, can in zip(rules, places, ahead, on, strict=True))
 
 
 def _unused(name: str, taken: Collection[str]) -> str:

@@ -8,16 +8,18 @@ import numpy as np
 
 from formiga.control.neural.activity import activity
 from formiga.control.neural.network import Network
-from formiga.engine.beams import Beams, ring
+from formiga.engine.beams import Beams, moved, ring
 from formiga.engine.drives import glide
 from formiga.errors import FormigaError
-from formiga.geometry import about_z, rotate
+from formiga.geometry import about_z, rotate, to_world
+from formiga.sense import seated
 from formiga.session.names import robot_name
 from formiga.session.space import in_space
 from formiga.state import Floats
 from formiga.view.frame import Frame, Rays, blend, frame, thing_rows
 from formiga.world.elements import of
 from formiga.world.model import Group
+from formiga.world.mount import Mounted
 from formiga.world.placeholder import Placeholder
 
 if TYPE_CHECKING:
@@ -102,23 +104,39 @@ def rays(session: Session) -> Rays:
                     continue
                 chosen = slice(session.selected, session.selected + 1)
             reach = float(sensor.reach)
-            distance = sim.engine.cast(sim.model, sim.state, beams, reach, chosen)[0]
-            hit = np.minimum(distance, reach)
-            place, turn = now.place[chosen, None], now.turn[chosen, None]
-            height = np.full((len(beams.origin), 1), 0.5 * group.robot.height)
-            start = place + rotate(turn, np.column_stack([beams.origin, height]))
-            way = rotate(turn, np.column_stack([beams.direction, 0.0 * height]))
+            if isinstance(sensor, Mounted) and sensor.in_space:
+                if session.replay is not None:
+                    continue  # a recording has no bodies to cast rays at
+                start, way, hit = _from_part(session, group, sensor, beams, chosen)
+            else:
+                hit = np.minimum(sim.engine.cast(sim.model, sim.state, beams, reach, chosen)[0], reach)
+                place, turn = now.place[chosen, None], now.turn[chosen, None]
+                height = np.full((len(beams.origin), 1), 0.5 * group.robot.height)
+                start = place + rotate(turn, np.column_stack([beams.origin, height]))
+                way = rotate(turn, np.column_stack([beams.direction, 0.0 * height]))
             starts.append(start.reshape(-1, 3))
             ends.append((start + hit[..., None] * way).reshape(-1, 3))
             shares.append((hit / reach).ravel())
     return Rays(np.concatenate(starts), np.concatenate(ends), np.concatenate(shares))
 
 
+def _from_part(session: Session, group: Group, sensor: Any, beams: Beams, robots: slice) -> tuple[Floats, Floats, Floats]:
+    """Where the beams of a sensor on any part start, where they point, (n, B, 3), and how far they go (n, B)."""
+    sim = session.sim
+    origin, direction = seated(sensor, beams, group)
+    distance = sim.engine.rays(sim.model, sim.state, origin, direction, float(sensor.reach), robots, sensor.on)[0]
+    part = sim.state.bodies[0, sim.model.part_rows(sensor.on, robots)][:, None]
+    return to_world(part, origin), rotate(part[..., 3:], direction), np.minimum(distance, sensor.reach)
+
+
 def beams_of(sensor: Any) -> Beams | None:
-    """The beams of a sensor that looks from a ring, such as <proximity> and <scanner>; None for the others."""
+    """The beams of a sensor that looks from a ring, such as <proximity> and <scanner>; None for the others. They are in the
+    frame of the robot, or in the sensor's own if it sits where only space has a place."""
     if sensor is None or sensor.angles is None or sensor.mount is None or sensor.reach == np.inf:
         return None
-    return ring(sensor.angles, sensor.mount)
+    beams = ring(sensor.angles, sensor.mount)
+    seated_in_plane = isinstance(sensor, Mounted) and sensor.moved and not sensor.in_space
+    return moved(beams, sensor.x, sensor.y, sensor.yaw) if seated_in_plane else beams
 
 
 def shifts(session: Session, position: Floats, heading: Floats) -> Floats:

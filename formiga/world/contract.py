@@ -13,6 +13,9 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from formiga.errors import WorldError
 from formiga.units import CM
 from formiga.world.drives import Differential, Drive
@@ -83,6 +86,11 @@ class Jointed(Protocol):
 
     joints: tuple[Actuator, ...] = ()
 
+    @cached_property
+    def joint_range(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The lowest and the highest order (K,) for each joint."""
+        return np.array([joint.low for joint in self.joints]), np.array([joint.high for joint in self.joints])
+
     @property
     def start_posture(self) -> dict[str, float]:
         """Hinge or slider of its part in space -> rad or m at the start, of those that do not start as they are built."""
@@ -118,6 +126,7 @@ class Spatial(Protocol):
     """A robot in three dimensions. It builds its own part of the model; MuJoCo is not imported before that."""
 
     SPATIAL: ClassVar[bool] = False                          # whether it needs engine="spatial"
+    fixed: bool = False                                      # whether its chassis stays where it was placed
     base: str = "auto"               # 'sliding', 'wheels', 'own' for neither, or 'auto': slides where it can
     prism: ClassVar[bool] = True    # whether it is its outline, seen from above at any height: then rays over a level floor are
     #                                 cast in the plane. False unless declared, for a class with a `build_part` of its own
@@ -127,7 +136,8 @@ class Spatial(Protocol):
 
         A sliding base has no vertical degree of freedom, so it could lift any load; it has wheels if something can be gripped.
         """
-        return self.base == "sliding" or (self.base == "auto" and level and not (graspable and self.grips))  # type: ignore[attr-defined]
+        grips: bool = self.grips  # type: ignore[attr-defined]  # of Gripping
+        return self.base == "sliding" or (self.base == "auto" and level and not (graspable and grips))
 
     def build_part(self, build: Builder) -> None:
         """Add its bodies, joints and motors to the model: a drum on its drive, if it says nothing else."""
@@ -210,15 +220,19 @@ def complete(cls: type, role: str, tag: str) -> None:
     """Give a class what the contract of its role has and it leaves out."""
     if role in ("sensor", "controller"):
         _complete_stages(cls, CONTRACTS[role])
-    own = {field.name for field in dataclasses.fields(cls)}
-    inherited = {name for parent in cls.__mro__[:-1] for name in vars(parent)}
+    own = declared(cls)
     for contract in CONTRACTS.get(role, Described).__mro__:
         if contract.__module__ == __name__:
             for name, value in vars(contract).items():
-                if not name.startswith("_") and name not in own | inherited:
+                if not name.startswith("_") and name not in own:
                     setattr(cls, name, value)
     if role == "robot":
-        _complete_robot(cls, tag, own | inherited)
+        _complete_robot(cls, tag, own)
+
+
+def declared(cls: type) -> set[str]:
+    """The names that a class and its parents give something to: fields, properties, methods, class attributes."""
+    return {field.name for field in dataclasses.fields(cls)} | {name for parent in cls.__mro__[:-1] for name in vars(parent)}
 
 
 def _complete_stages(cls: Any, contract: Any) -> None:
@@ -235,13 +249,13 @@ def shipped(cls: type) -> bool:
     return cls.__module__.startswith("formiga.")
 
 
-def _complete_robot(cls: type, tag: str, declared: set[str]) -> None:
-    if "radius" not in declared:
+def _complete_robot(cls: Any, tag: str, own: set[str]) -> None:
+    if "radius" not in own:
         raise WorldError(f"<{tag}> of the role 'robot' needs a field or property radius, of the circle around it in m.")
-    if "wheel_base" in declared and not {"top_speed", "drive"} & declared:
+    if "wheel_base" in own and not {"top_speed", "drive"} & own:
         raise WorldError(f"<{tag}> of the role 'robot' has a wheel_base; it needs top_speed, of a wheel's rim in m/s, too.")
-    if "prism" not in declared:
-        cls.prism = "build_part" not in declared  # type: ignore[attr-defined]
+    if "prism" not in own:
+        cls.prism = "build_part" not in own
 
 
 def channels(robot: Any) -> int:
@@ -254,4 +268,4 @@ def joint_names(robot: Any) -> tuple[str, ...]:
     return tuple(joint.name for joint in robot.joints)
 
 
-__all__ = ["Actuator", "Robot", "Thing", "channels", "complete", "joint_names"]
+__all__ = ["Actuator", "Robot", "Thing", "channels", "complete", "declared", "joint_names"]

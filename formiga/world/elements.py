@@ -239,8 +239,8 @@ def forget(tag: str) -> None:
 
 
 def _check_methods(cls: type, tag: str, role: str, kinds: dict[str, Kind]) -> None:
-    shipped = cls.__module__ == "formiga.world.placement"
-    if role not in METHODS or shipped or hasattr(cls, "terms"):  # <fitness> itself is made of terms
+    elsewhere = cls.__module__ in ("formiga.world.placement", "formiga.score")  # engine/place.py, and the terms of <fitness>
+    if role not in METHODS or elsewhere:
         return
     method, given = METHODS[role]
     former = FORMER.get(method, "")
@@ -256,14 +256,14 @@ def _check_methods(cls: type, tag: str, role: str, kinds: dict[str, Kind]) -> No
             inspect.signature(function).bind(cls, given)
         except TypeError:
             raise WorldError(f"{needed}, not {method}{inspect.signature(function)}.") from None
-    if role == "sensor" and "name" not in kinds and not hasattr(cls, "name"):
+    if role == "sensor" and "name" not in kinds and "name" not in contract.declared(cls):
         raise WorldError(f"<{tag}> of the role 'sensor' needs a field name, under which its readings are found: "
                          f'name: str = name("{tag}").')
 
 
 def _check_on_construction(cls: type, tag: str, kinds: dict[str, Kind]) -> None:
     # The check comes before the class's own __post_init__. Without one, @dataclass wrote an __init__ that calls none.
-    first = "__post_init__" if hasattr(cls, "__post_init__") else "__init__"
+    first = "__post_init__" if "__post_init__" in contract.declared(cls) else "__init__"
     own = getattr(cls, first)
 
     @functools.wraps(own)
@@ -279,7 +279,7 @@ def _check_on_construction(cls: type, tag: str, kinds: dict[str, Kind]) -> None:
 
 def kinds_of(cls: type) -> dict[str, Kind]:
     """The attributes of a dataclass: those fields that say what they may be."""
-    own = sorted(dataclasses.fields(cls), key=lambda field: bool(field.kw_only))  # what all elements of a sort share comes last
+    own = sorted(dataclasses.fields(cls), key=lambda field: bool(field.kw_only))  # what elements of a sort share comes last
     return {field.name: field.metadata["kind"] for field in own if "kind" in field.metadata}
 
 
@@ -343,7 +343,7 @@ def locate(thing: object, where: Where) -> None:
 
 def origin(thing: object) -> Where | None:
     """The line and the file that `thing` came from, or None for what was built in Python."""
-    return getattr(thing, "_where", None)
+    return getattr(thing, "_where", None)  # `locate` has put it there, or not
 
 
 def complaint(thing: object, wrong: WorldError) -> WorldError:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsFloat
 
 from formiga.errors import suggest
 from formiga.units import SCALES
@@ -127,7 +128,7 @@ class Kind:
     def _check_number(self, value: Any) -> float | int:
         if type(value) is float and self.base == "number" and self._inside(value):
             return value
-        if isinstance(value, bool) or not hasattr(value, "__float__"):
+        if isinstance(value, bool) or not isinstance(value, SupportsFloat):
             raise ValueError(f"{value!r} is not {self.describe()}")
         number: float | int
         try:
@@ -137,7 +138,7 @@ class Kind:
         if not math.isfinite(number):
             raise ValueError(f"{number} is not a finite number")
         if self.base == "integer":
-            number = int(value)
+            number = int(value)  # type: ignore[call-overload]  # what has __float__ has __int__, or it is refused
             if number != value:
                 raise ValueError(f"{value} is not a whole number{self._within()}")
             if abs(number) > LARGEST:
@@ -158,7 +159,7 @@ class Kind:
 
     def _check_list(self, value: Any) -> tuple[float, ...]:
         assert self.size is not None
-        if isinstance(value, str) or not hasattr(value, "__iter__"):
+        if isinstance(value, str) or not isinstance(value, Iterable):
             raise ValueError(f"{value!r} is not {self.describe()}")
         numbers = tuple(self._check_number(part) for part in value)
         fewest, most = self.size

@@ -77,8 +77,8 @@ def tree(file: str, data: bytes, encoding: str | None, remove_pis: bool = True) 
     try:
         root = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as wrong:
-        line = getattr(wrong, "lineno", None) or 1
-        reason = re.sub(r",? line \d+, column \d+$", "", getattr(wrong, "msg", None) or str(wrong))
+        line, said = (wrong.lineno, wrong.msg) if isinstance(wrong, etree.XMLSyntaxError) else (None, None)
+        line, reason = line or 1, re.sub(r",? line \d+, column \d+$", "", said or str(wrong))
         raise WorldError(f"{file}:{line}: not well-formed XML: {' '.join(reason.split())}.") from wrong
     if root.getroottree().docinfo.internalDTD is not None:  # in an encoding that hid it from _refuse_doctype
         raise WorldError(f"{file}:1: a world file has no DOCTYPE and no entities; remove them.")

@@ -105,8 +105,8 @@ def sources_of(elements: Iterable[Element]) -> list[Source]:
             return
         found[name] = None  # modules may use each other in a circle
         for value in list(vars(module).values()):
-            used = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
-            if isinstance(used, str) and used in sys.modules and _is_users(getattr(sys.modules[used], "__file__", None)):
+            used = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)  # any value
+            if isinstance(used, str) and used in sys.modules and _is_users(vars(sys.modules[used]).get("__file__")):
                 visit(used)
         source = _source(module)
         if source is not None:
@@ -121,7 +121,7 @@ def sources_of(elements: Iterable[Element]) -> list[Source]:
 def _source(module: ModuleType) -> Source | None:
     if module.__name__ in _loaded:
         return _loaded[module.__name__]
-    file = getattr(module, "__file__", None)
+    file = vars(module).get("__file__")
     try:
         return Source(module.__name__, os.path.abspath(file), decode_source(Path(file).read_bytes())) if file else None
     except (OSError, SyntaxError, UnicodeDecodeError):  # gone, or compiled

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from formiga.errors import WorldError
+from formiga.world.contract import declared
 from formiga.world.elements import Element, name, stand_in, text
 from formiga.world.robots.disc import Disc
 
@@ -69,7 +70,8 @@ def _fits(key: str, value: float) -> bool:
 
 def about(known: Element, things: Sequence[Any]) -> dict[str, Any]:
     """What a recording keeps about an own element, of which `things` are all in its world: what `placeholder` takes."""
-    called = known.default("name") if "name" in known.kinds else getattr(known.cls, "name", known.tag)
+    named = known.cls.name if "name" in declared(known.cls) else known.tag  # type: ignore[attr-defined]
+    called = known.default("name") if "name" in known.kinds else named
     facts = {key: float(value) for thing in things[:1] for key in FACTS
              if known.role == "robot" and isinstance(value := getattr(thing, key, None), int | float)}
     return {"tag": known.tag, "role": known.role, "attributes": list(known.kinds), "facts": facts,

@@ -57,7 +57,7 @@ def test_in_the_plane_orders_for_joints_are_checked_and_change_nothing(own):
 
 @pytest.mark.parametrize("engine", ["planar", "spatial"])
 @pytest.mark.parametrize(("joints", "message"), [
-    (np.zeros((1, 2, 2)), r"orders of 'a' for joints \(turret, arm, grip\) must have the shape .* = \(1, 2, 3\), not \(1, 2, 2\)"),
+    (np.zeros((1, 2, 2)), r"of 'a' for joints \(turret, arm, grip\) must have the shape .* = \(1, 2, 3\), not \(1, 2, 2\)"),
     (np.zeros((1, 3)), "must have the shape"), ("abc", r"must be an array of numbers \(worlds, robots, 3\), not str"),
     (np.full((1, 2, 3), NAN), "joint 'turret' of robot 0 of 'a' is not a number: nan"),
     (np.full((1, 2, 3), np.inf), "joint 'turret' of robot 0 of 'a' is not a number: inf")])

@@ -78,8 +78,8 @@ def test_a_lonely_neuron_decays_with_its_time_constant():
     assert weights[0, 0] == pytest.approx(1.0)
     neurons, wheels = np.zeros((1, 1, 1)), np.empty((1, 1, 2))
     for _ in range(20):
-        think_all(network.KIND, np.array(network.shape(1)), weights, DT, np.full(2, TOP), np.ones((1, 1, 1)), neurons, np.empty((2, 2)),
-                  wheels)
+        think_all(network.KIND, np.array(network.shape(1)), weights, DT, np.full(2, TOP), np.ones((1, 1, 1)), neurons,
+                  np.empty((2, 2)), wheels)
     assert neurons[0, 0, 0] == pytest.approx(3.0 * (1.0 - 0.9**20))
     assert wheels[0, 0, 0] == 0.0 and wheels[0, 0, 1] > 0.0
 

@@ -26,7 +26,7 @@ def with_controller(own, decide, **more):
 ])
 def test_wheel_speeds_of_another_shape_are_refused(own, wheels, shape):
     for given in (wheels, Orders(wheels)):
-        message = r"orders of 'a' for its drive \(left, right\) must have the shape \(worlds, robots, 2\) = \(2, 3, 2\), not " + shape
+        message = r"of 'a' for its drive \(left, right\) must have the shape \(worlds, robots, 2\) = \(2, 3, 2\), not " + shape
         with pytest.raises(WorldError, match=message):
             with_controller(own, lambda view, given=given: given).step()
 

@@ -204,15 +204,12 @@ def test_a_link_outside_the_manual_leads_to_a_file(page):
     assert not [target for target in links(page) if not (page.parent / target).exists()]
 
 
-PROMISED = {"docs/guides/add-a-drive.md"}  # named by the code and not written yet
-
 
 def test_pages_that_the_code_names_exist():
     """Comments and messages say where more is written."""
     files = [file for kind in ("*.py", "*.h", "*.md", "*.xml") for file in (ROOT / "formiga").rglob(kind)]
     named = {(file, page) for file in files for page in re.findall(r"\bdocs/[\w/-]+\.md", file.read_text(encoding="utf-8"))}
-    assert named and not [(file, page) for file, page in named if not (ROOT / page).is_file() and page not in PROMISED]
-    assert not [page for page in PROMISED if (ROOT / page).is_file()], "it is written now: take it out of PROMISED"
+    assert named and not [(file, page) for file, page in named if not (ROOT / page).is_file()]
 
 
 # -- the shelf of papers ----------------------------------------------------------------------------------------------

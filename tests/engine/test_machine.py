@@ -72,7 +72,7 @@ def test_it_carries_sensors_and_a_controller_of_ours(world, file):
     assert simulation.readings["rover"]["odometry"].any() and np.ptp(headings) > 0.5
 
 
-def test_motors_besides_the_wheels_are_outputs_by_their_names(world):
+def test_motors_besides_the_wheels_are_joints_by_their_names(world):
     simulation = Simulation(world(ROBOTS / "rover.xml"))
     assert joint_names(simulation.world.groups[0].robot) == ("mast",)
     for _ in range(10):
@@ -80,10 +80,10 @@ def test_motors_besides_the_wheels_are_outputs_by_their_names(world):
     assert simulation.state.joint_position[0, 0, 0] == pytest.approx(1.0, abs=0.1)
 
 
-def test_a_machine_without_wheels_has_outputs_only(world):
+def test_a_machine_without_wheels_has_joints_only(world):
     workspace = Workspace(world(ROBOTS / "rover.xml", 'lift="3cm"'))
     assert "It has: left, right, mast." in workspace.refused("out wheel_l 1")
-    assert "has no two wheels" in workspace.refused("drive 0 1 1")
+    assert "rover.0 has no drive; `out` orders its joints" in workspace.refused("drive 0 1 1")
     workspace.run("out left 5; out right 5")
     workspace.steps(10)
     assert workspace.session.sim.state.position[0, 0, 0] > 0.1

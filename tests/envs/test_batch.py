@@ -145,8 +145,8 @@ def test_a_network_earns_in_the_batch_what_a_rollout_says_it_is_worth(name, rng)
     batch.reset(7)
     earned, wheels = np.zeros(4), np.empty((4, group.count, 2))
     for _ in range(steps):
-        think_all(group.controller.KIND, np.array(shape), weights, world.dt, np.ones(2), batch.inputs, np.zeros((4, group.count, 0)),
-                  np.empty((2, max(shape))), wheels)
+        think_all(group.controller.KIND, np.array(shape), weights, world.dt, np.ones(2), batch.inputs,
+                  np.zeros((4, group.count, 0)), np.empty((2, max(shape))), wheels)
         batch.step(wheels)
         earned += batch.reward.mean(axis=1)
     tried = rollout(world, genes, 7, trials=4, seconds=steps * world.dt)

@@ -283,7 +283,8 @@ def test_at_the_start_nobody_stands_in_anybody_and_all_are_on_the_field(players,
                    for (x, y), angle in zip(state.position[w], state.heading[w])]
         assert all(board.contains(body) for body in bodies)
         assert all(one.distance(other) > 0.9e-3 for k, one in enumerate(bodies) for other in bodies[:k])
-    assert (np.abs(state.movables[:, 0, 0]) < half).all() and (state.velocity == 0.0).all() and (state.movables[..., 3:] == 0.0).all()
+    assert (np.abs(state.movables[:, 0, 0]) < half).all()
+    assert (state.velocity == 0.0).all() and (state.movables[..., 3:] == 0.0).all()
 
 
 def test_random_starts_go_everywhere_and_look_everywhere():

@@ -234,7 +234,8 @@ def test_a_welded_pair_that_spins_freely_keeps_its_angular_momentum():
     moments = masses * 0.05**2 / 6.0
     middle = (masses[:, None] * movables[:, :2]).sum(0) / masses.sum()
     spin = 4.0
-    movables[:, 3], movables[:, 4], movables[:, 5] = 0.1 - spin * (movables[:, 1] - middle[1]), spin * (movables[:, 0] - middle[0]), spin
+    movables[:, 3], movables[:, 4] = 0.1 - spin * (movables[:, 1] - middle[1]), spin * (movables[:, 0] - middle[0])
+    movables[:, 5] = spin
 
     def kept():
         momentum = (masses[:, None] * movables[:, 3:5]).sum(0)
@@ -486,6 +487,7 @@ def test_bodies_far_away_change_nothing():
         simulation = lab(Ball(x=-0.05, vx=0.5), *far, robots=robots)
         for _ in range(45):
             drive(simulation, 0.8, 0.6, (0.5, 0.6))
-        return np.concatenate([simulation.state.position[0].ravel(), simulation.state.heading[0], simulation.state.movables[0, 0]])
+        state = simulation.state
+        return np.concatenate([state.position[0].ravel(), state.heading[0], state.movables[0, 0]])
 
     np.testing.assert_allclose(run(20), run(0), atol=1e-9)

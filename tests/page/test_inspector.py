@@ -42,7 +42,8 @@ def test_every_shipped_world_can_be_inspected(name):
 
 def test_a_wedge_is_as_long_as_its_reading():
     """Full reading: to the outer rim; none: no wedge; half: half way."""
-    robot = {"name": "swarm.0", "robot": "sbot", "x": 0.0, "y": 0.0, "heading": 0.0, "left": 0.0, "right": 0.0, "crashes": 0,
+    robot = {"name": "swarm.0", "robot": "sbot", "x": 0.0, "y": 0.0, "heading": 0.0, "crashes": 0,
+             "channels": {"left": 0.0, "right": 0.0}, "rolls": (True, True),
              "crashed": False, "alive": True, "driven": False, "controller": "none", "memory": {}, "layers": {},
              "readings": {"ring": np.array([1.0, 0.0, 0.5])},
              "sensors": {"ring": type("Ring", (), {"angles": (0.0, 1.0, 2.0), "full": 1.0})()}}

@@ -69,7 +69,8 @@ def test_traction_is_the_direction_and_the_size_of_the_pull_over_the_floor(lab):
 def test_motors_tell_angles_and_torques_in_the_order_of_the_outputs(lab):
     reading = lab.read(Motors())
     assert reading.shape == (2, 2, 6)
-    assert np.array_equal(reading[..., :3], lab.state.joint_position) and np.array_equal(reading[..., 3:], lab.state.joint_effort)
+    assert np.array_equal(reading[..., :3], lab.state.joint_position)
+    assert np.array_equal(reading[..., 3:], lab.state.joint_effort)
 
 
 @pytest.mark.parametrize("axis, angle, roll, pitch", [

@@ -37,7 +37,8 @@ def world(tmp_path):
     def write(sensor, shoulder=0.0, elbow=0.0, things=""):
         path = tmp_path / "mine.xml"
         path.write_text(f'<world engine="spatial" dt="0.05">\n<physics gravity="0"/>{things}\n'
-                        f'<machine name="arm" file="arm.xml" fixed="true" posture="shoulder {shoulder}, elbow {elbow}">\n{sensor}'
+                        '<machine name="arm" file="arm.xml" fixed="true" '
+                        f'posture="shoulder {shoulder}, elbow {elbow}">\n{sensor}'
                         '<at x="0" y="0" heading="0"/></machine>\n'
                         '<solid name="wall" size="20cm 4 4" x="1.1" z="2" fixed="true"/></world>')
         return formiga.read_world(path)
@@ -52,7 +53,7 @@ def scan(sim, name="scanner"):
 # -- rays -------------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("shoulder, elbow", [(0.0, 0.0), (0.5, 0.3), (1.2, -1.5), (0.6, -0.6)])
 def test_a_beam_on_the_last_link_measures_from_where_the_arm_has_it(world, shoulder, elbow):
-    """The link begins at L (cos a, sin a) and points along a + b: the wall at x = 1 is (1 - L cos a - d cos(a+b)) / cos(a+b) away."""
+    """The link begins at L (cos a, sin a) and points along a + b: the wall at x = 1 is (1 - L cos a) / cos(a + b) - d away."""
     sim = Simulation(world('<scanner beams="1" field="0" reach="3" on="lower" x="20cm"/>', shoulder, elbow))
     ahead = cos(shoulder + elbow)
     assert scan(sim)[0] == pytest.approx((1.0 - LONG * cos(shoulder) - LONG * ahead) / ahead, abs=1e-6)
@@ -115,7 +116,7 @@ def test_an_accelerometer_at_the_end_of_a_link_feels_it_turn(world):
     assert np.abs(far).max() > 1.0 and np.abs(near).max() < 1e-9
 
 
-# -- images ----------------------------------------------------------------------------------------------------------------------
+# -- images -------------------------------------------------------------------------------------------------------------
 def red(sim):
     try:
         image = sim.readings["arm"]["eye"][0, 0].astype(int)
@@ -204,5 +205,17 @@ def test_a_turret_carries_a_scanner_around():
 
 
 def test_poses_survive_the_writer():
-    old = read_text('<world><arena width="2" depth="2"/><sbot><scanner on="turret" x="1cm" z="2cm" yaw="10deg"/></sbot></world>')
+    old = read_text('<world><arena width="2" depth="2"/><sbot><scanner on="turret" x="1cm" z="2cm" yaw="1"/></sbot></world>')
     assert read_text(to_text(old)) == old
+
+
+def test_the_laboratory_draws_the_beams_where_they_are(world):
+    """From the link's end to the wall, in the page's overlay."""
+    from formiga.session.watch import rays
+    from tests.session.workspace import Workspace
+
+    workspace = Workspace(world('<scanner beams="1" field="0" reach="3" on="lower" x="20cm"/>', 0.5, -0.5))
+    drawn = rays(workspace.session)
+    start = (LONG * cos(0.5) + LONG, 0.0, HIGH + LONG * sin(0.5))
+    assert_allclose(drawn.start, [start], atol=1e-9)
+    assert_allclose(drawn.end, [(1.0, 0.0, start[2])], atol=1e-6)

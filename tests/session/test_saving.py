@@ -64,9 +64,10 @@ def test_edits_are_in_it(name, tmp_path):
     workspace = Workspace(name, seed=1)
     group = workspace.session.world.groups[0].name
     workspace.steps(5)
+    drive = "drive 0 1 1; " if workspace.session.world.groups[0].robot.drive else ""
     workspace.run(f"set {group}.count {workspace.session.world.groups[0].count + 2}; "
                   "spawn lamp 0 0 name=extra on=false intensity=0.75; "
-                  f"spawn sbot; drive 0 1 1; step 5; remove 0; controller {group} none")
+                  f"spawn sbot; {drive}step 5; remove 0; controller {group} none")
     workspace.run("""set world.doc 'as it was; "quoted" ${x}'""")
     again = saved(workspace, tmp_path)
     assert same_picture(workspace.session, again.session)

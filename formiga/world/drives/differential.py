@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -23,12 +24,12 @@ class Differential(Drive):
     wheel_radius: float = 2.0 * CM
     motor_noise: float = 0.0
 
-    @property
+    @cached_property
     def channels(self) -> tuple[str, ...]:
         """Rim speeds, m/s."""
         return "left", "right"
 
-    @property
+    @cached_property
     def limits(self) -> tuple[float, ...]:
         """m/s."""
         return self.top_speed, self.top_speed

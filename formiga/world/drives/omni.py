@@ -67,12 +67,12 @@ class Omni(Drive):
         """J^+ (3, n): a twist from rim speeds."""
         return np.asarray(np.linalg.pinv(self.jacobian), np.float64)
 
-    @property
+    @cached_property
     def channels(self) -> tuple[str, ...]:
         """Rim speeds, m/s, in the order of `angles`."""
         return tuple(f"wheel{k}" for k in range(len(self.angles)))
 
-    @property
+    @cached_property
     def limits(self) -> tuple[float, ...]:
         """m/s."""
         return (self.top_speed,) * len(self.angles)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf, pi
 
 import numpy as np
@@ -42,12 +43,12 @@ class Steered(Drive):
         if not (self.speed_lag >= 0.0 and self.steering_lag >= 0.0 and self.steering_rate > 0.0):
             raise WorldError("lags must not be below 0, and the steering rate must be above 0.")
 
-    @property
+    @cached_property
     def channels(self) -> tuple[str, ...]:
         """Speed of the rear axle, m/s, and the angle of the front wheel, rad."""
         return "speed", "steering"
 
-    @property
+    @cached_property
     def limits(self) -> tuple[float, ...]:
         """m/s and rad."""
         return self.top_speed, self.top_steering

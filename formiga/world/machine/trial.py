@@ -88,7 +88,7 @@ def attempt(tree: Tree, smooth: str, gain: float, fixed: bool) -> Facts:
 
 def _answer(arguments: dict[str, object]) -> dict[str, Any]:
     """What the process says of the machine."""
-    if not sys.executable or getattr(sys, "frozen", False):
+    if not sys.executable or getattr(sys, "frozen", False):  # packagers of programs set it
         raise ValueError("there is no Python interpreter in which it could be tried first")
     one = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "MKL", "OMP")}  # each thread would reserve memory
     try:
@@ -102,6 +102,7 @@ def _answer(arguments: dict[str, object]) -> dict[str, Any]:
     with suppress(ValueError):
         if isinstance(answer := json.loads(run.stdout), dict):
             return answer
+    # Windows has neither signal.
     if run.returncode in (-getattr(signal, "SIGXCPU", 0), -getattr(signal, "SIGKILL", 0)):
         raise ValueError(f"MuJoCo needs more than {SECONDS} s for it")
     raise ValueError(f"MuJoCo needs more than {MEMORY >> 30} GB of memory for it, or crashes")

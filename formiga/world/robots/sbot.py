@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import radians
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -66,7 +67,7 @@ class SBot:
     grips: ClassVar[bool] = True
     prism: ClassVar[bool] = True   # turret and arm stay inside its disc, seen from above
 
-    @property
+    @cached_property
     def joints(self) -> tuple[Actuator, ...]:
         """Turret and arm take rad/s, the gripper closes above 0.5."""
         return Actuator("turret"), Actuator("arm"), Actuator("grip", "switch")

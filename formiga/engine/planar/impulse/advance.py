@@ -16,8 +16,9 @@ from math import cos, sin, sqrt
 from typing import Any, NamedTuple
 
 from formiga.engine.above.outlines import CX, CY, NX, NY
-from formiga.engine.drives import BICYCLE, LINEAR, OWN, TWO_WHEELS, followed, set_twist, turn_wheels
+from formiga.engine.drives import turn_wheels
 from formiga.engine.planar.contact import count_crash
+from formiga.engine.planar.impulse.exchange import listen, load, store
 from formiga.engine.planar.impulse.forces import forces, leap
 from formiga.engine.planar.impulse.impact import impacts, lean, lever, note
 from formiga.engine.planar.impulse.pairs import near_ones
@@ -29,7 +30,7 @@ from formiga.kernels import kernel
 from formiga.engine.planar.impulse.bodies import (
     ACC, ACTIVE, BEFORE, BEGAN, BOUNCE, BOUNCED, BOUNCES, BUSY, CONTACTS, COS, END_X, END_Y, GAP, HEADING, HIT, INNER,
     INVERSE_INERTIA, INVERSE_MASS, LOST, MARGIN, MIDDLE_X, MIDDLE_Y, NORMAL_X, NORMAL_Y, ONE, OTHER, PAIRED, PAIRS, POINTS,
-    PRESSED, REACH, RESTITUTION, ROLL_X, ROLL_Y, SEEN, SHIFT_HEADING, SHIFT_X, SHIFT_Y, SIN, SPIN, STAYS, STRAYED, SUBSTEPS,
+    PRESSED, REACH, RESTITUTION, SEEN, SHIFT_HEADING, SHIFT_X, SHIFT_Y, SIN, SPIN, STAYS, STRAYED, SUBSTEPS,
     TRAVEL, VX, VY, WALL_RESTITUTION, WAS_HEADING, WAS_X, WAS_Y, WELD, WHEELS, X, Y)
 # isort: on
 
@@ -86,22 +87,6 @@ def put(b, x, y, heading, bodies, work):
 
 
 @kernel(inner=True, forceinline=True)
-def load(w, position, heading, velocity, movables, bodies, work):
-    """From the state into the working memory."""
-    N, moving, mark = bodies.robots, work.moving, work.mark
-    for b in range(moving.shape[0]):
-        mark[b, HIT], mark[b, PRESSED], mark[b, BOUNCES] = False, False, 0
-        if b < N:
-            moving[b, X], moving[b, Y], moving[b, HEADING] = position[w, b, 0], position[w, b, 1], heading[w, b]
-            moving[b, VX], moving[b, VY], moving[b, SPIN] = velocity[w, b, 0], velocity[w, b, 1], velocity[w, b, 2]
-        else:
-            row = movables[w, b - N]
-            moving[b, X], moving[b, Y], moving[b, HEADING] = row[0], row[1], row[2]
-            moving[b, VX], moving[b, VY], moving[b, SPIN] = row[3], row[4], row[5]
-            moving[b, ROLL_X], moving[b, ROLL_Y] = row[6], row[7]
-
-
-@kernel(inner=True, forceinline=True)
 def stand_all(bodies, work):
     """The active bodies where their poses say."""
     moving, active = work.moving, work.active
@@ -109,34 +94,6 @@ def stand_all(bodies, work):
         b = active[n]
         moving[b, COS], moving[b, SIN] = cos(moving[b, HEADING]), sin(moving[b, HEADING])
         stand(b, bodies, work)
-
-
-@kernel(inner=True, forceinline=True)
-def store(w, position, heading, velocity, wheels, twist, movables, drives, bodies, work):
-    """From the working memory into the state; drives as they turn now, and the twist that this is."""
-    N, moving = bodies.robots, work.moving
-    for b in range(moving.shape[0]):
-        if b < N:
-            position[w, b, 0], position[w, b, 1], heading[w, b] = moving[b, X], moving[b, Y], moving[b, HEADING]
-            velocity[w, b, 0], velocity[w, b, 1], velocity[w, b, 2] = moving[b, VX], moving[b, VY], moving[b, SPIN]
-            c, s = cos(moving[b, HEADING]), sin(moving[b, HEADING])
-            ahead = moving[b, VX] * c + moving[b, VY] * s
-            twist[w, b, 0], twist[w, b, 1] = ahead, moving[b, VY] * c - moving[b, VX] * s
-            twist[w, b, 2] = moving[b, SPIN]
-            if drives.kind[b] == TWO_WHEELS:
-                half = 0.5 * moving[b, SPIN] * drives.base[b]
-                wheels[w, b, 0], wheels[w, b, 1] = ahead - half, ahead + half
-            elif drives.kind[b] == BICYCLE:  # its steering angle was set when the step began
-                wheels[w, b, 0] = ahead
-            elif drives.kind[b] == LINEAR:
-                for k in range(drives.count[b]):
-                    wheels[w, b, k] = (drives.rims[b, k, 0] * ahead + drives.rims[b, k, 1] * twist[w, b, 1]
-                                       + drives.rims[b, k, 2] * moving[b, SPIN])
-        else:
-            row = movables[w, b - N]
-            row[0], row[1], row[2] = moving[b, X], moving[b, Y], moving[b, HEADING]
-            row[3], row[4], row[5] = moving[b, VX], moving[b, VY], moving[b, SPIN]
-            row[6], row[7] = moving[b, ROLL_X], moving[b, ROLL_Y]
 
 
 # -- contacts ---------------------------------------------------------------------------------------------------------
@@ -396,22 +353,6 @@ def look_around(h, time, base, rules, w, orders, alive, shapes, near, joints, bo
             n += 1
     work.count[ACTIVE] = n
     look(rules.threshold, bodies, work)
-
-
-@kernel(inner=True, forceinline=True)
-def listen(w, told, drives, wheels, twist):
-    """What the drives shall do in this step, as twists (W, N, 3), from what they are told (W, N, D).
-
-    The lags of speeds are part of the motion; a steering angle follows here. The twist of an OWN drive is there already.
-    """
-    for i in range(drives.kind.shape[0]):
-        if drives.kind[i] == BICYCLE:
-            wheels[w, i, 1] = followed(wheels[w, i, 1], told[w, i, 1], drives.share[i, 1], drives.most[i, 1])
-            told[w, i, 1] = wheels[w, i, 1]
-        elif drives.kind[i] == OWN:
-            for k in range(drives.count[i]):
-                wheels[w, i, k] = told[w, i, k]
-        set_twist(w, i, drives, told, twist)
 
 
 @kernel()
