@@ -272,8 +272,8 @@ def test_an_error_in_a_controller_reaches_the_caller_from_any_thread(own):
             simulate(world(controller=own("controller", decide=decide)), 5.0, worlds=3, threads=threads)
 
 
-def test_a_robot_that_the_engine_cannot_move_is_refused_by_name(own):
-    with pytest.raises(WorldError, match="the planar engine cannot move"):
+def test_a_robot_without_a_radius_is_refused_by_name(own):
+    with pytest.raises(WorldError, match=r"<own-\d+> of the role 'robot' needs a field or property radius"):
         Simulation(World(groups=(Group(own("robot"), 1, "kite", (At(0.0, 0.0),)),)))
 
 

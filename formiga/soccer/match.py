@@ -222,7 +222,7 @@ class Match:
 
     def _touching(self, sim: Simulation, ball: list[float], position: Floats) -> set[int]:
         """The robots that touched the ball in the last step."""
-        if sim.world.engine != "planar" or sim.world.contact.model != "impulse":  # no contacts are listed there
+        if not sim.model.keeps_contacts:
             return self.statistics.near(ball, position)
         return self.pieces.touching(sim.engine.contacts(sim.model, sim.state))
 

@@ -35,8 +35,8 @@ def drive(simulation, *speeds):
 
 def touches(simulation, world=0):
     """The contacts of the last step of a world."""
-    scratch = simulation.state.scratch
-    return scratch.touches[world, :scratch.touching[world]]
+    log = simulation.state.scratch.log
+    return log.rows[world, :log.count[world]]
 
 
 # -- one impact -------------------------------------------------------------------------------------------------------

@@ -137,17 +137,6 @@ class Scratch(SightWorkspace):
     pushed: Any = ()
     beside: Beside = field(default_factory=Beside)
 
-    @property
-    def touches(self) -> Any:
-        """The last step's contacts (W, C, 7): x y, normal to A, impulse in N s, A and B. Bodies are robots, then loose things;
-        -1 stands still. All impacts, and what leans on what in the last substep. Only with contact model `impulse`."""
-        return self.log.rows if self.log else np.zeros((len(self.rounds), 0, 7))
-
-    @property
-    def touching(self) -> Any:
-        """How many of them there are (W,)."""
-        return self.log.count if self.log else np.zeros(len(self.rounds), np.int64)
-
 
 def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
     """The constants of a batch: worlds numbered from `first_world`, all of them once, then all again, `copies` times."""
