@@ -16,7 +16,7 @@ from formiga.errors import RecordingError, WorldError, reason
 from formiga.loop import Run, Simulation
 from formiga.record.recorder import Recorder
 from formiga.record.recording import read_recording
-from formiga.record.tables import Tables, read_table
+from formiga.record.tables import Tables, known_names, read_table
 from formiga.rollout import genes
 from formiga.score import plan
 from formiga.view.picture import Picture
@@ -81,15 +81,17 @@ def simulate(world: Given, seconds: float | None = None, seed: int = 0, worlds: 
     if worlds < 1:
         raise WorldError(f"{worlds} worlds cannot run; there must be at least 1.")
     drawing = Picture(world, picture) if picture is not None else None
+    wanted = known_names(tables)
     with ExitStack() as stack:
         record = more = None
         if out is not None:
             folder = stack.enter_context(folder_for(out))
-            if tables:
-                more = stack.enter_context(Tables(folder / RECORDING, tables, every))
-            record = stack.enter_context(Recorder(folder / RECORDING, world, seed, worlds, engine, every))
-        elif tables:
-            raise RecordingError("tables are written beside a recording: say where it goes, with `out`.")
+            record = Recorder(folder / RECORDING, world, seed, worlds, engine, every)
+            if wanted:
+                more = stack.enter_context(Tables(folder / RECORDING, wanted, every, record))
+            stack.enter_context(record)
+        elif wanted:
+            raise RecordingError("tables are written beside a recording: say where it goes, with `out` (--out DIR).")
         listeners = [each for each in (record, more, drawing) if each is not None]
         run = loop.simulate(world, seconds, seed, worlds, engine, threads=threads, record=_tell(listeners),
                             progress=progress, stop=stop)

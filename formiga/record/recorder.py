@@ -10,8 +10,8 @@ import _thread
 import os
 import signal
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
@@ -22,10 +22,11 @@ import pyarrow.parquet as pq
 
 from formiga.engine.axes import sizes_of
 from formiga.engine.parts import Part
-from formiga.errors import RecordingError, reason
+from formiga.errors import RecordingError, reason, whole
 from formiga.loop import Simulation
 from formiga.record.format import IN_SPACE, KEY, ROWS, bodies_of, describe, measured, measures_of, own, schema_of, sealed
 from formiga.record.notes import MOST_NOTES, words_of
+from formiga.record.tables import remove_tables
 from formiga.supervisor import Note
 from formiga.world.model import World
 
@@ -43,11 +44,12 @@ class Recorder:
 
     def __init__(self, path: str | os.PathLike[str], world: World, seed: int = 0, worlds: int = 1,
                  engine_name: str | None = None, every: int = 1) -> None:
-        if every < 1:
+        if whole("every:", every, -(2**63), 2**31 - 1) < 1:
             raise RecordingError(f"every {every} steps cannot be recorded; it must be at least 1.")
         self.path = Path(path)
         self.ending = "complete"           # may be set to "interrupted" before the block ends
         self.touched = False               # may be set, too: the run was changed by hand, so it cannot be run again
+        self.written = False               # whether the file has its name
         self._meta = describe(world, seed, worlds, engine_name or world.engine, every)
         self._every, self._dt = every, world.dt
         self._world, self._parts = world, tuple[Part, ...]()  # those of the model, as soon as there is one
@@ -94,6 +96,18 @@ class Recorder:
             self.touched = True  # it began in the middle: what the seed gives is another start
         if self._step % self._every == 0:
             self._take()
+        late, self._late = self._late, None
+        if late is not None:
+            _stop(late)
+
+    @contextmanager
+    def undisturbed(self) -> Iterator[None]:
+        """A block, such as one that writes more of the same step, in which signals wait."""
+        busy, self._busy = self._busy, True
+        try:
+            yield
+        finally:
+            self._busy = busy
         late, self._late = self._late, None
         if late is not None:
             _stop(late)
@@ -210,6 +224,8 @@ class Recorder:
         os.fsync(self._file.fileno())
         self._file.close()
         os.replace(self._beside, self.path)
+        self.written = True
+        remove_tables(self.path)
 
     def _abandon(self) -> None:
         """Leave nothing behind."""

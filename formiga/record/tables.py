@@ -5,17 +5,19 @@
     read_table("out/run.parquet", "joints")        # out/run.joints.parquet
 
 A row of `joints`, `readings` and `orders` is one number of one robot at one step. Orders are those of the step that led here,
-so the start has none; readings are what the sensors say here. A file that has its final name is always whole.
+so the start has none; readings are what the sensors say here. A file that has its final name is always whole, and it is of the
+same run as the recording beside it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext, suppress
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,10 +26,14 @@ import pyarrow.parquet as pq
 from formiga.control import Orders
 from formiga.errors import RecordingError, reason, suggest
 from formiga.loop import Simulation
-from formiga.record.format import ROWS
+from formiga.record.format import KEY, ROWS
 from formiga.record.trust import BAD_PARQUET
 from formiga.world.model import Group
 
+if TYPE_CHECKING:
+    from formiga.record.recorder import Recorder
+
+STAMP = b"formiga.recording"  # key under which a table says to which recording it belongs
 WORD = pa.dictionary(pa.int32(), pa.string())
 INDICES = {"step": pa.int32(), "time": pa.float64(), "world": pa.int32()}
 SCHEMAS = {name: pa.schema([pa.field(column, kind, nullable=False) for column, kind in (INDICES | columns).items()])
@@ -47,46 +53,59 @@ def table_file(recording: str | os.PathLike[str], name: str) -> Path:
     return path.with_name(f"{path.stem}.{name}.parquet")
 
 
-def refuse_unknown(names: Sequence[str]) -> None:
-    """RecordingError for a name that is not that of a table."""
-    for name in names:
+def known_names(names: Sequence[str]) -> list[str]:
+    """The names of tables, each once; RecordingError for what is not a list of them."""
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise RecordingError(f"tables are a list of names, such as ['joints'], not {names!r}. There are: {', '.join(SCHEMAS)}.")
+    found = [name if isinstance(name, str) else repr(name) for name in names]
+    for name in found:
         if name not in SCHEMAS:
             raise RecordingError(f"there is no table '{name}' of a run.{suggest(name, SCHEMAS)} "
                                  f"There are: {', '.join(SCHEMAS)}.")
+    return list(dict.fromkeys(found))
 
 
 class Tables:
-    """Writes the named tables: called with a run's shards at the start and after every step, as a `Recorder` is."""
+    """Writes the named tables: called with a run's shards at the start and after every step, as a `Recorder` is.
 
-    def __init__(self, recording: str | os.PathLike[str], names: Sequence[str], every: int = 1) -> None:
-        refuse_unknown(names)
-        self.paths = {name: table_file(recording, name) for name in dict.fromkeys(names)}
+    recorder: of the recording beside which they stand. They are put in place if it was, with its stamp; its signals wait until
+    a step is taken as a whole.
+    """
+
+    def __init__(self, recording: str | os.PathLike[str], names: Sequence[str], every: int = 1,
+                 recorder: Recorder | None = None) -> None:
+        self._recording, self._recorder = Path(recording), recorder
+        self.paths = {name: table_file(recording, name) for name in known_names(names)}
         self._every, self._step = every, -1
         self._waiting: dict[str, list[pa.Table]] = {name: [] for name in self.paths}
+        self._files: dict[str, Any] = {}
         self._writers: dict[str, pq.ParquetWriter] = {}
+        self._broken = False    # the contents of a file are unknown
 
     def __enter__(self) -> Tables:
         for name, path in self.paths.items():
             try:
-                self._writers[name] = pq.ParquetWriter(_beside(path), SCHEMAS[name], compression="zstd",
+                self._files[name] = open(_beside(path), "wb")
+                self._writers[name] = pq.ParquetWriter(self._files[name], SCHEMAS[name], compression="zstd",
                                                        write_page_checksum=True)
             except (OSError, ValueError) as wrong:
                 self._abandon()
-                raise RecordingError(f"{path}: cannot be written ({reason(wrong)}).") from wrong
+                raise _unwritable(path, wrong) from wrong
         return self
 
     def __call__(self, shards: Sequence[Simulation]) -> None:
         """Take one step of all worlds."""
-        self._step += 1
-        first = 0
-        for shard in shards:
-            for name in self.paths:
-                if name == "events" or self._step % self._every == 0:
-                    self._take(name, shard, first)
-            first += shard.state.worlds
-        for name, tables in self._waiting.items():
-            if sum(table.num_rows for table in tables) >= ROWS:
-                self._write(name)
+        with self._recorder.undisturbed() if self._recorder else nullcontext():
+            self._step += 1
+            first = 0
+            for shard in shards:
+                for name in self.paths:
+                    if name == "events" or self._step % self._every == 0:
+                        self._take(name, shard, first)
+                first += shard.state.worlds
+            for name, tables in self._waiting.items():
+                if sum(table.num_rows for table in tables) >= ROWS:
+                    self._write(name)
 
     def _take(self, name: str, shard: Simulation, first: int) -> None:
         for columns in READERS[name](shard, self._step):
@@ -97,47 +116,90 @@ class Tables:
             self._waiting[name].append(pa.Table.from_arrays(arrays, schema=SCHEMAS[name]))
 
     def _write(self, name: str) -> None:
-        tables, self._waiting[name] = self._waiting[name], []
-        if tables:
-            self._writers[name].write_table(pa.concat_tables(tables).unify_dictionaries(), row_group_size=ROWS)
+        if not self._waiting[name]:
+            return
+        broken, self._broken = self._broken, True
+        try:
+            self._writers[name].write_table(pa.concat_tables(self._waiting[name]).unify_dictionaries(), row_group_size=ROWS)
+        except OSError as wrong:
+            raise _unwritable(self.paths[name], wrong) from wrong
+        self._waiting[name], self._broken = [], broken
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         try:
-            if self._step < 0:
-                return
-            for name, writer in self._writers.items():
-                self._write(name)
-                writer.close()
-            for path in self.paths.values():
-                os.replace(_beside(path), path)
-        except OSError as wrong:
-            raise RecordingError(f"{next(iter(self.paths.values()))}: cannot be written ({reason(wrong)}).") from wrong
+            if self._step >= 0 and not self._broken and (self._recorder is None or self._recorder.written):
+                for name in self.paths:
+                    self._finish(name)
+                for path in self.paths.values():
+                    os.replace(_beside(path), path)
         finally:
             self._abandon()
+
+    def _finish(self, name: str) -> None:
+        """The rest of a table, on the disk."""
+        self._write(name)
+        try:
+            if self._recorder is not None:
+                self._writers[name].add_key_value_metadata({STAMP: _stamp(self._recording)})
+            self._writers[name].close()
+            self._files[name].flush()
+            os.fsync(self._files[name].fileno())
+        except OSError as wrong:
+            raise _unwritable(self.paths[name], wrong) from wrong
 
     def _abandon(self) -> None:
         """Leave no unfinished file behind."""
         for writer in self._writers.values():
             with suppress(OSError, ValueError):
                 writer.close()
+            writer.is_open = False  # or it would try to write again when it is collected
+        for file in self._files.values():
+            with suppress(OSError, ValueError):
+                file.close()
         for path in self.paths.values():
             with suppress(OSError):
                 _beside(path).unlink(missing_ok=True)
 
 
+def remove_tables(recording: Path) -> None:
+    """Remove the tables of the recording that had this name before: they are not those of the one that has it now."""
+    for name in SCHEMAS:
+        with suppress(OSError):
+            table_file(recording, name).unlink(missing_ok=True)
+
+
 def read_table(recording: str | os.PathLike[str], name: str) -> pa.Table:
     """A table that was written beside a recording; RecordingError with one sentence if there is none."""
-    refuse_unknown([name])
+    if not isinstance(recording, str | os.PathLike) or not Path(recording).name:
+        raise RecordingError(f"{recording!r} is not the path of a recording.")
+    known_names([name])
     path = table_file(recording, name)
     try:
-        table = pq.read_table(path)
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            table, stamp = file.read(), (file.metadata.metadata or {}).get(STAMP)
+        table.validate(full=True)
     except FileNotFoundError as wrong:
         raise RecordingError(f"{path}: there is no such file; `formiga run --out DIR --tables {name}` writes it.") from wrong
-    except (*BAD_PARQUET, OSError) as wrong:
+    except BAD_PARQUET as wrong:
         raise RecordingError(f"{path}: damaged, or not a table of a run.") from wrong
     if not table.schema.equals(SCHEMAS[name]):
         raise RecordingError(f"{path}: it has other columns than a table of {name}: {', '.join(table.schema.names)}.")
+    if stamp is not None and Path(recording).is_file() and stamp != _stamp(Path(recording)):
+        raise RecordingError(f"{path}: this is a table of another run than the recording {Path(recording).name} beside it.")
     return table
+
+
+def _stamp(recording: Path) -> bytes:
+    """What a recording says about its run, in short: the same for its tables."""
+    try:
+        about = (pq.read_metadata(recording).metadata or {}).get(KEY, b"")
+    except BAD_PARQUET as wrong:
+        raise RecordingError(f"{recording}: damaged, or not a recording.") from wrong
+    return sha256(about).hexdigest().encode()
+
+
+def _unwritable(path: Path, wrong: Exception) -> RecordingError:
+    return RecordingError(f"{path}: cannot be written ({reason(wrong)}).")
 
 
 def _column(values: Any, kind: pa.DataType) -> pa.Array:
@@ -207,4 +269,4 @@ def _events(shard: Simulation, step: int) -> Iterator[Columns]:
 
 READERS = {"joints": _joints, "readings": _readings, "orders": _orders, "events": _events}
 
-__all__ = ["SCHEMAS", "Tables", "read_table", "table_file"]
+__all__ = ["SCHEMAS", "Tables", "known_names", "read_table", "remove_tables", "table_file"]

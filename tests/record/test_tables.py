@@ -112,6 +112,79 @@ def test_an_error_in_the_middle_keeps_whole_files_and_leaves_nothing_hidden(tmp_
     assert not list(tmp_path.glob("*none*"))
 
 
+def full_disk(monkeypatch, name):
+    """No table with a column of this name can be written."""
+    write = pq.ParquetWriter.write_table
+
+    def refuse(writer, table, row_group_size=None):
+        if name in table.schema.names:
+            raise OSError(28, "No space left on device")
+        write(writer, table, row_group_size)
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", refuse)
+
+
+def test_a_table_that_cannot_be_written_is_not_there_and_the_message_names_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("formiga.record.tables.ROWS", 1)  # in the middle of the run
+    full_disk(monkeypatch, "sensor")
+    with pytest.raises(RecordingError, match=r"run\.readings\.parquet: cannot be written \(No space left on device\)"):
+        formiga.simulate("avoid", 0.5, out=tmp_path, tables=["readings", "orders"])
+    assert [path.name for path in tmp_path.iterdir()] == ["run.parquet"]  # what was done until then
+
+
+def test_tables_of_a_recording_that_cannot_be_written_replace_nothing(tmp_path, monkeypatch):
+    first = formiga.simulate("avoid", 0.5, seed=1, out=tmp_path, tables=["orders"])
+    before = read_table(first.recording, "orders")
+    full_disk(monkeypatch, "heading")
+    with pytest.raises(RecordingError, match=r"run\.parquet: cannot be written"):
+        formiga.simulate("avoid", 0.3, seed=2, out=tmp_path, tables=["orders"])
+    assert read_table(first.recording, "orders").equals(before)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.orders.parquet", "run.parquet"]
+
+
+def test_a_new_recording_leaves_no_tables_of_the_one_before(tmp_path):
+    formiga.simulate("avoid", 0.3, seed=1, out=tmp_path, tables=["orders", "readings"])
+    run = formiga.simulate("avoid", 0.3, seed=2, out=tmp_path, tables=["orders"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.orders.parquet", "run.parquet"]
+    with pytest.raises(RecordingError, match="no such file"):
+        read_table(run.recording, "readings")
+
+
+def test_a_table_of_another_run_is_refused(tmp_path):
+    one, two = (formiga.simulate("avoid", 0.3, seed=seed, out=tmp_path / str(seed), tables=["orders"]) for seed in (1, 2))
+    table_file(one.recording, "orders").replace(table_file(two.recording, "orders"))
+    with pytest.raises(RecordingError, match=r"a table of another run than the recording run\.parquet beside it"):
+        read_table(two.recording, "orders")
+
+
+def test_damage_in_the_data_of_a_table_is_found(tmp_path):
+    run = formiga.simulate("avoid", 0.3, out=tmp_path, tables=["orders"])
+    file = table_file(run.recording, "orders")
+    whole = file.read_bytes()
+    values = pq.read_metadata(file).row_group(0).column(SCHEMAS["orders"].get_field_index("value"))
+    last = (values.dictionary_page_offset or values.data_page_offset) + values.total_compressed_size - 1
+    file.write_bytes(whole[:last] + bytes([whole[last] ^ 0x55]) + whole[last + 1:])
+    with pytest.raises(RecordingError, match="damaged, or not a table"):
+        read_table(run.recording, "orders")
+
+
+@pytest.mark.parametrize("tables", ["orders", 5, [5], [None]])
+def test_what_is_not_a_list_of_tables_is_refused(tmp_path, tables):
+    with pytest.raises(RecordingError, match="There are: joints, readings, orders, events"):
+        formiga.simulate("avoid", 0.3, out=tmp_path / "new", tables=tables)
+
+
+def test_names_of_tables_may_come_one_by_one(tmp_path):
+    run = formiga.simulate("avoid", 0.3, out=tmp_path, tables=iter(["orders"]))
+    assert read_table(run.recording, "orders").num_rows
+
+
+@pytest.mark.parametrize("path", [None, "", 5])
+def test_what_is_not_the_path_of_a_recording_has_no_tables(path):
+    with pytest.raises(RecordingError, match="is not the path of a recording"):
+        read_table(path, "orders")
+
+
 # -- recordings of earlier versions --------------------------------------------------------------------------------------
 WRITTEN = json.loads((DATA / "written.json").read_text())
 
