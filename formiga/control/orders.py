@@ -17,9 +17,9 @@ from formiga.world.model import Group
 
 @dataclass(frozen=True)
 class Orders:
-    """One array over (worlds, robots of the group, ...) for each part of a robot, or None: as before.
+    """One array over (worlds, robots of the group, ...) for each part of a robot, or None: as this controller ordered it last.
 
-    In orders that come from outside, a number that is NaN leaves that part of that robot to its controller.
+    In orders that come from outside, None and a number that is NaN leave that part to the controller.
     """
 
     drive: Any = None      # (W, n, D) one number for each channel of `robot.drive`, such as the rim speeds of two wheels in m/s
