@@ -1,4 +1,4 @@
-"""7. The step itself: sense, control, act, engine. The one file to read first."""
+"""9. The step itself: sense, control, act, engine. The one file to read first."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from formiga.engine.parts import Part
-from formiga.geometry import about_z, between
+from formiga.geometry import PLACE, TURN, about_z, between
 from formiga.state import Floats, State
 from formiga.supervisor import Note
 from formiga.world.looks import CHASSIS
@@ -88,9 +88,9 @@ def flat_poses(world: World, position: Floats, heading: Floats, movables: Floats
 def space_poses(world: World, parts: tuple[Part, ...], bodies: Floats) -> dict[str, Any]:
     """All poses of a frame, from those of the bodies (B, 7) in space."""
     here, things = rows_of(parts, CHASSIS), _movables_rows(world, parts)
-    poses = {"bodies": bodies.copy(), "parts": parts, "place": bodies[here, :3], "turn": bodies[here, 3:]}
+    poses = {"bodies": bodies.copy(), "parts": parts, "place": bodies[here, PLACE], "turn": bodies[here, TURN]}
     if len(things):
-        poses |= {"movables": bodies[things, :3], "movables_turn": bodies[things, 3:]}
+        poses |= {"movables": bodies[things, PLACE], "movables_turn": bodies[things, TURN]}
     return poses
 
 
@@ -117,8 +117,8 @@ def _movables_rows(world: World, parts: tuple[Part, ...]) -> list[int]:
 
 def blend(before: Floats, after: Floats, share: float) -> Floats:
     """Poses (B, 7) at `share` of the way from one to another; rotations take the short way round."""
-    return np.column_stack([before[:, :3] + share * (after[:, :3] - before[:, :3]),
-                            between(before[:, 3:], after[:, 3:], share)])
+    return np.column_stack([before[:, PLACE] + share * (after[:, PLACE] - before[:, PLACE]),
+                            between(before[:, TURN], after[:, TURN], share)])
 
 
 def movables_poses(world: World, poses: Floats) -> dict[str, Any]:

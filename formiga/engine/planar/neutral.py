@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from formiga.engine.events import Event
+from formiga.engine.events import Event, Pull
 from formiga.errors import WorldError
 from formiga.state import Floats, State
 from formiga.world.mount import CHASSIS
@@ -29,7 +29,7 @@ def events(model: Any, state: State) -> list[Event]:
 
 def forces(model: Any, state: State) -> Floats:
     """None (0, 7): there are no grips, and couplings do not say what they hold with."""
-    return np.zeros((0, 7))
+    return np.zeros((0, Pull.COLUMNS))
 
 
 def holding(model: Any, state: State) -> NDArray[Any]:

@@ -75,10 +75,10 @@ class Model:
     sign: Floats                   # (N, K)
     takes_place: Any               # (N, K) whether it is a joint in position mode
     ctrl: Any                      # columns of state.own.integration with the orders of all actuators
-    motor_joint: Any               # (N, K) joint that an output turns, or -1
+    motor_joint: Any               # (N, K) joint of MuJoCo that each of `robot.joints` moves, or -1
     owner: Any                     # (geoms,) robot that bumps with it, or -1
     ground: Any                    # (geoms,) whether it is the ground
-    movables: Any                  # (M,) row in parts of each loose thing
+    movables: Any                  # (M,) row in parts of each movable
     held: Any                      # (H, 2) bodies that can be held besides robots: body, number in world.things
     grippers: Any                  # (G, 2) robots that can grip, and which of their joints closes the gripper
     wheel_radius: Floats           # (N, 1)
