@@ -128,7 +128,7 @@ def test_a_run_is_touched_if_somebody_says_so_before_the_end(recorded, world, tm
         record.touched = True
     recording = read_recording(tmp_path / "run.parquet")
     assert recording.touched and recording.meta["touched"] is True
-    with pytest.raises(RecordingError, match=r"run\.parquet: somebody changed this run while it ran, or it was recorded from"):
+    with pytest.raises(RecordingError, match=r"run\.parquet: this run was changed by hand while it ran, or recorded from"):
         recording.replay()
 
 
