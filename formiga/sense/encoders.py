@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 @element("encoders", role="sensor")
 @dataclass(frozen=True)
 class Encoders:
-    """Angle of each wheel since the start, in whole ticks: of the left and the right one, or one for each channel of another
-    drive. A channel that is an angle, such as the steering of a car, reads as it is."""
+    """Angle of each wheel since the start, in whole ticks.
+
+    One for each channel of the drive: left and right of a differential one. A channel that is an angle, such as the steering of
+    a car, reads as it is.
+    """
 
     ticks: int = integer(0, least=0, doc="per turn of a wheel; 0: exact")
     name: str = name("encoders")
