@@ -197,6 +197,7 @@ def test_shares_of_channels_drive_an_omni_robot_and_a_car():
     ('<omni angles="0 0 0"', "<omni> angles: these wheels leave a direction free"),
     ('<omni angles="0 120deg 240deg" directions="0 120deg 240deg"', "<omni> directions: these wheels leave a direction free"),
     ('<omni angles="0 120deg 240deg" directions="0 120deg 240deg 1"', "there are 4 directions for 3 wheels"),
+    ('<omni points="0 0 0 0 0 0"', "<omni> points: the outline reaches 0 m from the middle"),
     ('<omni wheels="2"', "wheels"),
     ('<omni distance="0"', "distance"),
     ('<car length="0"', "length"),

@@ -19,7 +19,7 @@ FILES = sorted(path for path in (ROOT / "formiga").rglob("*.py") if not path.nam
 
 PROBES = 9                  # hasattr and getattr with a name that is written down
 PERSONS = 2                 # words for persons: two names of the soccer rules and of a report that programs read
-DOCS_PERSONS = 6            # in the manual: the people that it is about, and a word that a message had before
+DOCS_PERSONS = 1            # in the manual: a word that a message had before
 MOST_PARAMETERS = 12        # of a function that is no kernel
 MOST_LINES = 500            # of a file
 

@@ -103,7 +103,7 @@ class Tables:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         try:
-            if self._step < 0:
+            if self._step < 0 or (kind is not None and self._step == 0):  # an error before the first step replaces nothing
                 return
             for name, writer in self._writers.items():
                 self._write(name)

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 @element("encoders", role="sensor")
 @dataclass(frozen=True)
 class Encoders:
-    """Angle of each wheel since the start, in whole ticks: one for each channel of the drive, such as left and right.
+    """Angle of each wheel since the start, in whole ticks.
 
-    A channel that is an angle, such as the steering of a car, reads as it is.
+    One for each channel of the drive: left and right of a differential one. A channel that is an angle, such as the steering of
+    a car, reads as it is.
     """
 
     ticks: int = integer(0, least=0, doc="per turn of a wheel; 0: exact")

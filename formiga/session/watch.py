@@ -72,7 +72,7 @@ def summary(session: Session) -> dict[str, float]:
     if not world.robots:
         return {"speed": 0.0, "crashed": 0.0, "spread": 0.0}
     position = state.position[0]
-    return {"speed": float(np.abs(twists(session)[:, 0]).mean()),
+    return {"speed": float(np.abs(speeds(session)).mean()),
             "crashed": float(state.crashed[0].mean()),
             "spread": float(np.sqrt(((position - position.mean(axis=0)) ** 2).sum(axis=-1).mean()))}
 
@@ -84,6 +84,20 @@ def twists(session: Session) -> Floats:
         if (drive := group.robot.drive) is not None:
             twist[robots] = drive.twist(session.sim.state.drive[0, robots, : len(drive.channels)])
     return twist
+
+
+def speeds(session: Session) -> Floats:
+    """Speed (N,) of all robots, m/s: ahead, less than 0 backwards; of a holonomic drive in any direction, and of a robot
+    without a drive, such as one on legs, over the ground."""
+    twist, world, state = twists(session), session.world, session.sim.state
+    speed = twist[:, 0].copy()
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        drive = group.robot.drive
+        if drive is None:
+            speed[robots] = np.hypot(state.velocity[0, robots, 0], state.velocity[0, robots, 1])
+        elif drive.holonomic:
+            speed[robots] = np.hypot(twist[robots, 0], twist[robots, 1])
+    return speed
 
 
 # -- overlays ---------------------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def test_a_run_that_somebody_touched_says_so(workspace, tape, what, when):
     workspace.run("record off")
     recording = formiga.read_recording(tape)
     assert recording.touched and recording.steps.tolist() == list(range(7))
-    with pytest.raises(RecordingError, match="somebody changed this run"):
+    with pytest.raises(RecordingError, match="this run was changed by hand"):
         recording.replay()
 
 
