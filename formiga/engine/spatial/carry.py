@@ -12,17 +12,18 @@ from formiga.engine.spatial.gripping import name_of
 from formiga.engine.spatial.model import EVERYTHING, Model
 from formiga.engine.spatial.own import Coupling
 from formiga.engine.spatial.start import join, put, rests_at
+from formiga.engine.start import start_of
 from formiga.geometry import PLACE, TURN, about_z, to_euler, wrap, yaw
 from formiga.state import Grip, Movable, State
 from formiga.world.contract import joint_names
+from formiga.world.elements import of
 from formiga.world.movables import JOINTS
 from formiga.world.solids import Joint, Solid
 
 SLIGHT = 1e-6            # m or rad: a robot closer than this to its pose in the state has not been moved
 JOINT, ACTUATOR = mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_ACTUATOR
 WIDE = {int(mujoco.mjtJoint.mjJNT_FREE): (7, 6), int(mujoco.mjtJoint.mjJNT_BALL): (4, 3)}  # else (1, 1)
-LIES = ("x", "y", "heading", "vx", "vy")                                 # where a movable starts
-STANDS = ("x", "y", "z", "roll", "pitch", "yaw", "shape", "size", "fixed")  # where a solid does, and what it is
+STANDS = ("x", "y", "z", "roll", "pitch", "yaw", "shape", "size", "fixed")  # where a solid starts, and what it is
 
 
 def carry_on(old: Model, before: State, new: Model, state: State, kept: NDArray[np.int64], still: NDArray[np.bool_]) -> None:
@@ -128,7 +129,7 @@ def _copy_motors(old: Any, source: Any, theirs: str, new: Any, target: Any, ours
 def _things(old: Model, new: Model) -> dict[int, int]:
     """Movables and solids that were not put elsewhere: their numbers now -> before."""
     def start(thing: Any) -> tuple[Any, ...]:
-        return tuple(getattr(thing, name, 0.0) for name in (STANDS if isinstance(thing, Solid) else LIES))
+        return tuple(getattr(thing, name) for name in STANDS) if isinstance(thing, Solid) else start_of(thing)
 
     moving = {part.thing for part in old.parts if part.thing >= 0}
     known = {(type(thing), thing.name): (number, start(thing)) for number, thing in enumerate(old.world.things)
@@ -273,7 +274,7 @@ def as_it_stands(model: Model, state: State) -> dict[int, dict[str, Any] | None]
     for row, (index, (joint, equalities)) in enumerate(zip(numbers, model.joints, strict=True)):
         found[index] = _joint_now(mj, data, joint, equalities) if state.own.couplings[0, row, Coupling.HOLDS] != 0.0 else None
         if found[index] is not None and not isinstance(world.things[index], Joint):  # a <weld> has no point, a <pin> no z
-            found[index] = {name: value for name, value in (found[index] or {}).items() if hasattr(world.things[index], name)}
+            found[index] = {name: value for name, value in (found[index] or {}).items() if name in of(world.things[index]).kinds}
     return found
 
 

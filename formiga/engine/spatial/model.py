@@ -21,7 +21,7 @@ from formiga.engine.spatial import robots, scenery
 from formiga.engine.spatial import solids as solid_things
 from formiga.errors import WorldError, suggest
 from formiga.state import Floats
-from formiga.world.contract import joint_names
+from formiga.world.contract import Robot, joint_names
 from formiga.world.drives import Differential, Omni, Steered
 from formiga.world.elements import of, where
 from formiga.world.ground import Physics
@@ -343,7 +343,7 @@ def _sliding(machines: list[robots.Assembly], mj: Any) -> robots.Sliding:
     return robots.Sliding(np.stack(numbers, axis=1), np.array(facts, np.float64).reshape(-1, 4))
 
 
-def _track(robot: Any) -> float:
+def _track(robot: Robot) -> float:
     """m between the two treels that stand for its wheels, to share out forces on the floor."""
     drive = robot.drive
     if isinstance(drive, Differential | Omni):
