@@ -272,9 +272,12 @@ def as_it_stands(model: Model, state: State) -> dict[int, dict[str, Any] | None]
             found[part.thing] = {"x": x, "y": y, "z": z, "roll": roll, "pitch": pitch, "yaw": turn}
     numbers = [index for index, thing in enumerate(world.things) if isinstance(thing, (Joint, *JOINTS))]
     for row, (index, (joint, equalities)) in enumerate(zip(numbers, model.joints, strict=True)):
-        found[index] = _joint_now(mj, data, joint, equalities) if state.own.couplings[0, row, Coupling.HOLDS] != 0.0 else None
-        if found[index] is not None and not isinstance(world.things[index], Joint):  # a <weld> has no point, a <pin> no z
-            found[index] = {name: value for name, value in (found[index] or {}).items() if name in of(world.things[index]).kinds}
+        if state.own.couplings[0, row, Coupling.HOLDS] == 0.0:
+            found[index] = None
+            continue
+        known = of(world.things[index]).kinds  # a <weld> has no point, a <pin> no z
+        now = _joint_now(mj, data, joint, equalities)
+        found[index] = {name: value for name, value in now.items() if name in known}
     return found
 
 
