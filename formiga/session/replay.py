@@ -39,7 +39,7 @@ class Replay:
         unless their code is not here.
         """
         rules = (rule for group in self.recording.world.groups for rule in group.place)
-        if self.recording.engine == "spatial" and not any(isinstance(rule, Placeholder) for rule in rules):
+        if self.recording.parts and not any(isinstance(rule, Placeholder) for rule in rules):
             return None
         return np.stack([self.poses.x[0], self.poses.y[0]], axis=-1), self.poses.heading[0]
 
