@@ -1,4 +1,4 @@
-"""Build a world in Python, write it as XML, run it 100 times, and count who found the gap in the wall.
+"""Build a world in Python, write it as XML, run it 100 times, and count the robots that found the gap in the wall.
 
 python examples/01_walls.py [FOLDER for the world and the recording]
 """
@@ -17,7 +17,7 @@ GAP = 40 * CM
 
 
 def two_rooms(robots: int) -> World:
-    """Two rooms with a gap between them; everybody starts in the left one."""
+    """Two rooms with a gap between them; all robots start in the left one."""
     wall = [Wall(points=(0.0, side * GAP / 2, 0.0, side * 0.75), name=f"wall{side}") for side in (-1, 1)]
     swarm = Group(SBot(), robots, "swarm", place=(Scatter(x=-0.75, width=1.3, depth=1.3),), sensors=(Proximity(),),
                   controller=Braitenberg())

@@ -56,7 +56,7 @@ class Swarm(VecEnv):
 
 
 def judge(act, worlds=256, seed=1_000_000):
-    """Mean reward of a step, and the share of episodes without a crash, in worlds that nobody was trained in."""
+    """Mean reward of a step, and the share of episodes without a crash, in unseen worlds."""
     batch = Batch(WORLD, worlds)
     batch.reset(seed)
     earned = 0.0

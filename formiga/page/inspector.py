@@ -1,10 +1,11 @@
-"""One robot in words and pictures: pose, wheels, every sensor as numbers, as a polar picture and over time, every neuron.
+"""One robot in words and pictures: pose, wheels, images, sensors as numbers, as polar pictures and over time, every neuron.
 
 A pure function of what `session.watch.inspect` tells, and of what it told before: it draws SVG and knows no browser.
 """
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections import deque
 from html import escape
 from math import cos, degrees, pi, sin
@@ -12,11 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from formiga.page.export import png
+
 INK, SOFT, LINE = "#2b2926", "#8a867f", "#e2dfd9"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555")  # [Okabe & Ito 2008]
 HINT = "Click a robot to look inside it: its pose, its sensors, its controller. Drag robots and obstacles to move them."
 SAMPLES = 120          # that the plots over time remember
 MOST_LINES = 24        # in one plot
+MOST_PIXELS = 320      # along an edge of an image; every second, third ... pixel of a larger one is shown
 
 
 class Inspector:
@@ -33,7 +37,9 @@ class Inspector:
         self._remember(robot, time)
         parts = [_head(robot)]
         for name, reading in robot["readings"].items():
-            parts.append(self._sensor(name, np.asarray(reading, np.float64).ravel(), robot["sensors"].get(name)))
+            values = np.asarray(reading)
+            parts.append(_image(name, values) if _is_image(values)
+                         else self._sensor(name, np.asarray(values, np.float64).ravel(), robot["sensors"].get(name)))
         if robot["layers"]:
             parts.append(_title("network") + "".join(_bars(name, values) for name, values in robot["layers"].items()))
         elif robot["memory"]:
@@ -50,6 +56,8 @@ class Inspector:
         if robot["name"] != self._whose or any(past and past[-1][0] > time for past in self._past.values()):
             self._whose, self._past = robot["name"], {}
         for name, reading in robot["readings"].items():
+            if _is_image(np.asarray(reading)):
+                continue
             past = self._past.setdefault(name, deque(maxlen=SAMPLES))
             if not past or past[-1][0] < time:
                 past.append((time, np.asarray(reading, np.float64).ravel()[:MOST_LINES]))
@@ -89,7 +97,8 @@ def _drive(robot: dict[str, Any]) -> list[tuple[str, str]]:
     for (name, value), rolls in zip(robot["channels"].items(), robot["rolls"], strict=True):
         shown = f"{100 * value:.2f}" if rolls else f"{degrees(value):.1f}"
         (wheels if rolls else angles).append(f'<b id="formiga-{escape(name)}">{shown}</b>')
-    rows = [("wheels", wheels, " cm/s"), ("angles", angles, "°")]
+    rows = [("wheels" if len(wheels) > 1 else "speed", wheels, " cm/s"),
+            ("angle" if len(angles) == 1 else "angles", angles, "°")]
     return [(what, ", ".join(values) + unit) for what, values, unit in rows if values]
 
 
@@ -147,6 +156,20 @@ def _polar(angles: Any, values: Any, full: float) -> str:
                           f"<title>{number}: {value:.4g}</title></polygon>")
     return (f'<svg viewBox="-46 -46 92 92" width="{size}" height="{size}" style="flex:none" role="img" aria-label="polar">'
             f'{"".join(wedges)}<circle r="12" fill="#fff" stroke="{SOFT}"/><path d="M0-8 5 4H-5Z" fill="{SOFT}"/></svg>')
+
+
+def _is_image(reading: Any) -> bool:
+    """Whether a reading is the image of a camera: colours (height, width, 3) from 0 to 255."""
+    return reading.dtype == np.uint8 and reading.ndim == 3 and reading.shape[-1] == 3 and reading.size > 0
+
+
+def _image(name: str, picture: Any) -> str:
+    """The image as the camera sees it, as wide as the panel."""
+    height, width, _ = picture.shape
+    apart = -(-max(height, width) // MOST_PIXELS)
+    data = b64encode(png(np.ascontiguousarray(picture[::apart, ::apart]))).decode()
+    return (f'{_title(name)}<img src="data:image/png;base64,{data}" alt="{escape(name)}: {width} x {height} pixels" '
+            f'style="width:100%;image-rendering:pixelated;border:1px solid {LINE}"/>')
 
 
 def _numbers(name: str, values: Any) -> str:

@@ -97,7 +97,7 @@ function show(now) {
   $("timeline").hidden = now.length === null;
   if (now.length !== null && !scrubbing) { $("timeline").max = now.length; $("timeline").value = now.time; }
   if (root.activeElement !== $("speed")) choose(now.speed);
-  $("name").textContent = `${now.world}${now.recordingFile ? " (recording)" : ""} · ${now.robots} robots · seed ${now.seed}`;
+  $("name").textContent = `${now.world}${now.recordingFile ? " (recording)" : ""} · ${now.robots} ${now.robots === 1 ? "robot" : "robots"} · seed ${now.seed}`;
   document.title = `${now.world} - formiga`;
   host.dataset.dark = now.dark;
   note(now.note);

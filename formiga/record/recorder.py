@@ -211,8 +211,9 @@ class Recorder:
         if self._steps:
             self._write()
             self._busy = True
-        started = not midway or self.ending != "interrupted" or self._step > 0
-        if self._recorded < 0 or (not started and self.path.exists()):  # Ctrl-C before the first step replaces nothing
+        started = not midway or self._step > 0
+        if self._recorded < 0 or (not started and (self.ending == "failed" or self.path.exists())):
+            # what is refused in the first step writes nothing, and Ctrl-C before it replaces nothing
             self._abandon()
             return
         meta = {**self._meta, "last_step": self._recorded, "ending": self.ending, "touched": bool(self.touched)}

@@ -127,7 +127,9 @@ class Tables:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         try:
-            if self._step >= 0 and not self._broken and (self._recorder is None or self._recorder.written):
+            # An error before the first step replaces nothing, unless the recording was replaced.
+            keep = self._step > (0 if kind else -1) if self._recorder is None else self._recorder.written and self._step >= 0
+            if keep and not self._broken:
                 for name in self.paths:
                     self._finish(name)
                 for path in self.paths.values():

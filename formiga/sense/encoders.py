@@ -1,4 +1,4 @@
-"""What the wheels tell: how far they turned, and where that would have brought the robot."""
+"""What the wheels say: how far they turned, and where that would have brought the robot."""
 
 from __future__ import annotations
 
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 @element("encoders", role="sensor")
 @dataclass(frozen=True)
 class Encoders:
-    """Angle of each wheel since the start, in whole ticks: of the left and the right one, or one for each channel of another
-    drive. A channel that is an angle, such as the steering of a car, reads as it is."""
+    """Angle of each wheel since the start, in whole ticks.
+
+    One for each channel of the drive: left and right of a differential one. A channel that is an angle, such as the steering of
+    a car, reads as it is.
+    """
 
     ticks: int = integer(0, least=0, doc="per turn of a wheel; 0: exact")
     name: str = name("encoders")

@@ -17,7 +17,7 @@ from formiga.errors import FormigaError, suggest
 from formiga.session import names
 from formiga.session.space import in_space
 from formiga.session.values import get
-from formiga.session.watch import own_readings, twists
+from formiga.session.watch import own_readings, speeds
 from formiga.state import Floats
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def quantities(session: Session, index: int) -> dict[str, Any]:
     driven = {} if drive is None else {name: moved[:, k] for k, name in enumerate(drive.channels)}
     return known | driven | {
         "x": state.position[0, robots, 0], "y": state.position[0, robots, 1], "heading": state.heading[0, robots],
-        "speed": twists(session)[robots, 0], "crashes": state.crashes[0, robots],
+        "speed": speeds(session)[robots], "crashes": state.crashes[0, robots],
         "crashed": state.crashed[0, robots], "alive": state.alive[0, robots]}
 
 

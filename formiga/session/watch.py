@@ -11,11 +11,11 @@ from formiga.control.neural.network import Network
 from formiga.engine.beams import Beams, moved, ring
 from formiga.engine.drives import glide
 from formiga.errors import FormigaError
-from formiga.geometry import about_z, rotate, to_world
+from formiga.geometry import TURN, about_z, rotate, to_world
 from formiga.sense import seated
 from formiga.session.names import robot_name
 from formiga.session.space import in_space
-from formiga.state import Floats
+from formiga.state import Floats, Movable
 from formiga.view.frame import Frame, Rays, blend, frame, thing_rows
 from formiga.world.elements import of
 from formiga.world.model import Group
@@ -60,8 +60,9 @@ def watch(session: Session, before: Before | None, share: float) -> Frame:
         position, heading, movables, _ = before
         now.place[:, :2] = position + share * (now.place[:, :2] - position)
         now.turn[:] = about_z(heading + share * (sim.state.heading[0] - heading))
-        now.movables[:, :2] = movables[:, :2] + share * (now.movables[:, :2] - movables[:, :2])
-        now.movables_turn[:] = about_z(movables[:, 2] + share * (sim.state.movables[0, :, 2] - movables[:, 2]))
+        now.movables[:, :2] = movables[:, Movable.PLACE] + share * (now.movables[:, :2] - movables[:, Movable.PLACE])
+        was, turned = movables[:, Movable.HEADING], sim.state.movables[0, :, Movable.HEADING]
+        now.movables_turn[:] = about_z(was + share * (turned - was))
     return now
 
 
@@ -71,7 +72,7 @@ def summary(session: Session) -> dict[str, float]:
     if not world.robots:
         return {"speed": 0.0, "crashed": 0.0, "spread": 0.0}
     position = state.position[0]
-    return {"speed": float(np.abs(twists(session)[:, 0]).mean()),
+    return {"speed": float(np.abs(speeds(session)).mean()),
             "crashed": float(state.crashed[0].mean()),
             "spread": float(np.sqrt(((position - position.mean(axis=0)) ** 2).sum(axis=-1).mean()))}
 
@@ -83,6 +84,20 @@ def twists(session: Session) -> Floats:
         if (drive := group.robot.drive) is not None:
             twist[robots] = drive.twist(session.sim.state.drive[0, robots, : len(drive.channels)])
     return twist
+
+
+def speeds(session: Session) -> Floats:
+    """Speed (N,) of all robots, m/s: ahead, less than 0 backwards; of a holonomic drive in any direction, and of a robot
+    without a drive, such as one on legs, over the ground."""
+    twist, world, state = twists(session), session.world, session.sim.state
+    speed = twist[:, 0].copy()
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        drive = group.robot.drive
+        if drive is None:
+            speed[robots] = np.hypot(state.velocity[0, robots, 0], state.velocity[0, robots, 1])
+        elif drive.holonomic:
+            speed[robots] = np.hypot(twist[robots, 0], twist[robots, 1])
+    return speed
 
 
 # -- overlays ---------------------------------------------------------------------------------------------------------
@@ -126,7 +141,7 @@ def _from_part(session: Session, group: Group, sensor: Any, beams: Beams, robots
     origin, direction = seated(sensor, beams, group)
     distance = sim.engine.rays(sim.model, sim.state, origin, direction, float(sensor.reach), robots, sensor.on)[0]
     part = sim.state.bodies[0, sim.model.part_rows(sensor.on, robots)][:, None]
-    return to_world(part, origin), rotate(part[..., 3:], direction), np.minimum(distance, sensor.reach)
+    return to_world(part, origin), rotate(part[..., TURN], direction), np.minimum(distance, sensor.reach)
 
 
 def beams_of(sensor: Any) -> Beams | None:

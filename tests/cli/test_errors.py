@@ -102,7 +102,7 @@ def test_an_error_later_in_the_run_pauses_the_laboratory_with_the_same_line(mine
     ("    name: str = name", "    title: str = name", "9: <dizzy> of the role 'sensor' needs a field name, under which its "
      'readings are found: name: str = name("dizzy").'),
     ('role="sensor"', 'role="fitness"', "9: <dizzy> of the role 'fitness' needs a method reward(self, view); "
-     "Dizzy has none.")])
+     "Dizzy has none. Did you mean 'read'?")])
 def test_an_element_without_what_its_role_needs_is_refused_with_its_line(refused, mine, tmp_path, before, after, words):
     mine()
     (tmp_path / "mine.py").write_text(OWN.replace(before, after))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
+from io import BytesIO
 
 import numpy as np
 import pytest
 from lxml import etree
+from PIL import Image
 
 from formiga.lab import shipped_worlds
 from formiga.page.gallery import gallery
@@ -76,6 +79,17 @@ def test_a_networks_layers_are_shown_as_bars():
     assert [each.text for each in tree.iter("span") if each.text in layers] == layers
     outputs = inspect(session, 0)["layers"]["outputs"]
     assert re.search(rf"outputs 0: {outputs[0]:.3f}", text)
+
+
+def test_the_image_of_a_camera_is_shown_as_a_picture():
+    """A large one with every second pixel, as PNG, and not as numbers over time."""
+    image = np.zeros((240, 640, 3), np.uint8)
+    image[:, 320:] = (200, 30, 40)
+    robot = inspect(Session("corral", own_settings=False), 0)
+    text = Inspector().html(robot | {"readings": {"eye": image}, "sensors": {}}, 0.0)
+    picture = etree.fromstring(f"<div>{text}</div>".encode()).find(".//img")
+    seen = np.asarray(Image.open(BytesIO(b64decode(picture.get("src").removeprefix("data:image/png;base64,")))))
+    assert np.array_equal(seen, image[::2, ::2]) and "640 x 240" in picture.get("alt") and "<polyline" not in text
 
 
 def test_names_of_robots_and_things_cannot_bring_html_along():

@@ -128,7 +128,7 @@ def test_a_run_is_touched_if_somebody_says_so_before_the_end(recorded, world, tm
         record.touched = True
     recording = read_recording(tmp_path / "run.parquet")
     assert recording.touched and recording.meta["touched"] is True
-    with pytest.raises(RecordingError, match=r"run\.parquet: somebody changed this run while it ran, or it was recorded from"):
+    with pytest.raises(RecordingError, match=r"run\.parquet: this run was changed by hand while it ran, or recorded from"):
         recording.replay()
 
 
@@ -137,8 +137,10 @@ def test_robots_that_come_in_the_middle_are_one_sentence_and_what_was_done_is_ke
     with pytest.raises(RecordingError, match="1 worlds with 5 robots cannot take 1 worlds with 1"), \
          Recorder(tmp_path / "run.parquet", world) as record:
         record([lab])
+        lab.step()
+        record([lab])
         record([other])
-    assert read_recording(tmp_path / "run.parquet").steps.tolist() == [0]
+    assert read_recording(tmp_path / "run.parquet").steps.tolist() == [0, 1]
 
 
 def test_any_thread_may_record(recorded, world, tmp_path):
@@ -212,6 +214,21 @@ def test_a_run_that_cannot_start_leaves_no_file_and_no_folder(world, tmp_path):
     with pytest.raises(FormigaError, match="there is no engine"):
         formiga.simulate(world, 1.0, engine="jelly", out=tmp_path / "a" / "b")
     assert files(tmp_path) == []
+
+
+def test_a_run_that_is_refused_in_its_first_step_writes_nothing_and_replaces_nothing(world, tmp_path):
+    path = tmp_path / "wrong.xml"
+    path.write_text('<world><arena width="3" depth="3"/>'
+                    '<omni name="o"><at x="0" y="0"/><sequence moves="3 0.2 0.2"/></omni></world>')
+    wrong, tables = formiga.read_world(path), ["orders", "readings"]
+    with pytest.raises(FormigaError, match="<sequence> drives two wheels"):
+        formiga.simulate(wrong, 1.0, out=tmp_path / "new", tables=tables)
+    assert not (tmp_path / "new").exists()
+    formiga.simulate(world, 0.2, out=tmp_path / "old", tables=tables)
+    before = {each.name: each.read_bytes() for each in (tmp_path / "old").iterdir()}
+    with pytest.raises(FormigaError, match="<sequence> drives two wheels"):
+        formiga.simulate(wrong, 1.0, out=tmp_path / "old", tables=tables)
+    assert {each.name: each.read_bytes() for each in (tmp_path / "old").iterdir()} == before
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, -signal.SIGINT), (signal.SIGTERM, 128 + signal.SIGTERM)])

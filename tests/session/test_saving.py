@@ -9,6 +9,7 @@ import formiga
 from formiga import lab
 from formiga.loop import Simulation
 from formiga.session import Session
+from formiga.world import contract
 from formiga.world.elements import of
 from formiga.world.model import Solid, World
 from tests.session.workspace import Workspace
@@ -64,7 +65,8 @@ def test_edits_are_in_it(name, tmp_path):
     workspace = Workspace(name, seed=1)
     group = workspace.session.world.groups[0].name
     workspace.steps(5)
-    drive = "drive 0 1 1; " if workspace.session.world.groups[0].robot.drive else ""
+    channels = contract.channels(workspace.session.world.groups[0].robot)
+    drive = f"drive 0 {'1 ' * channels}; " if channels else ""
     workspace.run(f"set {group}.count {workspace.session.world.groups[0].count + 2}; "
                   "spawn lamp 0 0 name=extra on=false intensity=0.75; "
                   f"spawn sbot; {drive}step 5; remove 0; controller {group} none")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from formiga.errors import FormigaError
+from formiga.session.plots import quantity
 from tests.session.workspace import Workspace
 
 
@@ -156,3 +157,19 @@ def test_a_sensor_that_fails_leaves_the_inspector_without_readings(workspace, mo
     monkeypatch.setattr("formiga.sense.read_all", broken)
     workspace.session.sim.look_again()
     assert workspace.session.frame().extra["robot"]["readings"] == {}
+
+
+@pytest.mark.parametrize("world, steps, robot", [("omni", 140, 0), ("quadruped", 100, 0)])
+def test_speed_is_what_is_travelled_aside_and_on_legs_too(world, steps, robot):
+    """The omni robot drives aside after 5.6 s; the one on legs has no drive."""
+    workspace = Workspace(world)
+    workspace.steps(steps)
+    session = workspace.session
+    start = session.sim.state.position[0, robot].copy()
+    shown = []
+    for _ in range(20):
+        workspace.steps(1)
+        shown.append(session.frame().extra["summary"]["speed"])
+    travelled = np.linalg.norm(session.sim.state.position[0, robot] - start) / (20 * session.world.dt)
+    assert travelled > 0.05 and np.mean(shown) == pytest.approx(travelled, rel=0.3)
+    assert quantity(session, f"{session.world.groups[0].name}.speed")[0] == pytest.approx(shown[-1])

@@ -10,6 +10,7 @@ from formiga.errors import WorldError
 from formiga.units import CM
 from formiga.world.drives import Omni as OmniDrive
 from formiga.world.elements import colour, duration, element, integer, length, number, numbers, speed
+from formiga.world.kinds import HUGE, TINY
 from formiga.world.looks import Look
 from formiga.world.looks.omni import omni_look
 
@@ -51,7 +52,11 @@ class Omni:
 
     def __post_init__(self) -> None:
         if self.points is not None:
-            object.__setattr__(self, "radius", max(hypot(x, y) for x, y in self.outline or ()))
+            radius = max(hypot(x, y) for x, y in self.outline or ())
+            if not TINY <= radius <= HUGE:
+                raise WorldError(f"<omni> points: the outline reaches {radius:g} m from the middle; that is from {TINY:g} to "
+                                 f"{HUGE:g} m.")
+            object.__setattr__(self, "radius", radius)
         try:
             _ = self.drive
         except WorldError as wrong:
