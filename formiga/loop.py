@@ -175,9 +175,10 @@ class Simulation:
         """This run, going on in an edited world. This one stays as it is, so an edit that fails has changed nothing.
 
         position (N, 2), heading (N,): of all robots of the new world; kept (N,): the number that each had in this one, -1 for
-        a newcomer. Clocks, crashes, wheels and lights of those that stay go on, newcomers begin; a sensor or a controller
-        remembers what it did if it is the same as before in a group of the same name. A group keeps genes that it was given
-        as long as its controller is of the same kind. Readings are computed anew at the next access.
+        a newcomer. Clocks, crashes, wheels and lights of those that stay go on, newcomers begin, and so does a drive that has
+        other channels than before, with the sensors of its group; a sensor or a controller remembers what it did if it is the
+        same as before in a group of the same name. A group keeps genes that it was given as long as its controller is of the
+        same kind. Readings are computed anew at the next access.
         """
         if self.state.worlds != 1:
             raise WorldError(f"only a single world can be edited while it runs; these are {self.state.worlds}.")
@@ -188,6 +189,8 @@ class Simulation:
         engine, first_world = self._asked
         new = Simulation(world, self.seed, 1, engine, first_world, start=([position], [heading]))
         new.state.go_on(self.state, stays)
+        others = _other_channels(self.world, world, stays)
+        new.state.drive[:, others] = new.state.wheel_angle[:, others] = 0.0
         if new.engine is self.engine:
             still = _still(self.state, position, heading, stays)
             new.engine.carry_on(self.model, self.state, new.model, new.state, stays, still)
@@ -251,6 +254,16 @@ def _still(before: State, position: Any, heading: Any, kept: Any) -> NDArray[np.
     return np.asarray(still & (kept >= 0), np.bool_)
 
 
+def _other_channels(before: World, now: World, kept: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which robots (N,) were there, on a drive with other channels: a rim speed is no steering angle."""
+    old, new = ([_channels(group) for group in world.groups for _ in range(group.count)] for world in (before, now))
+    return np.array([k >= 0 and old[k] != names for k, names in zip(kept, new, strict=True)], np.bool_)
+
+
+def _channels(group: Group) -> tuple[str, ...]:
+    return group.robot.drive.channels if group.robot.drive else ()
+
+
 def _seed(seed: int) -> int:
     return whole("seed", seed, 0, 2**63 - 1)
 
@@ -271,7 +284,7 @@ def _kept(given: Any, robots: int, before: int) -> NDArray[np.int64]:
 
 def _same(old: Group, new: Group) -> list[str]:
     """The owners of memories (see `State.remember`) in a group that are the same in both descriptions of it."""
-    named = {sensor.name: sensor for sensor in old.sensors}
+    named = {sensor.name: sensor for sensor in old.sensors} if _channels(old) == _channels(new) else {}
     same = [f"{new.name}/{sensor.name}" for sensor in new.sensors if named.get(sensor.name) == sensor]
     return same + [f"{new.name}/{CONTROLLER}"] * (old.controller == new.controller)
 

@@ -16,7 +16,8 @@ from formiga.rollout import genes, rollout
 from formiga.score import Fitness
 from formiga.sense.encoders import Encoders, Odometry
 from formiga.sense.proximity import Proximity
-from formiga.world.drives import Drive
+from formiga.world.drives import Differential, Drive
+from formiga.world.drives import Omni as OmniDrive
 from formiga.world.model import Arena, Contact, Group, World
 from formiga.world.placement import At, Scatter
 from formiga.world.robots.car import Car
@@ -274,12 +275,58 @@ def test_a_drive_that_lacks_something_is_refused(own):
     ("steer", Drive.steer, "it has no 'steer'"), ("channels", ("a", "b", "a"), "'channels' must be a tuple of names"),
     ("limits", 1.0, "'limits' must have one value for each of its 3 channels"),
     ("limits", (1.0, -1.0, 1.0), "'limits' and 'fastest' must be"), ("fastest", np.nan, "'limits' and 'fastest' must be"),
-    ("lags", (0.0, -0.1, 0.0), "'lags' must not be below 0"), ("rates", (1.0, 0.0, 1.0), "'lags' must not be below 0")])
-def test_a_drive_says_which_part_of_it_is_missing_or_wrong(own, name, value, message):
+    ("lags", (0.0, -0.1, 0.0), "'lags' must not be below 0"), ("rates", (1.0, 0.0, 1.0), "'lags' must not be below 0"),
+    ("lags", (0.0, np.nan, 0.0), "'lags' must not be below 0"), ("channels", None, "'channels' must be a tuple of names"),
+    ("limits", ("a", "b", "c"), "'limits'.* must be numbers"), ("fastest", "quick", "'limits'.* must be numbers"),
+    ("wheel_radius", 0.0, "'wheel_radius' must be above 0 m"), ("motor_noise", 7.0, ".*'motor_noise' from 0 to 1"),
+    ("twist", lambda drive, channels: "far", "'twist' must give finite numbers"),
+    ("twist", lambda drive, channels: np.zeros((1, 3)), "'twist' must give finite numbers"),
+    ("twist", lambda drive, channels: channels + np.nan, "'twist' must give finite numbers"),
+    ("twist", lambda drive, channels: channels + 1j, "'twist' must give finite numbers"),
+    ("steer", lambda drive, *shares: (1.0, 2.0), "'steer' must give a finite number for each of its 3 channels"),
+    ("steer", lambda drive, *shares: None, "'steer' must give a finite number for each of its 3 channels")])
+@pytest.mark.parametrize("engine", ["planar", "spatial"])
+def test_a_drive_says_which_part_of_it_is_missing_or_wrong(own, engine, name, value, message):
     """Also one that inherits `Drive` and leaves out something that has no default."""
     drive = type("Odd", (Hover,), {name: value})()
     with pytest.raises(WorldError, match=f"Odd, is not complete: {message}"):
-        Simulation(World(groups=(Group(own("robot", radius=0.1, drive=drive), 1, "r", (At(0.0, 0.0, 0.0),)),)))
+        Simulation(World(engine=engine, things=(Arena(4.0, 4.0),), groups=(
+            Group(own("robot", radius=0.1, mass=1.0, drive=drive), 1, "r", (At(0.0, 0.0, 0.0),)),)))
+
+
+@pytest.mark.parametrize("engine", ["planar", "spatial"])
+def test_a_class_is_no_drive(own, engine):
+    robot = own("robot", radius=0.1, mass=1.0, drive=Hover)
+    with pytest.raises(WorldError, match="is not complete: it is a class, and not an object of it"):
+        Simulation(World(engine=engine, groups=(Group(robot, 1, "r", (At(0.0, 0.0, 0.0),)),)))
+
+
+def test_a_twist_that_changes_its_argument_changes_no_state(own):
+    def twist(drive, channels):
+        channels[...] = 7.0
+        return np.zeros(channels.shape)
+
+    drive = type("Greedy", (Hover,), {"twist": twist})()
+    lab = Simulation(World(groups=(Group(own("robot", radius=0.1, drive=drive), 1, "r", (At(0.0, 0.0, 0.0),)),)))
+    lab.step({"r": np.array([[[0.3, 0.0, 0.0]]])})
+    assert lab.state.drive[0, 0].tolist() == [0.3, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("make, message", [
+    (lambda: Differential(0.0, 1.0), "between two wheels must be above 0 m, not 0 m"),
+    (lambda: Differential(np.nan, 1.0), "between two wheels must be above 0 m, not nan m"),
+    (lambda: OmniDrive((0.0, np.nan, 4.0), 0.1, 1.0), "must be finite numbers"),
+    (lambda: OmniDrive((0.0, 2.0, 4.0), 0.1, 1.0, (0.0, np.inf, 1.0)), "must be finite numbers")])
+def test_a_shipped_drive_of_impossible_numbers_is_refused(make, message):
+    with pytest.raises(WorldError, match=message):
+        make()
+
+
+def test_a_network_on_robots_without_a_drive_is_refused_where_it_stands(own):
+    robot = own("robot", radius=0.1)
+    group = Group(robot, 1, "r", (At(0.0, 0.0, 0.0),), sensors=(Proximity(),), controller=Perceptron())
+    with pytest.raises(WorldError, match="<perceptron> drives robots, and those of 'r' have no drive"):
+        genes(World(groups=(group,)), group)
 
 
 def test_an_order_for_an_angle_that_is_no_number_is_not_called_a_wheel_speed(own):

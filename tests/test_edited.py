@@ -355,3 +355,17 @@ def test_a_ball_that_becomes_heavier_stays_where_it_is_and_one_that_is_put_elsew
             == run.state.movables[0, 0]).all()
     moved = edit(run, replace(run.world, things=(replace(ball, x=0.1), *others)))
     assert moved.state.movables[0, 0, :2].tolist() == [0.1, 0.5]
+
+
+def test_a_robot_on_another_drive_starts_with_wheels_at_rest():
+    """A rim speed is no steering angle, and odometry does not go on from the angles of other wheels."""
+    run = Simulation("omni")
+    for _ in range(10):
+        run.step()
+    assert run.state.drive.any() and run.state.wheel_angle.any()
+    car = Simulation("car").world.groups[0].robot
+    new = edit(run, with_group(run.world, 0, robot=car))
+    assert new.state.drive.shape == (1, 1, 2) and not new.state.drive.any() and not new.state.wheel_angle.any()
+    assert np.array_equal(new.readings["rover"]["odometry"][0, 0], [*new.state.position[0, 0], new.state.heading[0, 0]])
+    same = edit(run, with_group(run.world, 0, robot=replace(run.world.groups[0].robot, top_speed=0.3)))
+    assert np.array_equal(same.state.drive, run.state.drive) and np.array_equal(same.state.wheel_angle, run.state.wheel_angle)

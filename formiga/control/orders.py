@@ -37,6 +37,9 @@ def as_orders(group: Group, worlds: int, given: Any, place: str = "", *, open: b
         if open:
             _refuse_half_open(group, given)
         return Orders(given)
+    if given is None and open:
+        raise WorldError(f"the orders of '{group.name}' are None. Leave the group out, or give `Orders`, or numbers (worlds, "
+                         f"robots, {channels(group.robot)}) for its drive.")
     if given is None:
         raise WorldError(f"{place}the controller of '{group.name}' returned no orders. It returns `Orders`, or numbers "
                          f"(worlds, robots, {channels(group.robot)}) for the drive.")
@@ -103,8 +106,8 @@ def _numbers(group: Group, what: str, given: Any, shape: tuple[int, ...], place:
             raise TypeError
         values = values.astype(np.float64, copy=False)
     except (TypeError, ValueError) as wrong:
-        raise WorldError(f"{described} must be an array of numbers (worlds, robots, {len(names)}), not "
-                         f"{type(given).__name__}.") from wrong
+        kind = f"one of {given.dtype}" if isinstance(given, np.ndarray) else type(given).__name__
+        raise WorldError(f"{described} must be an array of numbers (worlds, robots, {len(names)}), not {kind}.") from wrong
     if values.shape != shape:
         raise WorldError(f"{described} must have the shape (worlds, robots, {len(names)}) = {shape}, not {values.shape}.")
     return values
@@ -135,7 +138,12 @@ def _refuse_out_of_range(group: Group, joints: Floats, place: str, open: bool) -
 
 
 def _lights(group: Group, worlds: int, given: Any, place: str) -> Any:
-    lights, colours = group.robot.leds, np.asarray(given)
+    lights = group.robot.leds
+    try:
+        colours = np.asarray(given)
+    except ValueError as wrong:
+        raise WorldError(f"{place}the lights of '{group.name}' must have the shape (worlds, robots, {lights}, 3); these are "
+                         "rows of different lengths.") from wrong
     if colours.dtype.kind not in "iuf" or not ((colours >= 0) & (colours <= 255)).all():
         raise WorldError(f"{place}the lights of '{group.name}' must be numbers from 0 to 255.")
     try:

@@ -16,6 +16,7 @@ from formiga.errors import WorldError
 from formiga.geometry import TINY
 from formiga.kernels import kernel
 from formiga.state import Floats
+from formiga.world.contract import wrong
 from formiga.world.drives import Differential, Drive, Omni, Steered, missing
 from formiga.world.elements import of, where
 from formiga.world.model import World
@@ -48,17 +49,24 @@ class Drivetrain:
 
 
 def drivetrain(world: World) -> Drivetrain:
-    """The drives of a world's robots; WorldError if one is not what the laboratory asks of a drive."""
+    """The drives of a world's robots."""
     drives = [group.robot.drive for group in world.groups]
-    for group, drive in zip(world.groups, drives, strict=True):
-        if drive is not None and (lacks := missing(drive)):
-            raise WorldError(f"{where(group)}the drive of <{of(group.robot).tag}>, {type(drive).__name__}, is not complete: "
-                             f"{lacks}.")
     lags = [drive is not None and (any(lag > 0.0 for lag in drive.lags) or any(rate < inf for rate in drive.rates))
             for drive in drives]
     own = [(drive, robots) for drive, robots in zip(drives, world.slices, strict=True)
            if drive is not None and _kind(drive) == OWN]
     return Drivetrain(_table(world), all(drive is None or _kind(drive) == TWO_WHEELS for drive in drives), any(lags), own)
+
+
+def refuse_incomplete(world: World) -> None:
+    """WorldError if a robot or a drive is not what the laboratory asks of one."""
+    for group in world.groups:
+        if mistake := wrong(group.robot):
+            raise WorldError(f"{where(group)}<{of(group.robot).tag}> is not as a robot has to be: {mistake}.")
+        drive: Any = group.robot.drive
+        if drive is not None and (lacks := missing(drive)):
+            raise WorldError(f"{where(group)}the drive of <{of(group.robot).tag}>, {type(drive).__name__}, is not complete: "
+                             f"{lacks}.")
 
 
 def _kind(drive: Drive | None) -> int:
@@ -91,11 +99,12 @@ def _table(world: World) -> Drives:
 def ask_own(own: list[tuple[Drive, slice]], drive: Floats, twist: Floats) -> None:
     """Fill twist (W, N, 3) of robots whose drive has no kernel, from their channels in drive (W, N, D)."""
     for each, robots in own:
-        given = np.asarray(each.twist(drive[:, robots, : len(each.channels)]), np.float64)
-        if given.shape != twist[:, robots].shape or not np.isfinite(given).all():
-            what = f"the shape {given.shape}" if given.shape != twist[:, robots].shape else "a number that is not finite"
-            raise WorldError(f"the twist of {type(each).__name__} must be finite numbers of the shape "
-                             f"{twist[:, robots].shape}; it has {what}.")
+        channels = drive[:, robots, : len(each.channels)].copy()  # it may do with them what it likes
+        given, shape = np.asarray(each.twist(channels)), twist[:, robots].shape
+        if given.shape != shape or given.dtype.kind not in "iuf" or not np.isfinite(given).all():
+            what = f"the shape {given.shape}" if given.shape != shape else "others"
+            raise WorldError(f"the twist of {type(each).__name__} must be finite numbers of the shape {shape}; it has "
+                             f"{what}.")
         twist[:, robots] = given
 
 
@@ -184,4 +193,4 @@ def glide(heading, vx, vy, rate, dt):
 
 
 __all__ = ["BICYCLE", "Drives", "Drivetrain", "LINEAR", "OWN", "TWO_WHEELS", "ask_own", "drivetrain", "follow_all",
-           "follow_world", "followed", "glide", "set_twist", "turn_all", "turn_wheels", "twist_all"]
+           "follow_world", "followed", "glide", "refuse_incomplete", "set_twist", "turn_all", "turn_wheels", "twist_all"]

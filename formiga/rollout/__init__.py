@@ -55,6 +55,7 @@ class Rollout:
 def genes(world: World, group: Group) -> int:
     """How many genes the network of a group has in this world."""
     network: Network = group.controller
+    network.limits(group)  # says if there is nothing to drive
     lab = Simulation(world)
     inputs = sum(int(np.prod(lab.readings[group.name][name].shape[2:])) for name in _inputs(network, group))
     size = network.size(inputs, channels(group.robot))

@@ -11,6 +11,7 @@ import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
+from re import fullmatch
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
@@ -258,6 +259,41 @@ def _complete_robot(cls: Any, tag: str, own: set[str]) -> None:
         cls.prism = "build_part" not in own
 
 
+MODES = ("position", "velocity", "torque", "switch")
+NOISES = ("position_noise", "heading_noise", "motor_noise")
+NOT_BELOW = ("mass", "clearance", "restitution", "wall_restitution", "friction", "motor_lag", "tyre_friction", "grip_reach")
+MOST_LEDS = 64
+NUMBER = (int, float, np.floating, np.integer)
+
+
+def wrong(robot: Any) -> str:
+    """What a robot has that is not as its contracts say; nothing if all is well. Its drive is looked at by itself."""
+    for name in ("radius", "height", *NOT_BELOW, *NOISES):
+        value, above = getattr(robot, name), name in ("radius", "height")
+        if not isinstance(value, NUMBER) or not 0.0 <= value < inf or (above and value == 0.0):
+            return f"'{name}' must be a finite number, {'above' if above else 'at least'} 0, not {value!r}"
+        if name in NOISES and value > 1.0:
+            return f"'{name}' must be from 0 to 1, not {value!r}"
+    if not isinstance(robot.leds, int) or not 0 <= robot.leds <= MOST_LEDS:
+        return f"'leds' must be a whole number from 0 to {MOST_LEDS}, not {robot.leds!r}"
+    if not isinstance(robot.colour, str) or not fullmatch("#[0-9a-fA-F]{6}", robot.colour):
+        return f"'colour' must be written as '#0072b2', not {robot.colour!r}"
+    return _wrong_joints(robot.joints)
+
+
+def _wrong_joints(joints: Any) -> str:
+    if not isinstance(joints, tuple) or not all(isinstance(joint, Actuator) for joint in joints):
+        return f"'joints' must be a tuple of Actuator, not {joints!r}"
+    for joint in joints:
+        if not (isinstance(joint.name, str) and joint.name) or [each.name for each in joints].count(joint.name) > 1:
+            return f"each of its 'joints' needs a name of its own, not {joint.name!r}"
+        if joint.mode not in MODES:
+            return f"joint '{joint.name}' has the mode {joint.mode!r}; there are: {', '.join(MODES)}"
+        if not (isinstance(joint.low, NUMBER) and isinstance(joint.high, NUMBER) and joint.low <= joint.high):
+            return f"joint '{joint.name}' takes orders from {joint.low!r} to {joint.high!r}, which is no range"
+    return ""
+
+
 def channels(robot: Robot) -> int:
     """How many numbers its drive takes."""
     return len(robot.drive.channels) if robot.drive else 0
@@ -268,4 +304,4 @@ def joint_names(robot: Any) -> tuple[str, ...]:
     return tuple(joint.name for joint in robot.joints)
 
 
-__all__ = ["Actuator", "Robot", "Thing", "channels", "complete", "declared", "joint_names"]
+__all__ = ["Actuator", "Robot", "Thing", "channels", "complete", "declared", "joint_names", "wrong"]

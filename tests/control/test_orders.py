@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from formiga import Simulation
 from formiga.control import Orders
 from formiga.control.braitenberg import Braitenberg
 from formiga.control.turn_away import TurnAway
@@ -138,3 +139,13 @@ def test_a_group_without_a_controller_stands_still():
     simulation = bench(SBot(), POSES)
     simulation.step()
     assert np.array_equal(simulation.state.position[0], np.array(POSES)[:, :2])
+
+
+@pytest.mark.parametrize("given, message", [
+    (None, "the orders of '.*' are None. Leave the group out"),
+    (Orders(leds=[[1], [1, 2]]), "the lights of '.*' must have the shape .* rows of different lengths"),
+    (np.zeros((1, 1, 2), complex), "must be an array of numbers .*, not one of complex128")])
+def test_orders_that_are_none_or_no_numbers_are_refused_with_what_they_are(given, message):
+    lab = Simulation("drive")
+    with pytest.raises(WorldError, match=message):
+        lab.step({lab.world.groups[0].name: given})

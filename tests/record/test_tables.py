@@ -125,7 +125,9 @@ def full_disk(monkeypatch, name):
 
 
 def test_a_table_that_cannot_be_written_is_not_there_and_the_message_names_it(tmp_path, monkeypatch):
-    monkeypatch.setattr("formiga.record.tables.ROWS", 1)  # in the middle of the run
+    lab = Simulation("avoid")
+    rows = sum(values.size for values in lab.readings[lab.world.groups[0].name].values())
+    monkeypatch.setattr("formiga.record.tables.ROWS", 2 * rows)  # in the middle of the run
     full_disk(monkeypatch, "sensor")
     with pytest.raises(RecordingError, match=r"run\.readings\.parquet: cannot be written \(No space left on device\)"):
         formiga.simulate("avoid", 0.5, out=tmp_path, tables=["readings", "orders"])

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-import formiga.lab  # noqa: F401  registers all shipped elements
+import formiga.lab  # registers all shipped elements
 from formiga.errors import WorldError
 from formiga.world import elements
 from formiga.world.contract import Actuator, channels, joint_names
@@ -172,3 +172,25 @@ def test_only_kernels_that_a_class_of_a_users_own_declares_are_its():
             return super().stages(scene)
 
     assert (Proximity.kernels, Other.kernels, Same.kernels) == (True, False, True)
+
+
+@pytest.mark.parametrize("engine", ["planar", "spatial"])
+@pytest.mark.parametrize("name, value, message", [
+    ("joints", None, "'joints' must be a tuple of Actuator, not None"),
+    ("joints", [Actuator("a")], "'joints' must be a tuple of Actuator"),
+    ("joints", ("a", "b"), "'joints' must be a tuple of Actuator"),
+    ("joints", (Actuator("a"), Actuator("a")), "each of its 'joints' needs a name of its own, not 'a'"),
+    ("joints", (Actuator("a", "wiggle"),), "joint 'a' has the mode 'wiggle'; there are: position, velocity, torque, switch"),
+    ("joints", (Actuator("a", "position", 1.0, -1.0),), "joint 'a' takes orders from 1.0 to -1.0, which is no range"),
+    ("joints", (Actuator("a", "position", float("nan"), 1.0),), "joint 'a' takes orders from nan to 1.0, which is no range"),
+    ("leds", -1, "'leds' must be a whole number from 0 to 64, not -1"), ("leds", 1.5, "'leds' must be a whole number"),
+    ("colour", "purple", "'colour' must be written as '#0072b2', not 'purple'"), ("colour", 5, "'colour' must be written as"),
+    ("height", float("nan"), "'height' must be a finite number, above 0, not nan"), ("height", "x", "'height' must be"),
+    ("friction", -1.0, "'friction' must be a finite number, at least 0, not -1.0"),
+    ("position_noise", float("nan"), "'position_noise' must be a finite number"),
+    ("motor_noise", 2.0, "'motor_noise' must be from 0 to 1, not 2.0")])
+def test_a_robot_that_is_not_as_its_contracts_say_is_refused_with_its_line(name, value, message, engine):
+    robot(**{name: value, "mass": 1.0})
+    text = f'<world name="w" engine="{engine}"><arena width="2" depth="2"/>\n<own_robot><at x="0" y="0"/></own_robot></world>'
+    with pytest.raises(WorldError, match=r":2: <own_robot> is not as a robot has to be: " + message):
+        formiga.lab.check_world(read_text(text))

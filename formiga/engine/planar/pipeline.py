@@ -24,7 +24,7 @@ from formiga.engine.axes import sizes_of
 from formiga.engine.beams import Beams
 from formiga.engine.beside import Beside
 from formiga.engine.command import Command
-from formiga.engine.drives import Drivetrain, ask_own, drivetrain, follow_all, twist_all
+from formiga.engine.drives import Drivetrain, ask_own, drivetrain, follow_all, refuse_incomplete, twist_all
 from formiga.engine.events import Touch
 from formiga.engine.fixed import Fixed, Near
 from formiga.engine.parts import Part
@@ -142,6 +142,7 @@ class Scratch(SightWorkspace):
 def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
     """The constants of a batch: worlds numbered from `first_world`, all of them once, then all again, `copies` times."""
     refuse_space(world)
+    refuse_incomplete(world)
     _refuse_long(world)
     _refuse_bodies(world)
     if world.contact.model != "impulse":

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from formiga.engine.above.constants import Above, above_constants
-from formiga.engine.drives import Drivetrain, drivetrain
+from formiga.engine.drives import Drivetrain, drivetrain, refuse_incomplete
 from formiga.engine.fixed import Fixed, Region
 from formiga.engine.flatten import extent, flatten
 from formiga.engine.ground import is_flat, with_obstacles
@@ -121,6 +121,7 @@ class Model:
 
 def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
     """Compile a world. `worlds` of them share the model, each `copies` times over; each has a row of the state."""
+    refuse_incomplete(world)
     _refuse_large(world)
     level = is_flat(world)
     lying = any(isinstance(thing, (*MOVABLES, Solid)) for thing in world.things)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf
+from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -60,27 +61,52 @@ class Drive(Protocol):
 
 
 SAID = ("channels", "limits", "fastest", "twist", "steer")  # what `Drive` has no value for
-ASKED = (*SAID, "rolls", "lags", "rates", "wheel_radius", "motor_noise", "holonomic")
+OTHERS = ("rolls", "lags", "rates", "wheel_radius", "motor_noise", "holonomic")
 
 
 def missing(drive: Any) -> str:
     """What an object lacks to be a drive, or has in the wrong number; nothing if it is one."""
-    for name in ASKED:
-        if not hasattr(drive, name) or (name in SAID and getattr(type(drive), name, None) is vars(Drive)[name]):
+    if isinstance(drive, type):
+        return "it is a class, and not an object of it"
+    for name in SAID:
+        if not hasattr(drive, name) or getattr(type(drive), name, None) is vars(Drive)[name]:
             return f"it has no '{name}'"
     names = drive.channels
     if not (isinstance(names, tuple) and names and all(isinstance(name, str) for name in names)
             and len(set(names)) == len(names)):
         return "'channels' must be a tuple of names, each another one"
+    for name in OTHERS:
+        if not hasattr(drive, name):
+            return f"it has no '{name}'"
     for name in ("limits", "rolls", "lags", "rates"):
         if np.shape(getattr(drive, name)) != (len(names),):
             return f"'{name}' must have one value for each of its {len(names)} channels"
+    return _wrong_number(drive) or _wrong_twist(drive)
+
+
+def _wrong_number(drive: Drive) -> str:
+    given = (*drive.limits, *drive.lags, *drive.rates, drive.fastest, drive.wheel_radius, drive.motor_noise)
+    if not all(isinstance(value, Real) for value in given):
+        return "'limits', 'lags', 'rates', 'fastest', 'wheel_radius' and 'motor_noise' must be numbers"
     if not all(0.0 <= limit < inf for limit in drive.limits) or not 0.0 <= drive.fastest < inf:
         return "'limits' and 'fastest' must be finite numbers, none below 0"
-    if not (all(lag >= 0.0 for lag in drive.lags) and all(rate > 0.0 for rate in drive.rates)):
-        return "'lags' must not be below 0, and 'rates' must be above 0"
-    if np.shape(drive.twist(np.zeros((1, len(names))))) != (1, 3):
-        return f"'twist' must give (..., 3) for channels (..., {len(names)})"
+    if not (all(0.0 <= lag < inf for lag in drive.lags) and all(rate > 0.0 for rate in drive.rates)):
+        return "'lags' must not be below 0, nor infinite, and 'rates' must be above 0"
+    if not 0.0 < drive.wheel_radius < inf or not 0.0 <= drive.motor_noise <= 1.0:
+        return "'wheel_radius' must be above 0 m, and 'motor_noise' from 0 to 1"
+    return ""
+
+
+def _wrong_twist(drive: Drive) -> str:
+    """Whether it takes arrays of any shape, and steers with as many numbers as it has channels."""
+    count = len(drive.channels)
+    for shape in ((1, count), (2, 1, count)):
+        twist = np.asarray(drive.twist(np.zeros(shape)))
+        if twist.shape != (*shape[:-1], 3) or twist.dtype.kind not in "iuf" or not np.isfinite(twist).all():
+            return f"'twist' must give finite numbers (..., 3) for channels (..., {count})"
+    steered = np.asarray(drive.steer(0.5, 0.0, 0.0))
+    if steered.shape != (count,) or steered.dtype.kind not in "iuf" or not np.isfinite(steered).all():
+        return f"'steer' must give a finite number for each of its {count} channels"
     return ""
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 
 import numpy as np
 
+from formiga.errors import WorldError
 from formiga.units import CM
 from formiga.world.drives.contract import Drive, Floats, cut
 
@@ -23,6 +25,10 @@ class Differential(Drive):
     top_speed: float                # m/s of a wheel's rim
     wheel_radius: float = 2.0 * CM
     motor_noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.wheel_base < inf:
+            raise WorldError(f"the distance between two wheels must be above 0 m, not {self.wheel_base:g} m.")
 
     @cached_property
     def channels(self) -> tuple[str, ...]:

@@ -50,6 +50,8 @@ class Omni(Drive):
             raise WorldError(f"there are {len(self.directions)} directions for {count} wheels.")
         if not (isfinite(self.distance) and self.distance > 0.0 and self.top_speed > 0.0):
             raise WorldError("the wheels of an omnidirectional drive need a distance and a top speed above 0.")
+        if not all(map(isfinite, (*self.angles, *(self.directions or ())))):
+            raise WorldError("the angles and directions of wheels must be finite numbers, in rad.")
         size = np.linalg.svd(self.jacobian / (1.0, 1.0, self.distance), compute_uv=False)  # without units
         if size[2] < SINGULAR * size[0]:
             raise WorldError("these wheels leave a direction free: no speeds of theirs would move the robot along it, or turn "
