@@ -218,7 +218,8 @@ def test_a_run_that_cannot_start_leaves_no_file_and_no_folder(world, tmp_path):
 
 def test_a_run_that_is_refused_in_its_first_step_writes_nothing_and_replaces_nothing(world, tmp_path):
     path = tmp_path / "wrong.xml"
-    path.write_text('<world><arena width="3" depth="3"/><omni name="o"><at x="0" y="0"/><sequence moves="3 0.2 0.2"/></omni></world>')
+    path.write_text('<world><arena width="3" depth="3"/>'
+                    '<omni name="o"><at x="0" y="0"/><sequence moves="3 0.2 0.2"/></omni></world>')
     wrong, tables = formiga.read_world(path), ["orders", "readings"]
     with pytest.raises(FormigaError, match="<sequence> drives two wheels"):
         formiga.simulate(wrong, 1.0, out=tmp_path / "new", tables=tables)
