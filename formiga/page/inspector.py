@@ -1,4 +1,4 @@
-"""One robot in words and pictures: pose, wheels, every sensor as numbers, as a polar picture, over time or as an image, every neuron.
+"""One robot in words and pictures: its pose, its wheels, its sensors as numbers, over time or as an image, every neuron.
 
 A pure function of what `session.watch.inspect` tells, and of what it told before: it draws SVG and knows no browser.
 """
