@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """One robot in words and pictures: pose, wheels, images, sensors as numbers, as polar pictures and over time, every neuron.
-=======
-"""One robot in words and pictures: its pose, its wheels, its sensors as numbers, over time or as an image, every neuron.
->>>>>>> g-user
 
 A pure function of what `session.watch.inspect` tells, and of what it told before: it draws SVG and knows no browser.
 """
@@ -100,17 +96,10 @@ def _drive(robot: dict[str, Any]) -> list[tuple[str, str]]:
     angles: dict[str, str] = {}
     for (name, value), rolls in zip(robot["channels"].items(), robot["rolls"], strict=True):
         shown = f"{100 * value:.2f}" if rolls else f"{degrees(value):.1f}"
-<<<<<<< HEAD
-        (wheels if rolls else angles).append(f'<b id="formiga-{escape(name)}">{shown}</b>')
-    rows = [("wheels" if len(wheels) > 1 else "speed", wheels, " cm/s"),
-            ("angle" if len(angles) == 1 else "angles", angles, "°")]
-    return [(what, ", ".join(values) + unit) for what, values, unit in rows if values]
-=======
         (wheels if rolls else angles)[escape(name)] = f'<b id="formiga-{escape(name)}">{shown}</b>'
     rows = [("wheels", wheels, " cm/s"), ("angles", angles, "°")]
     return [(what if len(values) > 1 else next(iter(values)), ", ".join(values.values()) + unit)
             for what, values, unit in rows if values]
->>>>>>> g-user
 
 
 def _head(robot: dict[str, Any]) -> str:
