@@ -91,15 +91,15 @@ class Inspector:
 
 
 def _drive(robot: dict[str, Any]) -> list[tuple[str, str]]:
-    """What the drive did in the last step: speeds of wheels, then angles."""
-    wheels: list[str] = []
-    angles: list[str] = []
+    """What the drive did in the last step: speeds of wheels, then angles. One alone has the name of its channel."""
+    wheels: dict[str, str] = {}
+    angles: dict[str, str] = {}
     for (name, value), rolls in zip(robot["channels"].items(), robot["rolls"], strict=True):
         shown = f"{100 * value:.2f}" if rolls else f"{degrees(value):.1f}"
-        (wheels if rolls else angles).append(f'<b id="formiga-{escape(name)}">{shown}</b>')
-    rows = [("wheels" if len(wheels) > 1 else "speed", wheels, " cm/s"),
-            ("angle" if len(angles) == 1 else "angles", angles, "°")]
-    return [(what, ", ".join(values) + unit) for what, values, unit in rows if values]
+        (wheels if rolls else angles)[escape(name)] = f'<b id="formiga-{escape(name)}">{shown}</b>'
+    rows = [("wheels", wheels, " cm/s"), ("angles", angles, "°")]
+    return [(what if len(values) > 1 else next(iter(values)), ", ".join(values.values()) + unit)
+            for what, values, unit in rows if values]
 
 
 def _head(robot: dict[str, Any]) -> str:

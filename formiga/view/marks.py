@@ -15,6 +15,7 @@ from formiga.view.trails import Trails
 from formiga.world.model import World
 
 HOVER = 0.012                   # m, of rings above uneven ground
+BESIDE = 0.05                   # m, at most, between the circle around a robot and the ring that says that it is selected
 TRAIL = 0.007                   # m, thickness of the newest piece of a trail
 
 
@@ -44,7 +45,8 @@ class Marks:
         tilt, foot = tilts(frame), feet(frame)
         self.nodes.rings("over/crashed", 1.04, 1.2, foot[crashed], tilt[crashed], self._radius[crashed], CRASHED)
         chosen = slice(frame.selected, frame.selected + 1) if frame.selected >= 0 else slice(0)
-        around = np.maximum(1.5 * self._radius[chosen], 1.05 * self._safety[chosen])  # clear of gripper and collision circle
+        around = np.minimum(1.5 * self._radius[chosen], self._radius[chosen] + BESIDE)        # clear of a gripper ...
+        around = np.maximum(around, 1.05 * self._safety[chosen])                              # ... and of the collision circle
         self.nodes.rings("over/selected", 1.0, 1.12, foot[chosen], tilt[chosen], around, SELECTED)
 
     def overlay(self, frame: Frame, on: set[str]) -> None:

@@ -278,6 +278,9 @@ def wrong(robot: Any) -> str:
         return f"'leds' must be a whole number from 0 to {MOST_LEDS}, not {robot.leds!r}"
     if not isinstance(robot.colour, str) or not fullmatch("#[0-9a-fA-F]{6}", robot.colour):
         return f"'colour' must be written as '#0072b2', not {robot.colour!r}"
+    for name in ("build_part", "look", "slides", "size_in_space"):
+        if not callable(getattr(robot, name)):
+            return f"'{name}' must be a method, not {getattr(robot, name)!r}"
     return _wrong_joints(robot.joints)
 
 

@@ -71,6 +71,13 @@ def test_the_plots_remember_until_another_robot_or_another_run():
     assert not list(tree.iter("polyline"))
 
 
+@pytest.mark.parametrize("name, rows", [("corral", ["wheels"]), ("omni", ["wheels"]), ("car", ["speed", "steering"])])
+def test_a_drive_is_shown_under_names_that_it_gives_itself(name, rows):
+    _, tree = shown(Session(name, own_settings=False))
+    labels = [each.text for each in tree.iter("td") if each.text]
+    assert labels[2:2 + len(rows)] == rows and labels[2 + len(rows)] == "crashes"
+
+
 def test_a_networks_layers_are_shown_as_bars():
     session = Session("disperse", own_settings=False)
     session.step()

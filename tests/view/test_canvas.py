@@ -23,7 +23,7 @@ from formiga.view.palette import DEAD
 from formiga.view.pointer import Hold, anchor
 from formiga.view.things import THICK, glow_of, scattered, sides
 from formiga.world.model import Arena, Cylinder, Cylinders, Group, Lamp, Rectangle, World
-from formiga.world.robots import SBot
+from formiga.world.robots import Disc, SBot
 
 
 def handle(scene, name):
@@ -174,8 +174,15 @@ def test_the_selected_robot_has_a_halo(scene, frame):
     scene.show(replace(frame, selected=4))
     halo = handle(scene, "over/selected")
     assert halo.visible and halo.batched_positions == pytest.approx(frame.place[[4]], abs=1e-6)
+    assert halo.batched_scales[:, 0] == pytest.approx(1.5 * 0.085)
     scene.show(replace(frame, selected=-1))
     assert not halo.visible
+
+
+def test_the_halo_of_a_large_robot_is_near_it(scene, still):
+    world = World(things=(Arena(4.0, 3.0),), groups=(Group(Disc(0.4, 0.3, 0.1), 1, "big"),))
+    scene.show(still(world, np.zeros((1, 2)), selected=0))
+    assert handle(scene, "over/selected").batched_scales[:, 0] == pytest.approx(0.45)
 
 
 def test_overlays_come_and_go(scene, frame):

@@ -188,6 +188,7 @@ def test_only_kernels_that_a_class_of_a_users_own_declares_are_its():
     ("height", float("nan"), "'height' must be a finite number, above 0, not nan"), ("height", "x", "'height' must be"),
     ("friction", -1.0, "'friction' must be a finite number, at least 0, not -1.0"),
     ("position_noise", float("nan"), "'position_noise' must be a finite number"),
+    ("build_part", "drum", "'build_part' must be a method, not 'drum'"),
     ("motor_noise", 2.0, "'motor_noise' must be from 0 to 1, not 2.0")])
 def test_a_robot_that_is_not_as_its_contracts_say_is_refused_with_its_line(name, value, message, engine):
     robot(**{name: value, "mass": 1.0})
