@@ -60,8 +60,8 @@ class Record:
     layout: np.dtype[Any] = field(init=False, repr=False, compare=False)  # with HEAD
 
     def __post_init__(self) -> None:
-        if not 0 <= self.kind < 2**32:
-            raise LinkError(f"record '{self.name}': kind {self.kind} is out of range; it must be from 0 to {2**32 - 1}.")
+        if not isinstance(self.kind, int) or not 0 <= self.kind < 2**32:
+            raise LinkError(f"record '{self.name}': kind {self.kind!r} is out of range; it must be from 0 to {2**32 - 1}.")
         try:
             layout = np.dtype([*HEAD, *self.fields]).newbyteorder("<")
         except (TypeError, ValueError) as wrong:

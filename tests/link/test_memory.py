@@ -34,7 +34,8 @@ def test_a_record_is_little_endian_whatever_was_declared():
 
 
 @pytest.mark.parametrize("kind, fields, complaint", [
-    (-1, (), "kind -1 is out of range"), (2**32, (), "kind 4294967296 is out of range; it must be from 0 to 4294967295"),
+    (-1, (), "kind -1 is out of range"), ("a", (), "kind .a. is out of range"),
+    (2**32, (), "kind 4294967296 is out of range; it must be from 0 to 4294967295"),
     (1, (("a", "O"),), "field 'a' is of type object; a memory holds numbers of a fixed size and bytes"),
     (1, (("a", "nonsense"),), r"fields are \(name, type\) or \(name, type, shape\)"),
     (1, (("a", "<f8"), ("a", "<f8")), "field 'a' occurs more than once"),
