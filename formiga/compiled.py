@@ -9,6 +9,7 @@ so both give the same bits.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter, is_
 from typing import Any
@@ -125,6 +126,7 @@ class Steps:
         self._readings: Readings = {}
         self.orders: dict[str, Floats] = {}     # group -> numbers for its drive in the last step
         self._kinds = kinds_of(state)
+        self._held: Callable[[State], tuple[Any, ...]] = self._kinds.values   # arrays of the state that the program holds
 
     def take(self, steps: int) -> bool:
         """Take so many steps; false, and nothing has happened, if something in the world has no kernel."""
@@ -144,6 +146,7 @@ class Steps:
         if not self.lacking:
             self._program = Program(parts.step, state.worlds, world.robots)
             self._readings, self.orders = parts.readings, parts.orders
+            self._held = attrgetter(*held(state, parts.step))
             self._arrays = self._current()
             self._genes = {name: genes.copy() for name, genes in state.genotypes.items()}
         return not self.lacking
@@ -157,7 +160,7 @@ class Steps:
 
     def _current(self) -> tuple[Any, ...]:
         state = self.given[3]
-        return *_arrays(state), *state.memory.values()
+        return *self._held(state), *state.memory.values()
 
     def _refuse(self, world: World) -> None:
         """Say which order was not a finite number."""
@@ -168,7 +171,11 @@ class Steps:
                     raise bad_order(group, int(w), int(i), self._readings)
 
 
-BOUND = ("position", "heading", "drive", "wheel_angle", "crashed", "crashes", "alive", "done", "step", "unresolved", "key")
-_arrays = attrgetter(*BOUND)
+def held(state: State, stages: Sequence[Stage]) -> list[str]:
+    """Names of the arrays of a state that stages hold, whole or as a view; the first two in any case, for `attrgetter`."""
+    given = [each for stage in stages for each in stage.arguments if isinstance(each, np.ndarray)]
+    return [name for number, (name, values) in enumerate(state.arrays().items())
+            if number < 2 or any(np.may_share_memory(values, each) for each in given)]
+
 
 __all__ = ["Stages", "Steps", "stages_of"]

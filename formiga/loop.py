@@ -1,4 +1,4 @@
-"""7. The step itself: sense, control, act, engine. The one file to read first."""
+"""9. The step itself: sense, control, act, engine. The one file to read first."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from formiga.compiled import Steps, shipped
 from formiga.control import Orders
 from formiga.control.neural import Network
 from formiga.engine import engine as find_engine
+from formiga.engine.events import Event
 from formiga.errors import WorldError, whole
 from formiga.state import CONTROLLER, Past, State, kinds_of, refuse_others
 from formiga.world.contract import channels
@@ -41,10 +42,10 @@ class Log:
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
-        self.last: deque[Any] = deque(maxlen=EVENTS)   # each has world, time, kind, text
-        self.exploded: list[Any] = []                  # those that ended a world
+        self.last: deque[Event] = deque(maxlen=EVENTS)
+        self.exploded: list[Event] = []                # those that ended a world
 
-    def take(self, events: Sequence[Any], first_world: int = 0) -> None:
+    def take(self, events: Sequence[Event], first_world: int = 0) -> None:
         """Those of a step; `first_world`: the number of the engine's world 0."""
         for event in events:
             numbered = event._replace(world=event.world + first_world) if first_world else event

@@ -81,7 +81,7 @@ class Movable:
     """Columns of `State.movables`."""
 
     X, Y, HEADING, VX, VY, SPIN, ROLL_X, ROLL_Y = range(8)
-    PLACE, POSE, TWIST = slice(0, 2), slice(0, 3), slice(3, 6)
+    PLACE, POSE, MOTION, VELOCITY, ROLL = slice(0, 2), slice(0, 3), slice(0, 6), slice(3, 5), slice(6, 8)
 
 
 class Grip:

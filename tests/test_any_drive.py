@@ -268,6 +268,38 @@ def test_a_drive_that_lacks_something_is_refused(own):
         Simulation(World(groups=(Group(robot, 1, "r", (At(0.0, 0.0, 0.0),)),)))
 
 
+@pytest.mark.parametrize("name, value, message", [
+    ("channels", Drive.channels, "it has no 'channels'"), ("limits", Drive.limits, "it has no 'limits'"),
+    ("fastest", Drive.fastest, "it has no 'fastest'"), ("twist", Drive.twist, "it has no 'twist'"),
+    ("steer", Drive.steer, "it has no 'steer'"), ("channels", ("a", "b", "a"), "'channels' must be a tuple of names"),
+    ("limits", 1.0, "'limits' must have one value for each of its 3 channels"),
+    ("limits", (1.0, -1.0, 1.0), "'limits' and 'fastest' must be"), ("fastest", np.nan, "'limits' and 'fastest' must be"),
+    ("lags", (0.0, -0.1, 0.0), "'lags' must not be below 0"), ("rates", (1.0, 0.0, 1.0), "'lags' must not be below 0")])
+def test_a_drive_says_which_part_of_it_is_missing_or_wrong(own, name, value, message):
+    """Also one that inherits `Drive` and leaves out something that has no default."""
+    drive = type("Odd", (Hover,), {name: value})()
+    with pytest.raises(WorldError, match=f"Odd, is not complete: {message}"):
+        Simulation(World(groups=(Group(own("robot", radius=0.1, drive=drive), 1, "r", (At(0.0, 0.0, 0.0),)),)))
+
+
+def test_an_order_for_an_angle_that_is_no_number_is_not_called_a_wheel_speed(own):
+    robot, wrong = Car(shape="disc"), own("controller", decide=lambda view: np.full((*view.shape, 2), np.nan))
+    lab = Simulation(World(groups=(Group(robot, 1, "r", (At(0.0, 0.0, 0.0),), controller=wrong),)))
+    with pytest.raises(WorldError, match="the controller of 'r' ordered a speed or an angle that is not a number, for robot 0"):
+        lab.step()
+
+
+def test_a_car_at_rest_in_space_steers_straight_no_faster_than_its_lag():
+    """Nothing moves but the front wheels: the world must not sleep before they stand straight."""
+    group = Group(Car(steering_lag=1.0), 1, "r", (At(0.0, 0.0, 0.0),))
+    lab = Simulation(World(engine="spatial", things=(Arena(4.0, 4.0),), groups=(group,)))
+    for order in (0.4,) * 10 + (0.0,) * 2:
+        lab.step({"r": np.array([[[0.0, order]]])})
+    wanted = 0.4 * (1.0 - np.exp(-1.0)) * np.exp(-0.2)
+    assert lab.state.drive[0, 0, 1] == pytest.approx(wanted, abs=1e-12)
+    assert lab.state.wheel_angle[0, 0, 1] == lab.state.drive[0, 0, 1]
+
+
 def test_a_twist_that_is_not_a_number_ends_the_step_with_a_message(own):
     class Mad(Hover):
         def twist(self, channels):

@@ -236,6 +236,53 @@ def test_a_sensor_that_reads_no_number_is_named_before_the_controller_that_follo
     assert (lab.state.step[1], lab._compiled is not None) == (0, compiled)
 
 
+@pytest.mark.parametrize("compiled", [True, False])
+def test_an_array_of_the_state_that_is_replaced_is_seen_by_all_stages_that_hold_it(own_registry, compiled):
+    """Whichever array it is: which ones a program holds is found in its stages."""
+    @kernel()
+    def shine_world(w, leds, reading):
+        for i in range(reading.shape[1]):
+            reading[w, i, 0] = leds[w, i, 0, 0]
+
+    @element("shine", role="sensor")
+    @dataclass(frozen=True)
+    class Shine:
+        """The red of its own first light."""
+
+        name: str = elements.name("shine")
+
+        def read(self, scene):
+            return scene.state.leds[:, scene.robots, 0, :1] * 1.0
+
+        def stages(self, scene):
+            reading = np.zeros((scene.state.worlds, scene.group.count, 1))
+            return reading, [Stage(shine_world, (scene.state.leds[:, scene.robots], reading))]
+
+    @kernel()
+    def glide_world(w, reading, wheels):
+        for i in range(wheels.shape[1]):
+            wheels[w, i, 0] = wheels[w, i, 1] = 1e-4 * reading[w, i, 0]
+
+    @element("glider", role="controller")
+    @dataclass(frozen=True)
+    class Glider:
+        """Drives as fast as it shines."""
+
+        def decide(self, view):
+            return np.repeat(1e-4 * view.reading("shine"), 2, axis=-1)
+
+        def stages(self, view, wheels):
+            return [Stage(glide_world, (view.reading("shine"), wheels))]
+
+    text = '<world><arena width="3" depth="3"/><sbot name="a"><at x="0" y="0"/><shine/><glider/></sbot></world>'
+    lab = Simulation(read_text(text, "w.xml"), compiled=compiled)
+    lab.step()
+    lab.state.leds = np.full_like(lab.state.leds, 100)
+    lab.look_again()
+    lab.step()
+    assert lab.state.drive[0, 0, 0] == pytest.approx(0.01)
+
+
 @kernel(inner=True)
 def halved(x):
     return x / 2

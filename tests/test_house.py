@@ -19,6 +19,7 @@ FILES = sorted(path for path in (ROOT / "formiga").rglob("*.py") if not path.nam
 
 PROBES = 9                  # hasattr and getattr with a name that is written down
 PERSONS = 2                 # words for persons: two names of the soccer rules and of a report that programs read
+DOCS_PERSONS = 1            # in the manual: a word that a message had before
 MOST_PARAMETERS = 12        # of a function that is no kernel
 MOST_LINES = 500            # of a file
 
@@ -96,6 +97,14 @@ def test_no_file_is_long():
 def test_bodies_robots_and_threads_are_no_persons():
     found = [f"{name(path)}:{line}: {text}" for path in FILES for line, text in persons(path.read_text(encoding="utf-8"))]
     assert len(found) <= PERSONS, f"{len(found)} words for persons, allowed are {PERSONS}:{listed(found)}"
+
+
+def test_the_manual_has_no_words_for_persons_either():
+    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    pages += [path for folder in ("docs", "formiga/studies") for path in sorted((ROOT / folder).rglob("*.md"))]
+    found = [f"{name(path)}:{number}: {line.strip()}" for path in pages
+             for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1) for _ in PERSON.finditer(line)]
+    assert len(found) <= DOCS_PERSONS, f"{len(found)} words for persons, allowed are {DOCS_PERSONS}:{listed(found)}"
 
 
 # -- the counting itself ----------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from formiga.world.model import World
 
 
 def command(world: World, state: State, orders: dict[str, Orders], readings: Readings | None = None) -> Command:
-    """The orders of all groups as one command. A group without orders stands still; its joints and lights stay as they are.
+    """The orders of all groups as one command. A drive without orders stands still; joints and lights stay as they are.
 
     readings: from which the orders were decided, for a complaint about an order. The state is not changed.
     """
@@ -31,8 +31,7 @@ def _drive(world: World, state: State, orders: dict[str, Orders], readings: Read
         if group.name not in orders or drive is None:
             continue
         told = orders[group.name].drive
-        if told is None:  # as before
-            channels[:, robots, : len(drive.channels)] = state.drive[:, robots, : len(drive.channels)]
+        if told is None:
             continue
         bad = drive_motors(told, robots.start, drive.limits, drive.motor_noise, state.key, state.step, channels)
         if bad >= 0:

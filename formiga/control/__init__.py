@@ -6,13 +6,20 @@ wheels the speeds (W, n, 2) in m/s at the rim.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from formiga.control.orders import Orders, as_orders, bad_order, merge, merge_all, settle
 from formiga.control.view import View
 from formiga.noise import Noise
 from formiga.sense import Readings
 from formiga.state import State
+from formiga.world.contract import channels
 from formiga.world.elements import discover, where
 from formiga.world.model import World
+
+LAST_DRIVE = "<drive>"  # name of a controller's memory
 
 
 def decide_all(world: World, state: State, readings: Readings) -> dict[str, Orders]:
@@ -23,8 +30,21 @@ def decide_all(world: World, state: State, readings: Readings) -> dict[str, Orde
             continue
         noise = Noise(state.key, state.step, robots, group.name, "<controller>")
         view = View(group, readings[group.name], state, robots, world.dt, noise)
-        decided[group.name] = as_orders(group, state.worlds, group.controller.decide(view), where(group.controller))
+        orders = as_orders(group, state.worlds, group.controller.decide(view), where(group.controller))
+        decided[group.name] = orders if group.controller.kernels or group.robot.drive is None else _held(view, orders)
     return decided
+
+
+def _held(view: View, orders: Orders) -> Orders:
+    """Orders with a drive: where it is None, what the controller ordered last; at the start the robots stand still.
+
+    That is the order and not `state.drive`, which is what became of it: cut, noisy, and on its way where a drive has a lag.
+    """
+    last = view.memory(LAST_DRIVE, np.zeros((*view.shape, channels(view.group.robot))))
+    if orders.drive is None:
+        return replace(orders, drive=last.copy())
+    last[...] = orders.drive
+    return orders
 
 
 discover(__name__)

@@ -46,7 +46,7 @@ class Braitenberg:
     grip: str | None = name(None, doc="a <barrier> that says when to grip; default: none")
 
     def decide(self, view: View) -> Floats | Orders:
-        """Wheel speeds (W, n, 2); with `grip` also the orders of the further motors."""
+        """Wheel speeds (W, n, 2); with `grip` also the orders of the joints."""
         wheels = np.empty((*view.shape, 2))
         Program(self.rules(view, wheels), len(wheels)).run(0, len(wheels))
         return wheels if self.grip is None else Orders(wheels, joints=self.gripping(view, self.grip))

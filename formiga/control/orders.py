@@ -17,9 +17,9 @@ from formiga.world.model import Group
 
 @dataclass(frozen=True)
 class Orders:
-    """One array over (worlds, robots of the group, ...) for each part of a robot, or None: as before.
+    """One array over (worlds, robots of the group, ...) for each part of a robot, or None: as this controller ordered it last.
 
-    In orders that come from outside, a number that is NaN leaves that part of that robot to its controller.
+    In orders that come from outside, None and a number that is NaN leave that part to the controller.
     """
 
     drive: Any = None      # (W, n, D) one number for each channel of `robot.drive`, such as the rim speeds of two wheels in m/s
@@ -147,7 +147,8 @@ def _lights(group: Group, worlds: int, given: Any, place: str) -> Any:
 
 def bad_order(group: Group, world: int, robot: int, readings: Readings | None) -> WorldError:
     """The complaint about a drive order that is not a finite number: of the sensor first, if it read such a number itself."""
-    ordered = f"the controller of '{group.name}' ordered a wheel speed that is not a number, for robot {robot}."
+    what = "a wheel speed" if all(group.robot.drive.rolls) else "a speed or an angle"
+    ordered = f"the controller of '{group.name}' ordered {what} that is not a number, for robot {robot}."
     for test in (np.isnan, np.isinf):
         for sensor in group.sensors:
             reading = (readings or {}).get(group.name, {}).get(sensor.name)

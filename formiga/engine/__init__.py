@@ -161,11 +161,10 @@ class Engine(Protocol):
 
     # -- what viewers ask, of the first world -------------------------------------------------------------------------------
     def contacts(self, model: Own, state: State) -> Floats:
-        """Contacts of the last step (K, 7): x y, normal to A, impulse in N s, A and B. Bodies are robots, then movables; -1 is
-        fixed. None of a contact model without impulses."""
+        """Contacts of the last step (K, 7), columns as in `events.Touch`; none of a contact model without impulses."""
 
     def forces(self, model: Own, state: State) -> Floats:
-        """Forces of grips and joints (K, 7): where, x y z; the force on the holder, in N; 0 grip, 1 joint."""
+        """Forces of grips and joints (K, 7), columns as in `events.Pull`."""
 
     def holding(self, model: Own, state: State) -> NDArray[Any]:
         """Closed grips (P, 2): the robot that holds, and the robot that is held, or N + the number in `world.things`."""
@@ -175,7 +174,8 @@ class Engine(Protocol):
 
     def twist(self, model: Own, state: State) -> Floats:
         """(W, N, 3) vx, vy in m/s and turning rate in rad/s of each robot in its own frame, as its drive moved it in the last
-        step; where drives have not two wheels, an array that each step fills anew."""
+        step. Each step fills the same array again, except in worlds where all robots have two wheels and no masses: there it
+        is computed when this is called."""
 
     # -- the same as stages of a compiled program; None where the engine has no kernels: see formiga/compiled.py --------------
     def step_stages(self, model: Own, state: State) -> list[Stage] | None:

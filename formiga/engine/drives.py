@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from formiga.engine.axes import sizes_of
 from formiga.errors import WorldError
 from formiga.geometry import TINY
 from formiga.kernels import kernel
 from formiga.state import Floats
-from formiga.world.contract import channels
 from formiga.world.drives import Differential, Drive, Omni, Steered, missing
 from formiga.world.elements import of, where
 from formiga.world.model import World
@@ -68,7 +68,8 @@ def _kind(drive: Drive | None) -> int:
 
 def _table(world: World) -> Drives:
     """The drives of a world's robots."""
-    N, D = world.robots, max((channels(group.robot) for group in world.groups), default=0) or 2
+    sizes = sizes_of(world)
+    N, D = sizes["robot"], sizes["channel"]
     made = Drives(np.full(N, LINEAR), np.zeros(N, np.int64), np.ones(N), np.ones(N), np.zeros((N, 3, D)), np.zeros((N, D, 3)),
                   np.ones((N, D), np.bool_), np.ones((N, D)), np.full((N, D), np.inf))
     for group, robots in zip(world.groups, world.slices, strict=True):

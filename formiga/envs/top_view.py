@@ -8,7 +8,7 @@ import numpy as np
 
 from formiga.engine.flatten import extent, flatten
 from formiga.errors import FormigaError
-from formiga.state import State
+from formiga.state import Movable, State
 from formiga.view.picture import draw_movables, draw_robots, draw_world
 from formiga.world.model import World
 
@@ -37,7 +37,7 @@ def top_view(world: World, state: State, number: int = 0) -> Any:
     draw_world(axes, world)
     position, movables = state.position[number], state.movables[number]
     draw_robots(axes, world, position, state.heading[number], position[None])
-    draw_movables(axes, world, movables[:, :2], movables[:, 2], movables[None, :, :2])
+    draw_movables(axes, world, movables[:, Movable.PLACE], movables[:, Movable.HEADING], movables[None, :, Movable.PLACE])
     if not world.things:
         axes.autoscale_view()
     axes.set_aspect("equal")

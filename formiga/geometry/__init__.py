@@ -17,6 +17,8 @@ from formiga.geometry.plane import (
 )
 from formiga.geometry.rotations import (
     IDENTITY,
+    PLACE,
+    TURN,
     about,
     about_z,
     between,
@@ -39,7 +41,7 @@ from formiga.geometry.rotations import (
     yaw_of,
 )
 
-__all__ = ["IDENTITY", "TINY", "about", "about_z", "arc", "between", "conjugate", "cross", "crossing", "enters_capsule",
-           "enters_disc", "from_euler", "lattice_index", "matrix", "multiply", "nearest_on_segment", "normalized",
-           "passes_disc", "relative", "rotate", "rotate_back", "rotated", "to_body", "to_euler", "to_world",
+__all__ = ["IDENTITY", "PLACE", "TINY", "TURN", "about", "about_z", "arc", "between", "conjugate", "cross", "crossing",
+           "enters_capsule", "enters_disc", "from_euler", "lattice_index", "matrix", "multiply", "nearest_on_segment",
+           "normalized", "passes_disc", "relative", "rotate", "rotate_back", "rotated", "to_body", "to_euler", "to_world",
            "up_axis", "wrap", "wrapped", "yaw", "yaw_of"]

@@ -19,6 +19,7 @@ from formiga.kernels import kernel
 Floats = npt.NDArray[np.float64]
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
+PLACE, TURN = slice(0, 3), slice(3, 7)  # columns of a pose
 
 
 # -- making one -------------------------------------------------------------------------------------------------------
@@ -119,13 +120,13 @@ def rotate_back(q: Any, vector: Any) -> Floats:
 def to_world(pose: Any, point: Any) -> Floats:
     """A point of a body (..., 3) in the world: p' = x + q p q*, the body's pose (..., 7) being (x, q)."""
     pose = np.asarray(pose, np.float64)
-    return np.asarray(pose[..., :3] + rotate(pose[..., 3:], point))
+    return np.asarray(pose[..., PLACE] + rotate(pose[..., TURN], point))
 
 
 def to_body(pose: Any, point: Any) -> Floats:
     """A point of the world (..., 3) in the frame of a body with that pose (..., 7): the inverse of `to_world`."""
     pose = np.asarray(pose, np.float64)
-    return rotate_back(pose[..., 3:], np.asarray(point) - pose[..., :3])
+    return rotate_back(pose[..., TURN], np.asarray(point) - pose[..., PLACE])
 
 
 def up_axis(q: Any) -> Floats:

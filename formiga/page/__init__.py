@@ -1,1 +1,1 @@
-"""9. The laboratory in the browser: a session's page, its panels, and the door that only its own windows pass."""
+"""The laboratory in the browser: a session's page, its panels, and the door that only its own windows pass."""

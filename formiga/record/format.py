@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 
 from formiga.engine.parts import Part
 from formiga.errors import RecordingError, reason
-from formiga.geometry import yaw
+from formiga.geometry import TURN, yaw
 from formiga.state import Movable, State
 from formiga.world.elements import of
 from formiga.world.model import Group, World
@@ -143,7 +143,7 @@ def measured(state: Any, world: World | None = None, parts: tuple[Part, ...] = (
     if state.movables.shape[1] == 0:
         return robots
     robots |= _filled(state, "velocity")
-    lying = np.moveaxis(state.movables[..., : Movable.ROLL_X], -1, 0)
+    lying = np.moveaxis(state.movables[..., Movable.MOTION], -1, 0)
     things: dict[str, Any] = dict(zip(("x", "y", "heading", "vx", "vy", "spin"), lying, strict=True))
     nothing = np.zeros(state.movables.shape[:2])
     things |= {"left": nothing, "right": nothing, "crashed": nothing > 0.0, "alive": nothing == 0.0}
@@ -164,7 +164,7 @@ def _in_space(robots: dict[str, Any], state: Any, world: World, parts: tuple[Par
     robots |= _filled(state, "velocity")
     rest, raised = state.bodies[:, others(parts)], state.bodies[:, own(parts), 2:]
     nothing = np.zeros(rest.shape[:2])
-    things = {"x": rest[..., 0], "y": rest[..., 1], "heading": yaw(rest[..., 3:]), "left": nothing, "right": nothing,
+    things = {"x": rest[..., 0], "y": rest[..., 1], "heading": yaw(rest[..., TURN]), "left": nothing, "right": nothing,
               "crashed": nothing > 0.0, "alive": nothing == 0.0, **{name: nothing.copy() for name in MOVING}}
     at = [others(parts).index(row) for row in movables_rows(world, parts)]
     for column, name in enumerate(("heading", *MOVING), start=2):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from formiga import loop
 from formiga.engine.parts import Part
 from formiga.errors import RecordingError
+from formiga.geometry import TURN
 from formiga.record import trust
 from formiga.record.format import (
     BYTES_PER_ROW,
@@ -174,7 +175,7 @@ class Recording:
         rows = np.stack([arrays[name] for name in BODY], axis=-1)
         bodies = np.empty((*rows.shape[:2], len(self.parts), 7))
         bodies[:, :, [*own(self.parts), *others(self.parts)]] = rows
-        size = (bodies[..., 3:] ** 2).sum(axis=-1)
+        size = (bodies[..., TURN] ** 2).sum(axis=-1)
         if not (np.abs(size - 1.0) <= UNIT).all():
             raise RecordingError(f"{self.path}: damaged; a body has a turn that is none.")
         return bodies

@@ -15,7 +15,7 @@ import numpy as np
 from formiga.engine import Engine, Model
 from formiga.engine.beams import SENSOR_HEIGHT, Beams
 from formiga.errors import WorldError
-from formiga.geometry import from_euler, multiply, rotate, to_world
+from formiga.geometry import PLACE, TURN, from_euler, multiply, rotate, to_world
 from formiga.kernels.program import Stage
 from formiga.noise import Noise
 from formiga.state import Floats, State
@@ -55,7 +55,7 @@ class SensorView:
         if not sensor.moved:
             return part
         own = seat(sensor)
-        return np.concatenate([to_world(part, own[:3]), multiply(part[..., 3:], own[3:])], axis=-1)
+        return np.concatenate([to_world(part, own[PLACE]), multiply(part[..., TURN], own[TURN])], axis=-1)
 
     def paint(self, sensor: Mounted, width: int, height: int, field: float, high: float) -> Any:
         """Images (W, n, height, width, 3) that a camera sees; field: the angle from left to right, high: as in `seat`."""
@@ -139,7 +139,7 @@ def seated(sensor: Mounted, beams: Beams, group: Group) -> tuple[Floats, Floats]
     """Origins and directions (B, 3) of a sensor's beams in the frame of the part of the robot that carries it."""
     own = seat(sensor, SENSOR_HEIGHT * group.robot.height)
     origin, direction = (np.column_stack([part, np.zeros(len(part))]) for part in (beams.origin, beams.direction))
-    return to_world(own, origin), rotate(own[3:], direction)
+    return to_world(own, origin), rotate(own[TURN], direction)
 
 
 def prepare_all(world: World) -> None:

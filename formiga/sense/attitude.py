@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from formiga.geometry import rotate_back
+from formiga.geometry import PLACE, TURN, rotate_back
 from formiga.state import Floats
 from formiga.world.elements import angle, element, name, number, of
 from formiga.world.model import World
@@ -32,7 +32,7 @@ class Inclinometer(Mounted):
 
     def read(self, scene: SensorView) -> Floats:
         """Roll, pitch and tilt (W, n, 3) in rad."""
-        x, y, z = np.moveaxis(rotate_back(scene.pose(self)[..., 3:], np.array([0.0, 0.0, 1.0])), -1, 0)
+        x, y, z = np.moveaxis(rotate_back(scene.pose(self)[..., TURN], np.array([0.0, 0.0, 1.0])), -1, 0)
         lean = np.stack([np.arctan2(y, z), np.arcsin(np.clip(-x, -1.0, 1.0)), np.arctan2(np.hypot(x, y), z)], axis=-1)
         return lean + scene.noise.uniform(-self.noise, self.noise, 3) if self.noise > 0.0 else lean
 
@@ -54,7 +54,7 @@ class Accelerometer(Mounted):
     def read(self, scene: SensorView) -> Floats:
         """Specific force (W, n, 3) in m/s^2: ahead, to the left, up."""
         pose = scene.pose(self)
-        here, nothing = pose[..., :3], np.zeros((*pose.shape[:2], 3))
+        here, nothing = pose[..., PLACE], np.zeros((*pose.shape[:2], 3))
         place, velocity, change = (scene.memory(name, first) for name, first in
                                    (("place", here), ("velocity", nothing), ("change", nothing)))
         when = scene.memory("step", np.broadcast_to(scene.state.step[:, None], pose.shape[:2]))
@@ -65,7 +65,7 @@ class Accelerometer(Mounted):
         change[moved] = (now - velocity[moved]) / elapsed
         place[moved], velocity[moved] = here[moved], now
         when[...] = scene.state.step[:, None]
-        force = rotate_back(pose[..., 3:], change + np.array([0.0, 0.0, scene.once("gravity", gravity)]))
+        force = rotate_back(pose[..., TURN], change + np.array([0.0, 0.0, scene.once("gravity", gravity)]))
         return force + scene.noise.uniform(-self.noise, self.noise, 3) if self.noise > 0.0 else force
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from formiga.engine.parts import Part
-from formiga.geometry import crossing, nearest_on_segment, yaw
+from formiga.geometry import TURN, crossing, nearest_on_segment, yaw
 from formiga.kernels import kernel
-from formiga.state import Floats
+from formiga.state import Floats, Movable
 from formiga.units import CM, DEG
 from formiga.world.contract import joint_names
 from formiga.world.elements import angle, choice, element, length, name
@@ -58,7 +58,7 @@ class Barrier:
             gripper = gripper + state.joint_position[:, robots, names.index("turret")]
         parts = scene.model.parts
         things, rows = scene.once("grippable", lambda world: grippable(world, parts))
-        lying = np.concatenate([state.movables[:, :, :3], from_above(state.bodies[:, rows])], axis=1)
+        lying = np.concatenate([state.movables[:, :, Movable.POSE], from_above(state.bodies[:, rows])], axis=1)
         out = np.empty((*gripper.shape, 1))
         check(state.position, lying, robots.start, gripper, things, self.reach, self.cone, self.technique == "ray", out)
         return out
@@ -102,7 +102,7 @@ def outline(thing: Any) -> tuple[tuple[float, float], ...]:
 
 def from_above(bodies: Floats) -> Floats:
     """x, y and heading (W, B, 3) of bodies in space (W, B, 7)."""
-    return np.stack([bodies[..., 0], bodies[..., 1], yaw(bodies[..., 3:])], axis=-1)
+    return np.stack([bodies[..., 0], bodies[..., 1], yaw(bodies[..., TURN])], axis=-1)
 
 
 @kernel()

@@ -1,4 +1,4 @@
-"""What the wheels tell: how far they turned, and where that would have brought the robot."""
+"""What the wheels say: how far they turned, and where that would have brought the robot."""
 
 from __future__ import annotations
 

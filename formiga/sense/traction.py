@@ -1,4 +1,4 @@
-"""What a robot feels of its own joints: the pull at its turret, and its further motors. Only in space."""
+"""What a robot feels of its own joints: the pull at its turret, and joint positions and efforts. Only in space."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class Motors:
     Those of an s-bot are its turret, its arm and its gripper; a sliding one has m and N instead of rad and N m.
     """
 
-    noise: float = number(0.0, least=0.0, doc="half-width of the multiplicative error of the torques")
+    noise: float = number(0.0, least=0.0, doc="half-width of the multiplicative error of the efforts")
     name: str = name("motors")
 
     def read(self, scene: SensorView) -> Floats:
-        """Angles and torques (W, n, 2 K)."""
+        """Positions and efforts (W, n, 2 K)."""
         scene.in_space(self)
         count = len(scene.group.robot.joints)
-        angle, torque = (array[:, scene.robots, :count] for array in (scene.state.joint_position, scene.state.joint_effort))
+        position, effort = (array[:, scene.robots, :count] for array in (scene.state.joint_position, scene.state.joint_effort))
         if self.noise > 0.0 and count > 0:
-            torque = torque * (1.0 + scene.noise.uniform(-self.noise, self.noise, count))
-        return np.concatenate([angle, torque], axis=-1)
+            effort = effort * (1.0 + scene.noise.uniform(-self.noise, self.noise, count))
+        return np.concatenate([position, effort], axis=-1)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from formiga.control import Orders
-from formiga.world.contract import channels, joint_names
-from formiga.world.drives import Differential
+from formiga.world.contract import Robot, channels, joint_names
+from formiga.world.drives import Differential, Drive
 from formiga.world.model import World
 
 WHEELS = ("wheel_l", "wheel_r")              # names of the channels of two wheels
@@ -38,21 +36,20 @@ def by_hand(world: World, drives: dict[int, Shares], told: dict[tuple[int, str],
     return orders or None
 
 
-def steered(robot: Any, wish: dict[str, float]) -> Shares:
-    """Shares of the channels of a robot's drive that give these shares of its top speeds, by axis."""
-    drive = robot.drive
+def steered(drive: Drive, wish: dict[str, float]) -> Shares:
+    """Shares of the channels of a drive that give these shares of its top speeds, by axis."""
     given = drive.steer(*(wish.get(axis, 0.0) for axis in AXES))
     return tuple(channel / limit for channel, limit in zip(given, drive.limits, strict=True))
 
 
-def channel_names(robot: Any) -> tuple[str, ...]:
+def channel_names(robot: Robot) -> tuple[str, ...]:
     """What the channels of a robot's drive are called; none if it cannot be driven."""
     if isinstance(robot.drive, Differential):
         return WHEELS
     return robot.drive.channels if robot.drive else ()
 
 
-def names(robot: Any, joints: bool) -> tuple[str, ...]:
+def names(robot: Robot, joints: bool) -> tuple[str, ...]:
     """What a robot can be told by name: the channels of its drive, and in space its joints."""
     return (*channel_names(robot), *(joint_names(robot) if joints else ()))
 

@@ -51,7 +51,7 @@ def recorded(replay: Replay) -> Iterator[Frame]:
         if replay.recording.parts:
             moved |= space_poses(world, replay.recording.parts, poses.bodies[index, 0])
         yield Frame(world, 0, int(replay.steps[index]), float(poses.time[index]), leds=now.leds, crashes=now.crashes,
-                    wheels=poses.drive[index, 0], crashed=poses.crashed[index, 0],
+                    drive=poses.drive[index, 0], crashed=poses.crashed[index, 0],
                     alive=poses.alive[index, 0], note=replay.note_at(int(replay.steps[index])), **moved)
 
 

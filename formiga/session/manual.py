@@ -38,11 +38,11 @@ class Manual:
 
     def steer(self, world: World, robot: int, axis: str, share: float) -> None:
         """Order a robot's drive as a driver does: a share of its top speed ahead, aside or turning; the other axes stay."""
-        kind = group_of(world, robot).robot
-        if not channel_names(kind):
+        drive = group_of(world, robot).robot.drive
+        if drive is None:
             raise FormigaError(f"{robot_name(world, robot)} has no drive; `out` orders its joints.")
         wish = self.wishes.get(robot, {}) | {axis: share}
-        self.drives[robot], self.wishes[robot] = steered(kind, wish), wish
+        self.drives[robot], self.wishes[robot] = steered(drive, wish), wish
 
     def actuate(self, world: World, robot: int, name: str, value: float | None, joints: bool) -> None:
         """Order a channel of the drive or a joint of a robot, by its name; None leaves it to the controller, and all channels

@@ -11,6 +11,7 @@ import numpy as np
 from formiga.errors import FormigaError
 from formiga.loop import Simulation
 from formiga.record.recording import Recording
+from formiga.state import Movable
 from formiga.supervisor import Note
 from formiga.world.placeholder import Placeholder
 
@@ -38,7 +39,7 @@ class Replay:
         unless their code is not here.
         """
         rules = (rule for group in self.recording.world.groups for rule in group.place)
-        if self.recording.engine == "spatial" and not any(isinstance(rule, Placeholder) for rule in rules):
+        if self.recording.parts and not any(isinstance(rule, Placeholder) for rule in rules):
             return None
         return np.stack([self.poses.x[0], self.poses.y[0]], axis=-1), self.poses.heading[0]
 
@@ -85,8 +86,8 @@ class Replay:
         state.crashed[0], state.alive[0] = poses.crashed[at, 0], poses.alive[at, 0]
         state.crashes[0] = self._crashes[at]
         state.velocity[0] = poses.velocity[at, 0]
-        state.movables[0, :, :6] = poses.movables[at, 0]
-        state.movables[0, :, 6:] = poses.movables[at, 0, :, 3:5]  # a ball that rolls
+        state.movables[0, :, Movable.MOTION] = poses.movables[at, 0]
+        state.movables[0, :, Movable.ROLL] = poses.movables[at, 0, :, Movable.VELOCITY]  # a ball that rolls
         state.bodies[0] = poses.bodies[at, 0]
         state.step[0] = self.steps[at]
         self.sim.look_again()

@@ -39,7 +39,7 @@ from formiga.session.tape import Tape
 from formiga.session.values import VARIABLES, get
 from formiga.session.watch import watch
 from formiga.session.windows import Windows
-from formiga.state import Floats
+from formiga.state import Floats, Movable
 from formiga.supervisor import Note, Supervisor
 from formiga.view.frame import Frame
 from formiga.world.document import Document
@@ -173,7 +173,7 @@ class Session:
         """What stands in the world, for questions about places."""
         if self._ground is None or self._ground.world is not self.world:
             self._ground = Ground(self.world)
-        self._ground.movables = self.sim.state.movables[0, :, :2].copy()
+        self._ground.movables = self.sim.state.movables[0, :, Movable.PLACE].copy()
         return self._ground
 
     def poses(self) -> tuple[Floats, Floats]:

@@ -9,6 +9,7 @@ from formiga.control import as_orders, merge_all
 from formiga.errors import FormigaError
 from formiga.session.pace import BLOCK, IDLE
 from formiga.session.watch import Before
+from formiga.state import Movable
 from formiga.supervisor import Supervisor
 from formiga.world.own import own_mistakes
 
@@ -66,7 +67,7 @@ class Steps:
         session = self._session
         session.failed = False
         state, wanted = session.sim.state, session.speed < inf or "shifts" in session.overlays
-        before = (*session.poses(), state.movables[0, :, :3].copy(), state.bodies[0].copy()) if wanted else None
+        before = (*session.poses(), state.movables[0, :, Movable.POSE].copy(), state.bodies[0].copy()) if wanted else None
         try:
             with own_mistakes():
                 self._step()

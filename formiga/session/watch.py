@@ -11,11 +11,11 @@ from formiga.control.neural.network import Network
 from formiga.engine.beams import Beams, moved, ring
 from formiga.engine.drives import glide
 from formiga.errors import FormigaError
-from formiga.geometry import about_z, rotate, to_world
+from formiga.geometry import TURN, about_z, rotate, to_world
 from formiga.sense import seated
 from formiga.session.names import robot_name
 from formiga.session.space import in_space
-from formiga.state import Floats
+from formiga.state import Floats, Movable
 from formiga.view.frame import Frame, Rays, blend, frame, thing_rows
 from formiga.world.elements import of
 from formiga.world.model import Group
@@ -60,8 +60,9 @@ def watch(session: Session, before: Before | None, share: float) -> Frame:
         position, heading, movables, _ = before
         now.place[:, :2] = position + share * (now.place[:, :2] - position)
         now.turn[:] = about_z(heading + share * (sim.state.heading[0] - heading))
-        now.movables[:, :2] = movables[:, :2] + share * (now.movables[:, :2] - movables[:, :2])
-        now.movables_turn[:] = about_z(movables[:, 2] + share * (sim.state.movables[0, :, 2] - movables[:, 2]))
+        now.movables[:, :2] = movables[:, Movable.PLACE] + share * (now.movables[:, :2] - movables[:, Movable.PLACE])
+        was, turned = movables[:, Movable.HEADING], sim.state.movables[0, :, Movable.HEADING]
+        now.movables_turn[:] = about_z(was + share * (turned - was))
     return now
 
 
@@ -140,7 +141,7 @@ def _from_part(session: Session, group: Group, sensor: Any, beams: Beams, robots
     origin, direction = seated(sensor, beams, group)
     distance = sim.engine.rays(sim.model, sim.state, origin, direction, float(sensor.reach), robots, sensor.on)[0]
     part = sim.state.bodies[0, sim.model.part_rows(sensor.on, robots)][:, None]
-    return to_world(part, origin), rotate(part[..., 3:], direction), np.minimum(distance, sensor.reach)
+    return to_world(part, origin), rotate(part[..., TURN], direction), np.minimum(distance, sensor.reach)
 
 
 def beams_of(sensor: Any) -> Beams | None:

@@ -41,7 +41,7 @@ enum formiga_foul { FORMIGA_FREE_KICK, FORMIGA_PENALTY_KICK, FORMIGA_GOAL_KICK, 
 struct formiga_head {
     char magic[8];                                            /* FORMIGA and a zero */
     uint32_t version, kind, size;
-    uint32_t sequence;                                        /* odd while somebody writes */
+    uint32_t sequence;                                        /* odd while it is being written */
     uint32_t players;                                         /* in each team */
     uint32_t state;                                           /* sight: 0 when the team may go; orders: 1 once opened */
     int64_t frame;                                            /* of the picture, or of the picture answered; -1: none yet */
@@ -123,7 +123,7 @@ static inline void *formiga_map(const char *path, uint32_t kind, size_t size, in
     return memory;
 }
 
-/* Sleep until the sequence is no longer `seen`, 2 ms at most: a writer that rings nobody is found too. */
+/* Sleep until the sequence is no longer `seen`, 2 ms at most: a writer that wakes no readers is found too. */
 static inline void formiga_wait(const uint32_t *sequence, uint32_t seen) {
     struct timespec span = {0, 2000000};
 #ifdef __linux__
@@ -133,7 +133,7 @@ static inline void formiga_wait(const uint32_t *sequence, uint32_t seen) {
 #endif
 }
 
-/* Put the orders into memory 2 and wake who waits for them. */
+/* Put the orders into memory 2 and wake a simulator that waits for them. */
 static inline void formiga_answer(struct formiga_team *team) {
     uint32_t *sequence = &team->to->head.sequence, number = __atomic_load_n(sequence, __ATOMIC_RELAXED) | 1u;
     const size_t body = offsetof(struct formiga_head, players);
@@ -172,7 +172,7 @@ static inline int formiga_look(struct formiga_team *team) {
                     }
                     return 1;
                 }
-            } else continue;                                  /* torn: somebody wrote meanwhile */
+            } else continue;                                  /* torn: it was written meanwhile */
         }
         formiga_wait(sequence, before);
     }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from formiga.engine.events import Touch
 from formiga.errors import FormigaError
 from formiga.noise import Noise, world_key
 from formiga.soccer import league, placing
@@ -65,7 +66,7 @@ class Pieces:
 
     def touching(self, contacts: Floats) -> set[int]:
         """The robots (0 to 2 P - 1) that touched the ball; contacts (K, 7): of the last step, as engines list them."""
-        bodies = contacts[:, 5:7].astype(np.int64).tolist()
+        bodies = contacts[:, Touch.BODIES].astype(np.int64).tolist()
         ball = self._ball_body
         return {self._number[other] for pair in bodies if ball in pair
                 for other in pair if other != ball and other in self._number}

@@ -1,1 +1,1 @@
-"""8. State -> what people see. It only listens; it never changes the run."""
+"""10. State -> what people see. It only listens; it never changes the run."""

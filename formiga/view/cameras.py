@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from formiga.engine.flatten import flatten
-from formiga.geometry import rotate, yaw
+from formiga.geometry import PLACE, TURN, rotate, yaw
 from formiga.view.frame import Frame
 from formiga.view.ground import seen
 from formiga.view.posture import posture
@@ -78,9 +78,9 @@ def first_person(frame: Frame, robot: int) -> Pose:
 def _from_its_camera(frame: Frame, robot: int, group: Group) -> Pose:
     meshes, high = robot_meshes(group.robot), group.robot.height
     pose = posture(frame, meshes, slice(robot, robot + 1), meshes.bearer)[0]
-    eye, ahead, up = rotate(pose[3:], np.array([meshes.camera or (1.05 * group.robot.radius, 0.0, high),
+    eye, ahead, up = rotate(pose[TURN], np.array([meshes.camera or (1.05 * group.robot.radius, 0.0, high),
                                                 (cos(BOWED), 0.0, -sin(BOWED)), (sin(BOWED), 0.0, cos(BOWED))]))
-    return Pose(_vector(pose[:3] + eye), _vector(pose[:3] + eye + ahead), _vector(up), fov=radians(75.0))
+    return Pose(_vector(pose[PLACE] + eye), _vector(pose[PLACE] + eye + ahead), _vector(up), fov=radians(75.0))
 
 
 def named(world: World) -> dict[str, Pose]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from formiga.engine.ground import covers
-from formiga.geometry import rotate
+from formiga.geometry import PLACE, TURN, rotate
 from formiga.state import Floats
 from formiga.view import ground, overlays
 from formiga.view.bodies import movable, solid
@@ -60,7 +60,7 @@ class Crowd:
             meshes, poses = robot_meshes(group.robot), dict[str, Floats]()
             for name, part, layer, _ in pieces(frame, meshes):
                 pose = poses[part] = poses[part] if part in poses else posture(frame, meshes, robots, part)
-                self.nodes.move(f"robots/{at}/{name}", pose[:, :3], pose[:, 3:])
+                self.nodes.move(f"robots/{at}/{name}", pose[:, PLACE], pose[:, TURN])
                 if repaint and layer == "paint":
                     self.nodes.named[f"robots/{at}/{name}"].handle.batched_colors = as_light(
                         np.where(alive[robots, None], self._colours[robots], rgb(DEAD)))
@@ -69,7 +69,7 @@ class Crowd:
             self.nodes.move(f"movables/{at}", frame.movables[numbers], turn[numbers])
         for at, numbers in enumerate(self._solids.values()):
             pose = np.array([solid_pose(frame, number) for number in numbers])
-            self.nodes.move(f"solids/{at}", pose[:, :3], pose[:, 3:])
+            self.nodes.move(f"solids/{at}", pose[:, PLACE], pose[:, TURN])
 
     def _build_robots(self, frame: Frame) -> None:
         """A batch for each piece of each group."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from formiga.engine.parts import Part
-from formiga.geometry import about_z, between
+from formiga.geometry import PLACE, TURN, about_z, between
 from formiga.state import Floats, State
 from formiga.supervisor import Note
 from formiga.world.looks import CHASSIS
@@ -38,7 +38,7 @@ class Frame:
     time: float                    # s
     place: Floats                  # (N, 3) m, of the middle of the body's foot
     turn: Floats                   # (N, 4) quaternion w x y z
-    wheels: Floats                 # (N, 2) m/s
+    drive: Floats                  # (N, D) what the drives did in the last step
     leds: Any                      # (N, L, 3) 0..255
     crashed: Any                   # (N,) touched something in the last step
     alive: Any                     # (N,)
@@ -49,12 +49,11 @@ class Frame:
     links: Any = None              # (P, 2) pairs of robots within each other's reach
     movables: Any = None           # (M, 3) m, of the foot of what can be pushed, or the middle of a ball; None: at the start
     movables_turn: Any = None      # (M, 4) quaternion w x y z; how a ball rolled is not in it
-    touches: Floats | None = None  # (K, 7) contacts of the last step: x y, normal x y, impulse (N s), body A, body B. A body is
-                                   # a robot, or N + m for a movable thing, or -1; the normal points to A
+    touches: Floats | None = None  # (K, 7) contacts of the last step: columns of `engine.events.Touch`
     note: Note | None = None       # what a supervisor shows
     bodies: Floats | None = None   # (B, 7) x y z and a quaternion w x y z of everything that moves in space; None in the plane
     parts: tuple[Part, ...] = ()   # what each row of `bodies` belongs to
-    forces: Floats | None = None   # (K, 7) point x y z, force x y z in N, and 0 for a grip or 1 for a joint
+    forces: Floats | None = None   # (K, 7) forces of grips and joints: columns of `engine.events.Pull`
     grips: Any = None              # (P, 2) robots that hold something, and what: a robot or N + a row of `bodies`
     extra: dict[str, Any] = field(default_factory=dict)
 
@@ -74,7 +73,7 @@ def frame(world: World, state: State, version: int = 0, parts: tuple[Part, ...] 
     poses = flat_poses(world, state.position[0], state.heading[0], state.movables[0])
     if parts:
         poses |= space_poses(world, parts, state.bodies[0] if bodies is None else bodies)
-    return Frame(world, version, int(state.step[0]), float(state.step[0] * world.dt), wheels=state.drive[0].copy(),
+    return Frame(world, version, int(state.step[0]), float(state.step[0] * world.dt), drive=state.drive[0].copy(),
                  leds=state.leds[0].copy(), crashed=state.crashed[0].copy(), alive=state.alive[0].copy(),
                  crashes=state.crashes[0].copy(), **{**poses, **more})
 
@@ -88,9 +87,9 @@ def flat_poses(world: World, position: Floats, heading: Floats, movables: Floats
 def space_poses(world: World, parts: tuple[Part, ...], bodies: Floats) -> dict[str, Any]:
     """All poses of a frame, from those of the bodies (B, 7) in space."""
     here, things = rows_of(parts, CHASSIS), _movables_rows(world, parts)
-    poses = {"bodies": bodies.copy(), "parts": parts, "place": bodies[here, :3], "turn": bodies[here, 3:]}
+    poses = {"bodies": bodies.copy(), "parts": parts, "place": bodies[here, PLACE], "turn": bodies[here, TURN]}
     if len(things):
-        poses |= {"movables": bodies[things, :3], "movables_turn": bodies[things, 3:]}
+        poses |= {"movables": bodies[things, PLACE], "movables_turn": bodies[things, TURN]}
     return poses
 
 
@@ -117,8 +116,8 @@ def _movables_rows(world: World, parts: tuple[Part, ...]) -> list[int]:
 
 def blend(before: Floats, after: Floats, share: float) -> Floats:
     """Poses (B, 7) at `share` of the way from one to another; rotations take the short way round."""
-    return np.column_stack([before[:, :3] + share * (after[:, :3] - before[:, :3]),
-                            between(before[:, 3:], after[:, 3:], share)])
+    return np.column_stack([before[:, PLACE] + share * (after[:, PLACE] - before[:, PLACE]),
+                            between(before[:, TURN], after[:, TURN], share)])
 
 
 def movables_poses(world: World, poses: Floats) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from formiga.engine.flatten import flatten
-from formiga.geometry import rotate, yaw
+from formiga.geometry import TURN, rotate, yaw
 from formiga.view import ground
 from formiga.view.bodies import solid
 from formiga.view.frame import Frame, thing_rows
@@ -107,7 +107,7 @@ class Overhead:
         for number, row in self._rows.items():
             thing = self._world.things[number]
             if isinstance(thing, Solid):
-                shadow = rotate(frame.bodies[row, 3:], solid(thing.shape, thing.size, thing.colour).vertices)[:, :2]
+                shadow = rotate(frame.bodies[row, TURN], solid(thing.shape, thing.size, thing.colour).vertices)[:, :2]
                 outlines.append(shadow[ConvexHull(shadow).vertices] + frame.bodies[row, :2])
                 colours.append(thing.colour)
         self._solids.set_verts(outlines)

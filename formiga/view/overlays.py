@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from formiga.geometry import rotate
+from formiga.engine.events import Pull
+from formiga.geometry import PLACE, TURN, rotate
 from formiga.view.bodies import tall
 from formiga.view.frame import Frame, Rays
 from formiga.view.mesh import rgb
@@ -102,12 +103,12 @@ def forces(frame: Frame) -> Any:
     """Arrows (K, 2, 3) at grips and joints, along the forces; the strongest first."""
     if frame.forces is None or len(frame.forces) == 0:
         return NONE.points
-    size = np.linalg.norm(frame.forces[:, 3:6], axis=1)
+    size = np.linalg.norm(frame.forces[:, Pull.FORCE], axis=1)
     shown = np.argsort(-size, kind="stable")[:MOST_FORCES]
     shown = shown[size[shown] > LEAST_FORCE]
     grows, shortest, longest = FORCE
-    start, drawn = frame.forces[shown, :3] + (0.0, 0.0, ABOVE), np.clip(grows * size[shown], shortest, longest)
-    end = start + frame.forces[shown, 3:6] * (drawn / size[shown])[:, None]
+    start, drawn = frame.forces[shown, Pull.PLACE] + (0.0, 0.0, ABOVE), np.clip(grows * size[shown], shortest, longest)
+    end = start + frame.forces[shown, Pull.FORCE] * (drawn / size[shown])[:, None]
     return np.stack([start, end], axis=1).astype(np.float32)
 
 
@@ -126,7 +127,7 @@ def grips(frame: Frame, height: Any, radius: Any) -> Lines:
                 end = end - way * min(0.9, 0.6 * radius[held] / max(float(np.linalg.norm(way)), 1e-9))
                 found.append((start, end))
             elif frame.bodies is not None and held - len(frame.place) < len(frame.bodies):
-                x, y, _ = frame.bodies[held - len(frame.place), :3]
+                x, y, _ = frame.bodies[held - len(frame.place), PLACE]
                 found.append((start, (x, y, start[2])))
     points = np.array(found, np.float32).reshape(-1, 2, 3)
     return Lines(points, np.broadcast_to(np.array(rgb(GRIP), np.uint8), points.shape).copy())
@@ -137,7 +138,7 @@ def strongest(frame: Frame) -> tuple[str, Any] | None:
     arrows = forces(frame)
     if not len(arrows) or frame.forces is None:
         return None
-    size = float(np.linalg.norm(frame.forces[:, 3:6], axis=1).max())
+    size = float(np.linalg.norm(frame.forces[:, Pull.FORCE], axis=1).max())
     return f"{size:.1f} N" if size < 10.0 else f"{size:.0f} N", arrows[0, 1] + (0.0, 0.0, 0.01)
 
 
@@ -150,7 +151,7 @@ def lights(frame: Frame) -> tuple[Any, Any, float]:
         meshes = robot_meshes(group.robot)
         number, light = np.nonzero(lit[robots, :len(meshes.lights)])
         bearer = posture(frame, meshes, robots, meshes.bearer)[number]
-        points.append((bearer[:, :3] + rotate(bearer[:, 3:], 1.06 * meshes.lights[light])).astype(np.float32))
+        points.append((bearer[:, PLACE] + rotate(bearer[:, TURN], 1.06 * meshes.lights[light])).astype(np.float32))
         colours.append(colour[robots][number, light].astype(np.uint8))
         size = max(size, meshes.light_size)
     return np.concatenate(points), np.concatenate(colours), size

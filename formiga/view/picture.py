@@ -12,7 +12,8 @@ import numpy as np
 from formiga.engine.flatten import flatten
 from formiga.errors import FormigaError
 from formiga.files import whole_file
-from formiga.geometry import rotate
+from formiga.geometry import TURN, rotate
+from formiga.state import Movable
 from formiga.view import ground, pitch
 from formiga.view.bodies import is_on, solid
 from formiga.view.mesh import rgb
@@ -44,8 +45,8 @@ class Picture:
     def __call__(self, shards: list[Simulation]) -> None:
         """Note where every body is."""
         state = shards[0].state
-        self.heading = np.concatenate([state.heading[0], state.movables[0, :, 2]])
-        self._last = np.concatenate([state.position[0], state.movables[0, :, :2]])
+        self.heading = np.concatenate([state.heading[0], state.movables[0, :, Movable.HEADING]])
+        self._last = np.concatenate([state.position[0], state.movables[0, :, Movable.PLACE]])
         if state.bodies.shape[1]:
             self.solids = {part.thing: state.bodies[0, row].copy() for row, part in enumerate(shards[0].model.parts)
                            if part.thing >= 0}
@@ -124,7 +125,7 @@ def draw_ground(axes: Any, thing: Any, pose: Any = None) -> None:
     from scipy.spatial import ConvexHull
 
     if isinstance(thing, Solid):
-        place, turn = ((thing.x, thing.y), ground.attitude(thing)) if pose is None else (pose[:2], pose[3:])
+        place, turn = ((thing.x, thing.y), ground.attitude(thing)) if pose is None else (pose[:2], pose[TURN])
         shadow = rotate(turn, solid(thing.shape, thing.size, thing.colour).vertices)[:, :2]
         axes.add_patch(Outline(shadow[ConvexHull(shadow).vertices] + place, facecolor=thing.colour, edgecolor="#3b3a36", lw=0.8,
                                zorder=2.5))

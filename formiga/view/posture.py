@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from formiga.geometry import rotate
+from formiga.geometry import PLACE, TURN, rotate
 from formiga.state import Floats
 from formiga.view.frame import Frame, rows_of
 from formiga.view.robots import RobotMeshes
@@ -21,7 +21,7 @@ def posture(frame: Frame, meshes: RobotMeshes, robots: slice, part: str) -> Floa
         return np.column_stack([frame.place[robots], frame.turn[robots]])
     carrier, place = meshes.mounts.get(part, Mount(CHASSIS))  # a robot without an arm has none to draw, but may hold something
     pose = posture(frame, meshes, robots, carrier)
-    pose[:, :3] += rotate(pose[:, 3:], np.array(place))
+    pose[:, PLACE] += rotate(pose[:, TURN], np.array(place))
     return pose
 
 

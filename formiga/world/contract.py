@@ -258,7 +258,7 @@ def _complete_robot(cls: Any, tag: str, own: set[str]) -> None:
         cls.prism = "build_part" not in own
 
 
-def channels(robot: Any) -> int:
+def channels(robot: Robot) -> int:
     """How many numbers its drive takes."""
     return len(robot.drive.channels) if robot.drive else 0
 

@@ -145,7 +145,7 @@ def test_a_replay_shows_the_recorded_poses_at_every_moment(workspace, tape):
         assert frame.step == number and frame.time == poses.time[number] == player.session.time
         assert np.array_equal(frame.place[:, 0], poses.x[number, 0]) and np.array_equal(frame.place[:, 1], poses.y[number, 0])
         assert np.array_equal(state.heading[0], poses.heading[number, 0])
-        assert np.array_equal(frame.wheels[:, 0], poses.left[number, 0])
+        assert np.array_equal(frame.drive[:, 0], poses.left[number, 0])
         assert np.array_equal(frame.crashes, poses.crashed[:number + 1, 0].sum(axis=0))
         player.session.step()
     assert player.session.failed and not player.session.playing

@@ -6,7 +6,7 @@ give the same bits.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from formiga.engine.drives import TWO_WHEELS, ask_own, follow_all, follow_world, glide, set_twist, turn_wheels
 from formiga.engine.planar.contact import STOP
@@ -16,10 +16,13 @@ from formiga.kernels.program import Stage
 from formiga.noise import channel, either, stream
 from formiga.state import Floats, State
 
+if TYPE_CHECKING:
+    from formiga.engine.planar.pipeline import Model
+
 MOTION = channel("motion")
 
 
-def motors(model: Any, state: State, told: Floats) -> None:
+def motors(model: Model, state: State, told: Floats) -> None:
     """The drives follow what they are told (W, N, D): at once, or with their lags."""
     if model.drives.lagging:
         follow_all(model.drives.table, told, state.drive, state.done)
@@ -28,7 +31,7 @@ def motors(model: Any, state: State, told: Floats) -> None:
     ask_own(model.drives.own, state.drive, state.scratch.twist)
 
 
-def move(model: Any, state: State) -> None:
+def move(model: Model, state: State) -> None:
     """Move all robots as their drives do."""
     scratch, table = state.scratch, model.drives.table
     if model.drives.plain:
@@ -41,7 +44,7 @@ def move(model: Any, state: State) -> None:
                  state.done, state.step, state.key)
 
 
-def stages(model: Any, state: State) -> list[Stage]:
+def stages(model: Model, state: State) -> list[Stage]:
     """What `motors` and `move` do after the orders, as stages of a compiled program."""
     scratch, table = state.scratch, model.drives.table
     period = model.dt, model.contact == STOP

@@ -1,4 +1,4 @@
-"""The planar engine: robots on two wheels, walls, obstacles; thousands of worlds at once.
+"""The planar engine: robots on any drive, walls, obstacles; thousands of worlds at once.
 
 The names in `__all__` are the promise, `engine.Engine`. `step` is the table of contents of the
 physics: discs without masses, as S1 has them, or with contact model `impulse` bodies that hit and push each other, as S2
@@ -25,6 +25,7 @@ from formiga.engine.beams import Beams
 from formiga.engine.beside import Beside
 from formiga.engine.command import Command
 from formiga.engine.drives import Drivetrain, ask_own, drivetrain, follow_all, twist_all
+from formiga.engine.events import Touch
 from formiga.engine.fixed import Fixed, Near
 from formiga.engine.parts import Part
 from formiga.engine.place import place, refuse_movables_in_walls, switched_on
@@ -41,7 +42,7 @@ from formiga.engine.planar.contact import (
 )
 from formiga.engine.planar.impulse import advance, bodies
 from formiga.engine.planar.neutral import as_it_stands, events, forces, holding, inspect, paint, put_down
-from formiga.engine.planar.own import PlanarState
+from formiga.engine.planar.own import Coupling, PlanarState
 from formiga.engine.planar.sweep import sweep_all, sweep_world
 from formiga.engine.start import begin_again, everywhere, given, keys_of, movables_start, start_of
 from formiga.errors import WorldError
@@ -226,7 +227,7 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
         table, rows = model.impulse.bodies, TOUCHES + 8 * len(model.impulse.bodies.kind)
         couplings = np.stack([bodies.joints_start(model.world, position[w], heading[w], movables[w]) for w in range(W)])
         scratch.bodies, scratch.grid = bodies.make_workspace(table, model.fixed, rows), bodies.make_grid(table, model.region)
-        scratch.log = advance.Log(np.zeros((W, rows, 7)), np.zeros(W, np.int64))
+        scratch.log = advance.Log(np.zeros((W, rows, Touch.COLUMNS)), np.zeros(W, np.int64))
     scratch.twist = np.zeros((W, N, 3))
     if model.drives.lagging:
         scratch.orders = np.zeros((W, N, model.sizes["channel"]))
@@ -258,7 +259,8 @@ def carry_on(old: Model, before: State, new: Model, state: State, kept: Any, sti
     for number, joint in enumerate(thing for thing in new.world.things if isinstance(thing, JOINTS)):
         if joint in held:
             row = before.own.couplings[:, held.index(joint)]
-            state.own.couplings[:, number, 0], state.own.couplings[:, number, 3:] = row[:, 0], row[:, 3:]
+            for columns in (Coupling.KIND, Coupling.ENDS):  # but for the numbers of the bodies, which may be others now
+                state.own.couplings[:, number, columns] = row[:, columns]
 
 
 def step(model: Model, state: State, command: Command) -> None:
@@ -334,7 +336,7 @@ def contacts(model: Model, state: State) -> Floats:
     Bodies are robots, then movables; -1 is fixed. All impacts, and what leans on what in the last substep.
     """
     log = state.scratch.log
-    return np.array(log.rows[0, :int(log.count[0])]) if log else np.zeros((0, 7))
+    return np.array(log.rows[0, :int(log.count[0])]) if log else np.zeros((0, Touch.COLUMNS))
 
 
 def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice,

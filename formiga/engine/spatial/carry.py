@@ -12,17 +12,18 @@ from formiga.engine.spatial.gripping import name_of
 from formiga.engine.spatial.model import EVERYTHING, Model
 from formiga.engine.spatial.own import Coupling
 from formiga.engine.spatial.start import join, put, rests_at
-from formiga.geometry import about_z, to_euler, wrap, yaw
-from formiga.state import Grip, State
+from formiga.engine.start import start_of
+from formiga.geometry import PLACE, TURN, about_z, to_euler, wrap, yaw
+from formiga.state import Grip, Movable, State
 from formiga.world.contract import joint_names
+from formiga.world.elements import of
 from formiga.world.movables import JOINTS
 from formiga.world.solids import Joint, Solid
 
 SLIGHT = 1e-6            # m or rad: a robot closer than this to its pose in the state has not been moved
 JOINT, ACTUATOR = mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_ACTUATOR
 WIDE = {int(mujoco.mjtJoint.mjJNT_FREE): (7, 6), int(mujoco.mjtJoint.mjJNT_BALL): (4, 3)}  # else (1, 1)
-LIES = ("x", "y", "heading", "vx", "vy")                                 # where a loose thing starts
-STANDS = ("x", "y", "z", "roll", "pitch", "yaw", "shape", "size", "fixed")  # where a solid does, and what it is
+STANDS = ("x", "y", "z", "roll", "pitch", "yaw", "shape", "size", "fixed")  # where a solid starts, and what it is
 
 
 def carry_on(old: Model, before: State, new: Model, state: State, kept: NDArray[np.int64], still: NDArray[np.bool_]) -> None:
@@ -58,7 +59,7 @@ def carry_on(old: Model, before: State, new: Model, state: State, kept: NDArray[
     mujoco.mj_kinematics(new.mj, target)
     _hold(old, before, new, state, same, things, target)
     mujoco.mj_getState(new.mj, target, state.own.integration[0], EVERYTHING)
-    state.bodies[0, :, :3], state.bodies[0, :, 3:] = target.xpos[new.rows], target.xquat[new.rows]
+    state.bodies[0, :, PLACE], state.bodies[0, :, TURN] = target.xpos[new.rows], target.xquat[new.rows]
     now, then = list(same), list(same.values())
     for array in ("position", "heading", "pull", "velocity"):
         getattr(state, array)[0, now] = getattr(before, array)[0, then]
@@ -128,7 +129,7 @@ def _copy_motors(old: Any, source: Any, theirs: str, new: Any, target: Any, ours
 def _things(old: Model, new: Model) -> dict[int, int]:
     """Movables and solids that were not put elsewhere: their numbers now -> before."""
     def start(thing: Any) -> tuple[Any, ...]:
-        return tuple(getattr(thing, name, 0.0) for name in (STANDS if isinstance(thing, Solid) else LIES))
+        return tuple(getattr(thing, name) for name in STANDS) if isinstance(thing, Solid) else start_of(thing)
 
     moving = {part.thing for part in old.parts if part.thing >= 0}
     known = {(type(thing), thing.name): (number, start(thing)) for number, thing in enumerate(old.world.things)
@@ -151,7 +152,7 @@ def _thing_joints(old: Model, new: Model, things: dict[int, int]) -> list[tuple[
     names = []
     for now, was in things.items():
         thing = new.world.things[now]
-        names.append((f"solid/{thing.name}",) * 2 if isinstance(thing, Solid) else (f"loose{now}", f"loose{was}"))
+        names.append((f"solid/{thing.name}",) * 2 if isinstance(thing, Solid) else (f"movable{now}", f"movable{was}"))
     held = [joint for joint, _ in old.joints]
     names += [(f"joint/{joint.name}{more}",) * 2 for joint, _ in new.joints if joint in held for more in ("", "'")]
     found = [(find(new, now), find(old, was)) for now, was in names]
@@ -210,13 +211,14 @@ def put_down(model: Model, state: State) -> None:
     for w in range(model.worlds):
         own = state.bodies[w, model.chassis]
         moved = _elsewhere(state.position[w], state.heading[w], own)
-        lying = _elsewhere(state.movables[w, :, :2], state.movables[w, :, 2], state.bodies[w, model.movables])
+        movables = state.movables[w]
+        lying = _elsewhere(movables[:, Movable.PLACE], movables[:, Movable.HEADING], state.bodies[w, model.movables])
         if moved.any() or lying.any():
             _put_down(model, state, w, np.flatnonzero(moved), np.flatnonzero(lying))
 
 
 def _elsewhere(position: Any, heading: Any, bodies: Any) -> Any:
-    turn = wrap(heading - yaw(bodies[:, 3:]))
+    turn = wrap(heading - yaw(bodies[:, TURN]))
     return (np.abs(position - bodies[:, :2]) > SLIGHT).any(axis=1) | (np.abs(turn) > SLIGHT)
 
 
@@ -239,9 +241,9 @@ def _put_down(model: Model, state: State, w: int, robots: Any, lying: Any) -> No
         state.grips[w, holders] = 0.0
     for number in lying:
         index = model.parts[model.movables[number]].thing
-        joint = mj.joint(f"loose{index}")
+        joint = mj.joint(f"movable{index}")
         place, speed = joint.qposadr[0], joint.dofadr[0]
-        x, y, heading, vx, vy, spin = state.movables[w, number, :6]
+        x, y, heading, vx, vy, spin = state.movables[w, number, Movable.MOTION]
         thing = model.world.things[index]
         data.qpos[place : place + 7] = x, y, rests_at(model.world, thing, x, y), *about_z(heading)
         data.qvel[speed : speed + 6] = vx, vy, 0.0, 0.0, 0.0, spin
@@ -250,7 +252,7 @@ def _put_down(model: Model, state: State, w: int, robots: Any, lying: Any) -> No
             state.grips[w, holders] = 0.0
     mujoco.mj_kinematics(mj, data)
     mujoco.mj_getState(mj, data, state.own.integration[w], EVERYTHING)
-    state.bodies[w, :, :3], state.bodies[w, :, 3:] = data.xpos[model.rows], data.xquat[model.rows]
+    state.bodies[w, :, PLACE], state.bodies[w, :, TURN] = data.xpos[model.rows], data.xquat[model.rows]
     state.scratch.awake[w] = True
 
 
@@ -265,14 +267,17 @@ def as_it_stands(model: Model, state: State) -> dict[int, dict[str, Any] | None]
     found: dict[int, dict[str, Any] | None] = {}
     for row, part in enumerate(model.parts):
         if part.thing >= 0 and isinstance(world.things[part.thing], Solid):
-            x, y, z = state.bodies[0, row, :3].tolist()
-            roll, pitch, turn = map(float, to_euler(state.bodies[0, row, 3:]))
+            x, y, z = state.bodies[0, row, PLACE].tolist()
+            roll, pitch, turn = map(float, to_euler(state.bodies[0, row, TURN]))
             found[part.thing] = {"x": x, "y": y, "z": z, "roll": roll, "pitch": pitch, "yaw": turn}
     numbers = [index for index, thing in enumerate(world.things) if isinstance(thing, (Joint, *JOINTS))]
     for row, (index, (joint, equalities)) in enumerate(zip(numbers, model.joints, strict=True)):
-        found[index] = _joint_now(mj, data, joint, equalities) if state.own.couplings[0, row, Coupling.HOLDS] != 0.0 else None
-        if found[index] is not None and not isinstance(world.things[index], Joint):  # a <weld> has no point, a <pin> no z
-            found[index] = {name: value for name, value in (found[index] or {}).items() if hasattr(world.things[index], name)}
+        if state.own.couplings[0, row, Coupling.HOLDS] == 0.0:
+            found[index] = None
+            continue
+        known = of(world.things[index]).kinds  # a <weld> has no point, a <pin> no z
+        now = _joint_now(mj, data, joint, equalities)
+        found[index] = {name: value for name, value in now.items() if name in known}
     return found
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from formiga.engine.events import Event
 from formiga.engine.spatial.model import Model
 from formiga.engine.spatial.own import Coupling
-from formiga.geometry import relative, rotate_back, to_body, to_world, up_axis
+from formiga.geometry import PLACE, TURN, relative, rotate_back, to_body, to_world, up_axis
 from formiga.kernels import kernel
 from formiga.state import Grip, State
 
@@ -83,7 +83,7 @@ def _pose(model: Model, bodies: Any, body: int) -> Any:
 def rings(model: Model, bodies: Any) -> Any:
     """Where each robot can be held (N, 3): on its axis, at the height of its ring; the ring itself is a radius away."""
     pose = bodies[model.row_of[model.hold]]
-    return pose[:, :3] + model.ring[:, None] * up_axis(pose[:, 3:])
+    return pose[:, PLACE] + model.ring[:, None] * up_axis(pose[:, TURN])
 
 
 def _nearest(model: Model, bodies: Any, held_by: Any, i: int, jaw: Any) -> int:
@@ -133,7 +133,7 @@ def aimed(own: Any, other: Any, point: Any, loose: bool) -> Any:
         return data
     data[:3] = to_body(other, point)
     data[3:6] = to_body(own, point)
-    data[6:10], data[10] = relative(own[3:], other[3:]), 1.0
+    data[6:10], data[10] = relative(own[TURN], other[TURN]), 1.0
     return data
 
 
@@ -205,8 +205,8 @@ def pull_all(model: Model, state: State, w: int, data: Any, pulls: Any, events: 
             state.own.couplings[w, number, Coupling.STATUS] = 0.0
             data.eq_active[equalities] = False
             events.append(Event(w, time, "break", f"joint '{joint.name}' breaks at {force:.1f} N and {torque:.2f} N m"))
-    pulled_robots = np.flatnonzero(state.pull[w].any(axis=1))
-    state.pull[w, pulled_robots] = rotate_back(state.bodies[w, model.chassis[pulled_robots], 3:], state.pull[w, pulled_robots])
+    robots = np.flatnonzero(state.pull[w].any(axis=1))
+    state.pull[w, robots] = rotate_back(state.bodies[w, model.chassis[robots], TURN], state.pull[w, robots])
 
 
 def _pull_at_grips(model: Model, state: State, w: int, forces: dict[int, Any], pulls: Any, time: float,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from formiga.engine.events import Event
+from formiga.engine.events import Event, Pull, Touch
 from formiga.engine.spatial.gripping import name_of
 from formiga.engine.spatial.model import Model
 from formiga.engine.spatial.own import Coupling
@@ -24,7 +24,7 @@ def events(model: Model, state: State) -> list[Event]:
 
 def contacts(model: Model, state: State) -> Floats:
     """None (0, 7): MuJoCo keeps forces of contacts, and no impulses."""
-    return np.zeros((0, 7))
+    return np.zeros((0, Touch.COLUMNS))
 
 
 def forces(model: Model, state: State) -> Floats:
@@ -32,15 +32,15 @@ def forces(model: Model, state: State) -> Floats:
     rows: list[Any] = []
     for i in np.flatnonzero(state.grips[0, :, Grip.MODE]):
         own = state.bodies[0, model.row_of[model.gripper[i]]]
-        rows.append((*to_world(own, model.jaw[i]), *state.grips[0, i, Grip.PULL], 0.0))
+        rows.append((*to_world(own, model.jaw[i]), *state.grips[0, i, Grip.PULL], Pull.GRIP))
     for number, (joint, equalities) in enumerate(model.joints):
         if len(equalities) and state.own.couplings[0, number, Coupling.HOLDS]:
             row = model.row_of[model.mj.eq_obj1id[equalities[0]]]
             anchor = model.mj.eq_data[equalities[0]]
             if row >= 0:
                 rows.append((*to_world(state.bodies[0, row], anchor[3:6] if joint.kind == "fixed" else anchor[:3]),
-                             *state.own.couplings[0, number, Coupling.FORCE], 1.0))
-    return np.array(rows).reshape(-1, 7)
+                             *state.own.couplings[0, number, Coupling.FORCE], Pull.JOINT))
+    return np.array(rows).reshape(-1, Pull.COLUMNS)
 
 
 def holding(model: Model, state: State) -> NDArray[Any]:

@@ -16,7 +16,7 @@ from formiga.engine.beams import SENSOR_HEIGHT, Beams
 from formiga.engine.spatial.model import EVERYTHING, Model
 from formiga.engine.spatial.painter import Painter
 from formiga.errors import WorldError
-from formiga.geometry import matrix
+from formiga.geometry import PLACE, TURN, matrix
 from formiga.state import Floats, State
 from formiga.world.mount import CHASSIS
 
@@ -108,8 +108,8 @@ def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: 
         mujoco.mj_setState(mj, data, state.own.integration[w], EVERYTHING)
         mujoco.mj_kinematics(mj, data)
         poses = state.bodies[w, model.part_rows(on, robots)]
-        for i, pose, turn in zip(range(robots.start, robots.stop), poses, matrix(poses[:, 3:]), strict=True):
-            middle, ways = pose[:3] + heights[i - robots.start] * turn[:, 2], direction @ turn.T
+        for i, pose, turn in zip(range(robots.start, robots.stop), poses, matrix(poses[:, TURN]), strict=True):
+            middle, ways = pose[PLACE] + heights[i - robots.start] * turn[:, 2], direction @ turn.T
             if outward and on == CHASSIS and model.machines[i].robot.prism:
                 mujoco.mj_multiRay(mj, data, middle, ways.ravel(), SEEN, True, int(model.hold[i]), many, far, None, len(far),
                                    reach + float(mount.max()))
@@ -155,7 +155,7 @@ def points(model: Model, state: State, local: Floats, robots: slice) -> Floats:
     """Points (W, n, B, 3) in the frames of some robots' chassis, as points of the world."""
     pose = state.bodies[:, model.chassis[robots], None]
     w, u = pose[..., 3:4], pose[..., 4:]
-    return pose[..., :3] + local + 2.0 * np.cross(u, np.cross(u, local) + w * local)
+    return pose[..., PLACE] + local + 2.0 * np.cross(u, np.cross(u, local) + w * local)
 
 
 __all__ = ["cast", "cast_turned", "light", "look", "paint", "points", "rays", "sample", "shadow"]

@@ -21,7 +21,7 @@ from formiga.engine.spatial import robots, scenery
 from formiga.engine.spatial import solids as solid_things
 from formiga.errors import WorldError, suggest
 from formiga.state import Floats
-from formiga.world.contract import joint_names
+from formiga.world.contract import Robot, joint_names
 from formiga.world.drives import Differential, Omni, Steered
 from formiga.world.elements import of, where
 from formiga.world.ground import Physics
@@ -75,10 +75,10 @@ class Model:
     sign: Floats                   # (N, K)
     takes_place: Any               # (N, K) whether it is a joint in position mode
     ctrl: Any                      # columns of state.own.integration with the orders of all actuators
-    motor_joint: Any               # (N, K) joint that an output turns, or -1
+    motor_joint: Any               # (N, K) joint of MuJoCo that each of `robot.joints` moves, or -1
     owner: Any                     # (geoms,) robot that bumps with it, or -1
     ground: Any                    # (geoms,) whether it is the ground
-    movables: Any                  # (M,) row in parts of each loose thing
+    movables: Any                  # (M,) row in parts of each movable
     held: Any                      # (H, 2) bodies that can be held besides robots: body, number in world.things
     grippers: Any                  # (G, 2) robots that can grip, and which of their joints closes the gripper
     wheel_radius: Floats           # (N, 1)
@@ -343,7 +343,7 @@ def _sliding(machines: list[robots.Assembly], mj: Any) -> robots.Sliding:
     return robots.Sliding(np.stack(numbers, axis=1), np.array(facts, np.float64).reshape(-1, 4))
 
 
-def _track(robot: Any) -> float:
+def _track(robot: Robot) -> float:
     """m between the two treels that stand for its wheels, to share out forces on the floor."""
     drive = robot.drive
     if isinstance(drive, Differential | Omni):

@@ -10,7 +10,7 @@ import numpy as np
 
 from formiga.engine.spatial.robots import UNSEEN
 from formiga.errors import MissingExtra
-from formiga.geometry import matrix, multiply, to_world
+from formiga.geometry import PLACE, TURN, matrix, multiply, to_world
 from formiga.state import Floats
 
 GEOMS = 10_000        # that a scene can hold
@@ -46,7 +46,7 @@ class Painter:
         """What a camera with the pose eye (7,) in the frame of a body with the pose (7,) sees along its x, into (h, w, 3);
         field: the angle of view from left to right."""
         self._context.make_current()
-        place, (ahead, _, up) = to_world(pose, eye[:3]), matrix(multiply(pose[3:], eye[3:])).T
+        place, (ahead, _, up) = to_world(pose, eye[PLACE]), matrix(multiply(pose[TURN], eye[TURN])).T
         width, height = self.size
         self._camera.lookat[:] = place + AHEAD * ahead
         self._camera.distance = AHEAD

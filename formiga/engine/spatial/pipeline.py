@@ -34,6 +34,7 @@ from formiga.engine.spatial.readout import poses
 from formiga.engine.spatial.start import places
 from formiga.engine.spatial.treels import pull_all as treels
 from formiga.engine.start import begin_again, everywhere, given, keys_of, movables_start
+from formiga.geometry import PLACE
 from formiga.kernels.program import Stage
 from formiga.state import Floats, Grip, State
 
@@ -150,7 +151,8 @@ def _asleep(model: Model, state: State, w: int, wheels: Floats) -> bool:
     """Whether nothing moves, and no order makes something move: then a step changes nothing but the clock. A world that has
     just begun, or that was edited, is awake."""
     told = state.scratch.awake[w] or wheels.any() or _joints_move(model, state, w) or state.grips[w, :, Grip.MODE].any()
-    return bool(state.step[w] > 0 and not told
+    follows = model.drives.lagging and state.drive[w].any()  # a drive is still on its way to the order to stand still
+    return bool(state.step[w] > 0 and not told and not follows
                 and np.abs(state.own.integration[w, model.speeds]).max(initial=0.0) < RESTING)
 
 
@@ -300,7 +302,7 @@ def _count(model: Model, state: State, w: int, hit: Any) -> None:
 def _zones(model: Model, state: State, w: int) -> None:
     """Robots that came into a trigger zone or left it."""
     for number, (_, zone) in enumerate(model.triggers):
-        place = state.bodies[w, model.chassis, :3] - (zone.x, zone.y, zone.z)
+        place = state.bodies[w, model.chassis, PLACE] - (zone.x, zone.y, zone.z)
         now = ((np.abs(place[:, 0]) <= zone.width / 2) & (np.abs(place[:, 1]) <= zone.depth / 2)
                & (place[:, 2] >= -1e-3) & (place[:, 2] <= zone.height) & zone.on)
         before = state.scratch.inside[w, number] & (state.step[w] > 1)  # no robot was anywhere before the start

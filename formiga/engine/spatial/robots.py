@@ -16,7 +16,7 @@ import mujoco
 from formiga.engine.parts import Part
 from formiga.errors import WorldError, suggest
 from formiga.units import CM
-from formiga.world.contract import joint_names
+from formiga.world.contract import Robot, joint_names
 from formiga.world.drives import Differential
 from formiga.world.elements import of, where
 from formiga.world.model import Group
@@ -52,7 +52,7 @@ class Assembly:
     """One robot in the model. Parts are named until it is compiled."""
 
     number: int
-    robot: Any
+    robot: Robot
     at: At | None = None                        # where it starts, if it has a z, a roll or a pitch
     sliding: bool = False
     settles: bool = False                       # whether it comes to rest on the ground before the start

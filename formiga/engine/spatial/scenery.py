@@ -178,7 +178,7 @@ def add_movables(spec: Any, world: World, materials: Materials) -> list[tuple[st
     names = []
     for thing in world.movables:
         index = world.things.index(thing)
-        name, high = f"loose{index}", 2.0 * thing.radius if isinstance(thing, Ball) else thing.height
+        name, high = f"movable{index}", 2.0 * thing.radius if isinstance(thing, Ball) else thing.height
         body = spec.worldbody.add_body(name=name)
         body.add_joint(name=name, type=free)
         friction = thing.friction

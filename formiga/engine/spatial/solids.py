@@ -28,7 +28,7 @@ SHAPES = {"box": box, "sphere": sphere, "cylinder": cylinder, "capsule": mujoco.
 
 def add(spec: Any, world: World, materials: Materials, others: dict[str, str],
                stiffness: tuple[float, ...]) -> tuple[list[tuple[str, Part]], list[tuple[Joint, list[str]]]]:
-    """Solids, and the joints of the world; others: names of robots and loose things -> bodies. Returns the bodies that move,
+    """Solids, and the joints of the world; others: names of robots and movables -> bodies. Returns the bodies that move,
     and of every joint the equalities that hold it (none if it is part of the tree of bodies)."""
     solids = {thing.name: thing for thing in world.things if isinstance(thing, Solid)}
     index = {thing.name: number for number, thing in enumerate(world.things) if isinstance(thing, Solid)}

@@ -127,10 +127,10 @@ def put(model: Model, data: Any, machine: Assembly, x: float, y: float, heading:
 
 def lay(model: Model, data: Any, thing: Any) -> None:
     """A ball, puck or block where the world says."""
-    at = model.mj.joint(f"loose{model.world.things.index(thing)}").qposadr[0]
+    at = model.mj.joint(f"movable{model.world.things.index(thing)}").qposadr[0]
     data.qpos[at : at + 3] = thing.x, thing.y, rests_at(model.world, thing, thing.x, thing.y)
     data.qpos[at + 3 : at + 7] = about_z(thing.heading)
-    dof = model.mj.joint(f"loose{model.world.things.index(thing)}").dofadr[0]
+    dof = model.mj.joint(f"movable{model.world.things.index(thing)}").dofadr[0]
     data.qvel[dof : dof + 2] = thing.vx, thing.vy
 
 

@@ -36,7 +36,7 @@ class Game(NamedTuple):
     base: Any              # (N,) m, between the wheels
     motor_noise: Any       # (N,)
     radius: Any            # (N,) m, of the circle around it
-    ball: int              # its number among the loose things
+    ball: int              # its number among the movables
     ball_radius: float
     half: float            # m, half of the field's length
     broad: float           # m, half of its width

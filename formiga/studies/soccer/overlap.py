@@ -12,6 +12,7 @@ import numpy as np
 
 from formiga.loop import Simulation
 from formiga.soccer.league import teams
+from formiga.state import Movable
 
 
 def depths(simulation: Simulation) -> dict[str, Any]:
@@ -21,7 +22,7 @@ def depths(simulation: Simulation) -> dict[str, Any]:
     half = simulation.world.groups[0].robot.side / 2
     board = np.array(field.board)
     walls = np.stack([board, np.roll(board, -1, axis=0)], axis=1)
-    centre = state.movables[:, 0, :2]
+    centre = state.movables[:, 0, Movable.PLACE]
     corners = square(state.position, state.heading, half)
     one, other = np.triu_indices(corners.shape[1], 1)
     return {

@@ -26,6 +26,7 @@ from formiga.engine.planar.impulse.impact import collide
 from formiga.engine.planar.impulse.parts import meet
 from formiga.loop import Simulation
 from formiga.soccer import league
+from formiga.state import Movable
 from formiga.studies.harness import Row, at_most, reported
 from formiga.studies.soccer import reconstructed
 from formiga.studies.soccer.bench import HELD, drive, lab, touches
@@ -197,11 +198,11 @@ def rolled(bearing: float = 0.0, dt: float = 0.033, **ball: Any) -> tuple[float,
     simulation = lab(Ball(vx=cos(bearing), vy=sin(bearing), **given), dt=dt)
     movables = simulation.state.movables[0, 0]
     simulation.step()
-    first, time = (1.0 - hypot(movables[3], movables[4])) / dt, dt
-    while hypot(movables[3], movables[4]) > 1e-3:
+    first, time = (1.0 - hypot(*movables[Movable.VELOCITY])) / dt, dt
+    while hypot(*movables[Movable.VELOCITY]) > 1e-3:
         simulation.step()
         time += dt
-    return first, time, float(movables[0]), float(movables[1])
+    return first, time, float(movables[Movable.X]), float(movables[Movable.Y])
 
 
 def ball_rolls() -> Iterator[Row]:
@@ -232,7 +233,7 @@ def bounced(degrees: float, factor: float) -> tuple[float, float]:
     simulation = lab(Wall((0.0, -2.0, 0.0, 2.0)), ball)
     for _ in range(6):
         simulation.step()
-    vx, vy = simulation.state.movables[0, 0, 3:5]
+    vx, vy = simulation.state.movables[0, 0, Movable.VELOCITY]
     return float(vy), float(-vx)
 
 
@@ -282,7 +283,7 @@ class Restless:
         if self._count % 15 == 0:
             self._wild = top * (rng.uniform(-1.0, 1.0, (*self._shape, 1)) + rng.uniform(-0.3, 0.3, (*self._shape, 2)))
         self._count += 1
-        way = state.movables[:, :1, :2] - state.position
+        way = state.movables[:, :1, Movable.PLACE] - state.position
         turn = np.arctan2(way[..., 1], way[..., 0]) - state.heading
         turn = (turn + pi) % (2.0 * pi) - pi
         chase = top * np.stack([1.0 - turn, 1.0 + turn], axis=-1)
@@ -366,13 +367,13 @@ def firasim() -> dict[str, float]:
     speeds = []
     for _ in range(55):
         simulation.step()
-        speeds.append(float(simulation.state.movables[0, 0, 3]))
+        speeds.append(float(simulation.state.movables[0, 0, Movable.VX]))
     mine += [(speeds[4] - speeds[-1]) / (50 * 0.02), speeds[4]]
     ball = profiled(Ball, "firasim", vx=1.0)
     simulation = lab(Wall((0.3, -1.0, 0.3, 1.0)), ball, dt=0.002)
     speed = 1.0
     while not len(touches(simulation)):  # it rolls by then
-        speed = float(simulation.state.movables[0, 0, 3])
+        speed = float(simulation.state.movables[0, 0, Movable.VX])
         simulation.step()
     mine.append(float(touches(simulation)[0, 4]) / ball.mass / speed - 1.0)  # before its spin acts on it again
     return dict(zip(reconstructed.FIRASIM.values, mine, strict=True))

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from formiga import lab
+from formiga.geometry import PLACE
 from formiga.loop import Simulation
 from formiga.state import Floats, Grip
 from formiga.studies.harness import Pool, Row, at_least, at_most, counted, reported
@@ -53,7 +54,7 @@ def cross(task: tuple[int, float]) -> tuple[Floats, list[int], float, int]:
     track, force, lost = [], 0.0, 0
     for _ in range(round(world.seconds / world.dt)):
         simulation.step()
-        track.append(simulation.state.bodies[0, simulation.model.chassis, :3].copy())
+        track.append(simulation.state.bodies[0, simulation.model.chassis, PLACE].copy())
         force = max(force, float(simulation.state.grips[0, :, Grip.FORCE].max()))
         lost += sum(event.kind == "lost" for event in simulation.engine.events(simulation.model, simulation.state))
     return np.array(track), list(range(world.slices[0].start, world.slices[0].stop)), force, lost

@@ -13,7 +13,7 @@ import numpy as np
 from formiga import lab
 from formiga.control.sequence import Sequence
 from formiga.engine.ground import terrain_heights
-from formiga.geometry import up_axis
+from formiga.geometry import PLACE, TURN, up_axis
 from formiga.loop import Simulation
 from formiga.session.session import Session
 from formiga.state import Floats, Grip
@@ -162,7 +162,7 @@ def ground_under(terrain: Terrain, places: Floats) -> Floats:
 def lowest(simulation: Simulation, terrain: Terrain) -> float:
     """How far the lowest robot's middle is over the ground, in m; below 0: in it. The middle, because a robot may lie."""
     feet = simulation.state.bodies[0, simulation.model.chassis]
-    middle = feet[:, :3] + 0.02 * up_axis(feet[:, 3:])  # the height of the wheels' axis
+    middle = feet[:, PLACE] + 0.02 * up_axis(feet[:, TURN])  # the height of the wheels' axis
     return float((middle[:, 2] - ground_under(terrain, middle[:, :2])).min())
 
 

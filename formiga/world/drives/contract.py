@@ -59,21 +59,28 @@ class Drive(Protocol):
         return tuple(inf for _ in self.channels)
 
 
-ASKED = ("channels", "limits", "fastest", "twist", "steer", "rolls", "lags", "rates", "wheel_radius", "motor_noise",
-         "holonomic")
+SAID = ("channels", "limits", "fastest", "twist", "steer")  # what `Drive` has no value for
+ASKED = (*SAID, "rolls", "lags", "rates", "wheel_radius", "motor_noise", "holonomic")
 
 
 def missing(drive: Any) -> str:
     """What an object lacks to be a drive, or has in the wrong number; nothing if it is one."""
     for name in ASKED:
-        if not hasattr(drive, name):
+        if not hasattr(drive, name) or (name in SAID and getattr(type(drive), name, None) is vars(Drive)[name]):
             return f"it has no '{name}'"
-    count = len(drive.channels)
+    names = drive.channels
+    if not (isinstance(names, tuple) and names and all(isinstance(name, str) for name in names)
+            and len(set(names)) == len(names)):
+        return "'channels' must be a tuple of names, each another one"
     for name in ("limits", "rolls", "lags", "rates"):
-        if len(getattr(drive, name)) != count:
-            return f"'{name}' must have one value for each of its {count} channels, not {len(getattr(drive, name))}"
-    if np.shape(drive.twist(np.zeros((1, count)))) != (1, 3):
-        return f"'twist' must give (..., 3) for channels (..., {count})"
+        if np.shape(getattr(drive, name)) != (len(names),):
+            return f"'{name}' must have one value for each of its {len(names)} channels"
+    if not all(0.0 <= limit < inf for limit in drive.limits) or not 0.0 <= drive.fastest < inf:
+        return "'limits' and 'fastest' must be finite numbers, none below 0"
+    if not (all(lag >= 0.0 for lag in drive.lags) and all(rate > 0.0 for rate in drive.rates)):
+        return "'lags' must not be below 0, and 'rates' must be above 0"
+    if np.shape(drive.twist(np.zeros((1, len(names))))) != (1, 3):
+        return f"'twist' must give (..., 3) for channels (..., {len(names)})"
     return ""
 
 

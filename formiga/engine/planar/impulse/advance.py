@@ -28,10 +28,11 @@ from formiga.kernels import kernel
 # Names of columns; one on each line would fill a page.
 # isort: off
 from formiga.engine.planar.impulse.bodies import (
-    ACC, ACTIVE, BEFORE, BEGAN, BOUNCE, BOUNCED, BOUNCES, BUSY, CONTACTS, COS, END_X, END_Y, GAP, HEADING, HIT, INNER,
-    INVERSE_INERTIA, INVERSE_MASS, LOST, MARGIN, MIDDLE_X, MIDDLE_Y, NORMAL_X, NORMAL_Y, ONE, OTHER, PAIRED, PAIRS, POINTS,
-    PRESSED, REACH, RESTITUTION, SEEN, SHIFT_HEADING, SHIFT_X, SHIFT_Y, SIN, SPIN, STAYS, STRAYED, SUBSTEPS,
-    TRAVEL, VX, VY, WALL_RESTITUTION, WAS_HEADING, WAS_X, WAS_Y, WELD, WHEELS, X, Y)
+    ACC, ACTIVE, BEFORE, BEGAN, BOUNCE, BOUNCED, BOUNCES, BUSY, CONTACTS, COS, END_X, END_Y, FROM, FROM_X, FROM_Y, GAP,
+    HEADING, HIT, INNER, INVERSE_INERTIA, INVERSE_MASS, KIND, LOST, MARGIN, MIDDLE_X, MIDDLE_Y, NORMAL_X, NORMAL_Y, ONE,
+    OTHER, PAIRED, PAIRS, POINTS, PRESSED, REACH, RESTITUTION, SEEN, SHIFT_HEADING, SHIFT_X, SHIFT_Y, SIN, SPIN, STAYS,
+    STRAYED, SUBSTEPS, TO, TO_ANGLE, TO_X, TO_Y, TRAVEL, VX, VY, WALL_RESTITUTION, WAS_HEADING, WAS_X, WAS_Y, WELD, WHEELS,
+    X, Y)
 # isort: on
 
 DEEP = 4e-5        # m: overlaps up to this are left alone
@@ -274,17 +275,17 @@ def part(bodies, work):
 @kernel(inner=True)
 def fit(joint, bodies, work):
     """Bring the two ends of a joint together again: what is left of a substep's straight moves."""
-    if joint[0] == 0.0:
+    if joint[KIND] == 0.0:
         return
     moving, fact = work.moving, bodies.fact
-    a, b = int(joint[1]), int(joint[2])
-    if joint[0] == WELD:
-        off = moving[b, HEADING] - moving[a, HEADING] - joint[7]
+    a, b = int(joint[FROM]), int(joint[TO])
+    if joint[KIND] == WELD:
+        off = moving[b, HEADING] - moving[a, HEADING] - joint[TO_ANGLE]
         ia, ib = fact[a, INVERSE_INERTIA], fact[b, INVERSE_INERTIA]
         put(a, moving[a, X], moving[a, Y], moving[a, HEADING] + off * ia / (ia + ib), bodies, work)
         put(b, moving[b, X], moving[b, Y], moving[b, HEADING] - off * ib / (ia + ib), bodies, work)
-    ax, ay = lever(a, joint[3], joint[4], moving)
-    bx, by = lever(b, joint[5], joint[6], moving)
+    ax, ay = lever(a, joint[FROM_X], joint[FROM_Y], moving)
+    bx, by = lever(b, joint[TO_X], joint[TO_Y], moving)
     gx, gy = moving[b, X] + bx - moving[a, X] - ax, moving[b, Y] + by - moving[a, Y] - ay
     share = fact[a, INVERSE_MASS] / (fact[a, INVERSE_MASS] + fact[b, INVERSE_MASS])
     put(a, moving[a, X] + share * gx, moving[a, Y] + share * gy, moving[a, HEADING], bodies, work)

@@ -1,4 +1,4 @@
-"""World -> what the kernels take: a table of bodies (robots, then loose things), their parts, the joints between them."""
+"""World -> what the kernels take: a table of bodies (robots, then movables), their parts, the joints between them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from formiga.engine.above.outline import Corner, inertia
 from formiga.engine.above.outlines import Corners, Outlines, kinds, make_corners, outlines, shape_of, with_normals
 from formiga.engine.fixed import Fixed
 from formiga.errors import WorldError, suggest
+from formiga.state import Movable
 from formiga.world.drives import Omni
 from formiga.world.elements import of, where
 from formiga.world.model import World
@@ -122,6 +123,9 @@ class Joint(NamedTuple):
     angle: float           # heading of `other` in the frame of `one`
 
 
+KIND, FROM, TO, FROM_X, FROM_Y, TO_X, TO_Y, TO_ANGLE = range(8)  # its columns, for kernels
+
+
 # -- building ---------------------------------------------------------------------------------------------------------
 def bodies(world: World, table: Outlines | None = None) -> Bodies:
     """The table of a world's bodies; table: their outlines, if they are known."""
@@ -204,7 +208,7 @@ def joints_start(world: World, position: Any, heading: Any, movables: Any) -> An
     joints = [thing for thing in world.things if isinstance(thing, JOINTS)]
     names = [f"{group.name}.{i}" for group in world.groups for i in range(group.count)]
     names += [thing.name for thing in world.movables]
-    at = np.concatenate([np.column_stack([position, heading]), movables[:, :3]])
+    at = np.concatenate([np.column_stack([position, heading]), movables[:, Movable.POSE]])
     rows = []
     for joint in joints:
         for end in (joint.one, joint.other):

@@ -13,8 +13,9 @@ from formiga.kernels import kernel
 # Names of columns; one on each line would fill a page.
 # isort: off
 from formiga.engine.planar.impulse.bodies import (
-    ACC, ACTIVE, BOUNCE, BOUNCED, BOUNCES, CONTACTS, COS, END_X, END_Y, FELT, INVERSE_INERTIA, INVERSE_MASS, MIDDLE_X,
-    MIDDLE_Y, NORMAL_X, NORMAL_Y, ONE, OTHER, POINTS, PRESSED, SIN, SLIPS, SPIN, VX, VY, WELD, WHEELS, X, Y)
+    ACC, ACTIVE, BOUNCE, BOUNCED, BOUNCES, CONTACTS, COS, END_X, END_Y, FELT, FROM, FROM_X, FROM_Y, INVERSE_INERTIA,
+    INVERSE_MASS, KIND, MIDDLE_X, MIDDLE_Y, NORMAL_X, NORMAL_Y, ONE, OTHER, POINTS, PRESSED, SIN, SLIPS, SPIN, TO, TO_X,
+    TO_Y, VX, VY, WELD, WHEELS, X, Y)
 # isort: on
 
 STILL = 1e-9       # m/s that counts as no approach
@@ -195,13 +196,13 @@ def lever(b, x, y, moving):
 @kernel(inner=True)
 def hold(joint, fact, moving, mark):
     """Impulses that make both ends of a joint move alike; returns how unlike they were, m/s."""
-    if joint[0] == 0.0:
+    if joint[KIND] == 0.0:
         return 0.0
-    a, b = int(joint[1]), int(joint[2])
-    ax, ay = lever(a, joint[3], joint[4], moving)
-    bx, by = lever(b, joint[5], joint[6], moving)
+    a, b = int(joint[FROM]), int(joint[TO])
+    ax, ay = lever(a, joint[FROM_X], joint[FROM_Y], moving)
+    bx, by = lever(b, joint[TO_X], joint[TO_Y], moving)
     unlike = 0.0
-    if joint[0] == WELD:
+    if joint[KIND] == WELD:
         spin = moving[a, SPIN] - moving[b, SPIN]
         share = spin / (fact[a, INVERSE_INERTIA] + fact[b, INVERSE_INERTIA])
         moving[a, SPIN] -= share * fact[a, INVERSE_INERTIA]
