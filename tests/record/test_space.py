@@ -112,8 +112,9 @@ def test_bodies_that_come_in_the_middle_are_one_sentence(space, tmp_path):
     with pytest.raises(RecordingError, match=r"a recording with \d+ bodies cannot take \d+ others"), \
          Recorder(tmp_path / "run.parquet", space, engine_name="spatial") as record:
         record([formiga.Simulation(space)])
+        record([formiga.Simulation(space)])
         record([formiga.Simulation(more)])
-    assert read_recording(tmp_path / "run.parquet").steps.tolist() == [0]
+    assert read_recording(tmp_path / "run.parquet").steps.tolist() == [0, 1]
 
 
 # -- played again -----------------------------------------------------------------------------------------------------

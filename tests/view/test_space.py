@@ -332,6 +332,8 @@ def test_a_machine_looks_as_its_file_says(tmp_path):
     assert set(looks.parts) == {"chassis", "wheel"} and looks.mounts["wheel"] == ("chassis", pytest.approx((0.0, 0.06, 0.03)))
     box = looks.parts["chassis"].paint.vertices  # it has no colour of its own
     assert np.ptp(box, axis=0) == pytest.approx((0.16, 0.1, 0.04))
+    pointer = looks.parts["chassis"].body.vertices  # it lies on the chassis, wherever the origin of the file is
+    assert pointer[:, 2].min() == pytest.approx(0.07) and pointer[:, 0].max() == pytest.approx(0.08)
     wheel = looks.parts["wheel"].body.vertices
     assert wheel[:, 2].max() == pytest.approx(0.11)  # what has no name goes with it
     assert (looks.parts["wheel"].body.colours == (255, 0, 0)).all(axis=1).any()

@@ -12,6 +12,7 @@ from formiga.world.looks import CHASSIS, PAINT, WHITE, Box, Capsule, Cylinder, E
 from formiga.world.looks.wheeled import ring
 
 HIDDEN = 3              # geoms of this group and above are there for contacts only, by MuJoCo's own custom
+CORNERS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 GREY = (0.5, 0.5, 0.5)  # of a geom that has no colour: it gets that of the robot
 
 
@@ -24,6 +25,7 @@ def machine_look(robot: Any) -> Look:
     if seen := [geom for geom in shown if model.geom_group[geom] < HIDDEN]:
         shown = seen
     shapes: list[Shape] = []
+    corners = []            # of boxes around the geoms of the chassis
     for geom in shown:
         body, place, turn = int(model.geom_bodyid[geom]), model.geom_pos[geom], model.geom_quat[geom]
         while not names[body]:  # a body without a name has no pose of its own here: it moves with the body that carries it
@@ -32,8 +34,12 @@ def machine_look(robot: Any) -> Look:
         if (shape := _shape(model, geom)) is not None:
             shapes.append(replace(shape, part=names[body], place=_vector(place), turn=_vector(to_euler(turn)),
                                   colour=_colour(model, geom) or (PAINT if names[body] == CHASSIS else robot.colour)))
+            if names[body] == CHASSIS:
+                corners.append(place + rotate(turn, model.geom_aabb[geom, :3] + CORNERS * model.geom_aabb[geom, 3:]))
     r, h = robot.radius, robot.height
-    pointer = Prism([(0.9 * r, 0.0), (0.6 * r, 0.16 * r), (0.6 * r, -0.16 * r)], h, 1.03 * h)
+    front, top = np.concatenate(corners).max(axis=0)[[0, 2]] if corners else (r, h)
+    tip = min(0.9 * r, float(front)) if front > 0.0 else 0.9 * r   # the pointer lies on the chassis, and ends at its front
+    pointer = Prism([(tip, 0.0), (tip - 0.3 * r, 0.16 * r), (tip - 0.3 * r, -0.16 * r)], float(top), float(top) + 0.03 * h)
     painted = {shape.colour == PAINT for shape in shapes if shape.part == CHASSIS}
     if painted != {True, False}:  # a chassis of one kind of colour: the pointer is of the other kind
         shapes.append(replace(pointer, colour=WHITE) if painted == {True} else pointer)

@@ -106,8 +106,9 @@ def test_things_that_come_in_the_middle_are_one_sentence(pushing, tmp_path):
     with pytest.raises(RecordingError, match="a recording with 2 things that can be pushed cannot take 1"), \
          Recorder(tmp_path / "run.parquet", pushing) as record:
         record([formiga.Simulation(pushing)])
+        record([formiga.Simulation(pushing)])
         record([formiga.Simulation(fewer)])
-    assert read_recording(tmp_path / "run.parquet").steps.tolist() == [0]
+    assert read_recording(tmp_path / "run.parquet").steps.tolist() == [0, 1]
 
 
 def test_a_world_of_things_alone_has_rows_of_its_own(tmp_path):
