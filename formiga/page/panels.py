@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -40,6 +41,9 @@ TEMPLATES = {          # what can be added by a click, and what a new one is lik
 }
 PUSHED = {"ball": "", "puck": "radius=5cm", "block": "width=10cm depth=10cm"}  # the same, where there is something to push them
 TYPING = 0.8           # s without a key, after which a field is taken to be complete
+MOST_HIDDEN = 200      # widgets that are kept hidden before the first of them is removed. viser's page takes what has come in one
+                       # batch, removals first, and an update of a widget that is gone is an error there; a page in the
+                       # background takes no batch for minutes
 
 
 class Panels:
@@ -54,6 +58,7 @@ class Panels:
         self._past: deque[tuple[float, ...]] = deque(maxlen=KEPT)
         self._sought = self.session.sought                 # jumps in a recording that the plots know of
         self._names: list[str] = []
+        self._hidden: deque[Any] = deque()                 # widgets that were dropped
         self._lock = threading.RLock()                     # viser calls back from threads of its own
         self._build()
 
@@ -229,6 +234,13 @@ class Panels:
             with self._lock:
                 self.set(self._object, "value", found[thing])
 
+    def drop(self, widget: Any) -> None:
+        """Take a widget away: at once to the eye, and for good when no update of it can still be on its way."""
+        widget.visible = False
+        self._hidden.append(widget)
+        if len(self._hidden) > MOST_HIDDEN:
+            self._hidden.popleft().remove()
+
     @staticmethod
     def set(widget: Any, attribute: str, value: Any) -> None:
         """Only what differs is sent."""
@@ -243,7 +255,7 @@ class Panels:
             shape = (name, *((label, fact.options) for label, fact in facts.items()))
             if shape != self._shape:
                 for widget in self._edited.values():
-                    widget.remove()
+                    self.drop(widget)
                 self._shape = shape
                 with self._fields:
                     self._edited = {label: self._made(label, fact) for label, fact in facts.items()}

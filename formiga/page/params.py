@@ -59,7 +59,7 @@ class Params:
 
     def _make(self, params: dict[str, str]) -> None:
         for widget in self._widgets.values():
-            widget.remove()
+            self._panels.drop(widget)
         self.folder.visible = bool(params)
         self._ranges = {name: range_of(text) for name, text in params.items()}
         with self.folder:

@@ -40,7 +40,7 @@ class Plots:
         """Take down the moment, and draw."""
         now = {(path, len(values)): values for path, values in frame.extra.get("plots", {}).items()}
         for key in [key for key in self._widgets if key not in now]:
-            self._widgets.pop(key).remove()
+            self._panels.drop(self._widgets.pop(key))
             del self._past[key]
         for key, values in now.items():
             past = self._past.setdefault(key, deque(maxlen=KEPT))

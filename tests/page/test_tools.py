@@ -162,7 +162,7 @@ def test_params_have_sliders_and_quantities_of_ones_own_are_plotted(room, open_w
     tab, session = window.tab, room.session
     tab.get_by_role("tab", name="Change").click()
     sliders = tab.get_by_role("slider")
-    assert sliders.count() == 3
+    until(lambda: sliders.count() == 3)
     step = session.sim.state.step[0]
     sliders.nth(1).focus()
     for _ in range(5):
