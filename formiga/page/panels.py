@@ -40,9 +40,9 @@ TEMPLATES = {          # what can be added by a click, and what a new one is lik
 }
 PUSHED = {"ball": "", "puck": "radius=5cm", "block": "width=10cm depth=10cm"}  # the same, where there is something to push them
 TYPING = 0.8           # s without a key, after which a field is taken to be complete
-MOST_HIDDEN = 200      # widgets that are kept hidden before the first of them is removed. viser's page takes all that has come as
-                       # one batch, removals first, and an update of a widget that is gone is an error there; a page in the
-                       # background takes no batch for minutes
+MOST_HIDDEN = 200      # widgets that are kept hidden before the first of them is removed: viser's page takes all that has come
+                       # as one batch, removals first, and an update of a widget that is gone is an error there. A page in
+                       # the background takes no batch for minutes
 
 
 class Panels:
