@@ -222,10 +222,10 @@ class Simulation:
         if not told:
             return decided
         merged = control.merge_all(told, decided)
-        for name in told:
-            group = self.world.group(name)
-            before = self.state.joint_command[:, self.world.slices[self.world.groups.index(group)]]
-            merged[name] = control.settle(merged[name], before, channels(group.robot))
+        for group, robots in zip(self.world.groups, self.world.slices, strict=True):
+            if group.name in told:
+                before = self.state.joint_command[:, robots]
+                merged[group.name] = control.settle(merged[group.name], before, channels(group.robot))
         return merged
 
     def _genes(self, name: str, given: Any) -> Any:

@@ -79,6 +79,8 @@ def settle(orders: Orders, before: Floats, width: int) -> Orders:
     before (W, n, K), width: numbers that the drive takes.
     """
     drive, joints = orders.drive, orders.joints
+    if drive is not None and joints is None and not np.isnan(drive).any():
+        return orders
     if drive is None:
         drive = np.zeros((*before.shape[:2], width))
     elif np.isnan(drive).any():
