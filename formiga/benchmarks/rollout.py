@@ -54,15 +54,15 @@ def run(full: bool = False) -> dict[str, Any]:
     """The rows, printed as a table, and how much faster two threads are."""
     rows, notes, summary = [], [], {}
     for count in ROBOTS:
-        who = f"{count} robot{'s' if count > 1 else ''}"
+        label = f"{count} robot{'s' if count > 1 else ''}"
         trials = TRIALS if full else min(TRIALS, QUICK.get(count, TRIALS))
         one, two = measure(world(count), GENOTYPES, trials, STEPS, FULL_REPEATS if full else REPEATS)
         rows += [one, two]
         faster = one["seconds"] / two["seconds"]
         summary[f"two_threads_{count}"] = faster
-        notes.append(f"{who}, two threads: {faster:.2f} x one, with {two['cores']:.2f} cores busy (target: {SPEED_UP} x).")
+        notes.append(f"{label}, two threads: {faster:.2f} x one, with {two['cores']:.2f} cores busy (target: {SPEED_UP} x).")
         if trials < TRIALS:
-            notes.append(f"{who}: {TRIALS / trials:g} x the time of {trials} trial{'s' if trials > 1 else ''}; "
+            notes.append(f"{label}: {TRIALS / trials:g} x the time of {trials} trial{'s' if trials > 1 else ''}; "
                          f"--full runs all {TRIALS}.")
     cores = os.cpu_count() or 1
     notes.append("M/s: millions of robot-steps a second.")

@@ -246,10 +246,10 @@ class Match:
         self.pieces.keep(state)
 
     # -- what goes wrong ------------------------------------------------------------------------------------------------
-    def trouble(self, who: str, text: str) -> None:
+    def trouble(self, source: str, text: str) -> None:
         """Take down what went wrong."""
         if len(self.troubles) < MOST_TROUBLES:
-            self.troubles.append({"time": round(self.time, 3), "who": who, "what": text})
+            self.troubles.append({"time": round(self.time, 3), "who": source, "what": text})
 
     def _hear(self) -> None:
         for bridge in self.bridges:

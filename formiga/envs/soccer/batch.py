@@ -90,15 +90,15 @@ class SoccerBatch:
         if not self._begun:
             raise FormigaError("a batch must be reset before its worlds can start again.")
         self._chosen[...] = chosen
-        state, who = self.lab.state, np.flatnonzero(self._chosen)
+        state, rows = self.lab.state, np.flatnonzero(self._chosen)
         now = state.arrays()
         for name, first in self._first.items():
-            now[name][who] = first
-        keys = np.empty(len(who), np.uint64)
-        episode_keys(self._seed[who], self._world[who], self._number[who], keys)
-        state.key[who] = keys
+            now[name][rows] = first
+        keys = np.empty(len(rows), np.uint64)
+        episode_keys(self._seed[rows], self._world[rows], self._number[rows], keys)
+        state.key[rows] = keys
         state.forget(self._chosen)
-        self._number[who] += 1
+        self._number[rows] += 1
         if not self._begin():
             raise FormigaError(f"world '{self.world.name}': there is no room for all {self.world.robots} robots on a field of "
                                f"{self.field.length:g} m x {self.field.width:g} m. Try fewer players, or start='kickoff'.")

@@ -124,10 +124,10 @@ def draw(axes: Any, case: Encounter, model: str) -> None:
 
     prints = track(case, model)
     circle = MODELS[model]["shape"] == "circle"
-    for who, colour in ((0, BLUE), (1, ORANGE)):
-        axes.plot(*prints[:, who, :2].T, color=colour, lw=0.8, alpha=0.6, zorder=3)
+    for robot, colour in ((0, BLUE), (1, ORANGE)):
+        axes.plot(*prints[:, robot, :2].T, color=colour, lw=0.8, alpha=0.6, zorder=3)
         for k in range(PRINTS + 1):
-            x, y, heading = prints[k, who]
+            x, y, heading = prints[k, robot]
             last = k == PRINTS
             strength = 1.0 if last else 0.2 + 0.5 * k / PRINTS
             style: dict[str, Any] = {
@@ -152,9 +152,9 @@ def draw(axes: Any, case: Encounter, model: str) -> None:
 def _both(axes: Any, case: Encounter, value: Any, title: str, unit: str) -> None:
     time = 33.0 * np.arange(PRINTS + 1)
     for model, style in zip(MODELS, ("-", "--")):
-        for who, colour in ((0, BLUE), (1, ORANGE)):
-            axes.plot(time, value(track(case, model), who), style, color=colour, lw=(3.6, 1.4)[who],
-                      label=f"{'AB'[who]}, {model.split()[0]}")
+        for robot, colour in ((0, BLUE), (1, ORANGE)):
+            axes.plot(time, value(track(case, model), robot), style, color=colour, lw=(3.6, 1.4)[robot],
+                      label=f"{'AB'[robot]}, {model.split()[0]}")
     axes.set(title=title, xlabel="time (ms)", ylabel=unit)
     axes.grid(color="#e4e7ea", lw=0.6)
     axes.spines[["top", "right"]].set_visible(False)
@@ -163,9 +163,9 @@ def _both(axes: Any, case: Encounter, value: Any, title: str, unit: str) -> None
 
 def speeds(axes: Any, case: Encounter) -> None:
     """Row 1 is about places: how far both have gone, with either model."""
-    _both(axes, case, lambda prints, who: 100.0 * (prints[:, who, 0] - prints[0, who, 0]), "row 1: way gone", "cm")
+    _both(axes, case, lambda prints, robot: 100.0 * (prints[:, robot, 0] - prints[0, robot, 0]), "row 1: way gone", "cm")
 
 
 def headings(axes: Any, case: Encounter) -> None:
     """Row 2 is about turning."""
-    _both(axes, case, lambda prints, who: np.degrees(prints[:, who, 2] - prints[0, who, 2]), "row 2: turned", "degrees")
+    _both(axes, case, lambda prints, robot: np.degrees(prints[:, robot, 2] - prints[0, robot, 2]), "row 2: turned", "degrees")

@@ -83,7 +83,7 @@ def gather(seed: int) -> Gathering:
     """The world as the laboratory opens it: its own script switches the lamps."""
     said: list[str] = []
     session = Session(lab.read_world("phototaxis3d"), seed=seed, own_settings=False,
-                      hear=lambda kind, text, who: said.append(text))
+                      hear=lambda kind, text, window: said.append(text))
     west, east = np.array([-1.0, 0.0]), np.array([1.0, 0.0])
     speeds, track = [], []
     near_any = fewest = still = near_one = last = gone = 0.0
@@ -234,9 +234,9 @@ def champion(workers: Pool, seeds: int) -> Iterator[Row]:
     for robots in (1, 4):
         tasks = [(seed, engine, robots, 60.0) for engine in ("planar", "spatial") for seed in range(seeds)]
         runs = np.array(workers.map(champion_runs, tasks)).reshape(2, seeds, 3).mean(axis=1)
-        who = f"evolved in the plane, {robots} robot{'s' * (robots > 1)}, {counted(seeds)} of 60 s"
+        label = f"evolved in the plane, {robots} robot{'s' * (robots > 1)}, {counted(seeds)} of 60 s"
         for engine, (near, touching, speed) in zip(("in the plane", "in space"), runs, strict=True):
-            yield reported(f"{who}, {engine}: time nearer than 3 cm, time in touch, speed",
+            yield reported(f"{label}, {engine}: time nearer than 3 cm, time in touch, speed",
                            f"{near:.2%}, {touching:.2%}, {speed:.2f}")
         yield at_most("    in space: share of time in touch", 0.01, float(runs[1, 1]))
         yield at_least("    in space: speed, as a share of that in the plane", 0.8, float(runs[1, 2] / runs[0, 2]))
