@@ -58,6 +58,12 @@ def either(start, index, half):
     return half * (2.0 * unit(start, index) - 1.0)
 
 
+@kernel("float64(uint64, int64, float64)")
+def normal(start, index, sigma):
+    """Gaussian number `index` of a stream, with mean 0, from two uniform ones [Box & Muller 1958]."""
+    return sigma * sqrt(-2.0 * log(1.0 - unit(start, 2 * index))) * cos(2.0 * pi * unit(start, 2 * index + 1))
+
+
 def channel(*names: str) -> int:
     """The channel of a named device: the same on every machine, unlike `hash`."""
     return crc32("/".join(names).encode())
@@ -78,7 +84,7 @@ def _fill_normal(keys, steps, first, channel, sigma, out):
         for i in range(out.shape[1]):
             start = stream(keys[w], first + i, steps[w], channel)
             for k in range(out.shape[2]):
-                out[w, i, k] = sigma * sqrt(-2.0 * log(1.0 - unit(start, 2 * k))) * cos(2.0 * pi * unit(start, 2 * k + 1))
+                out[w, i, k] = normal(start, k, sigma)
 
 
 class Noise:

@@ -65,6 +65,15 @@ class SensorView:
         """The same along beams that are each turned by an angle of its own, (W, n, B) rad."""
         return self.engine.cast_turned(self.model, self.state, beams, turn, reach, self.robots)
 
+    def cast_from(self, poses: Floats, beams: Beams, reach: float) -> Floats:
+        """Distances (W, n, P, B) along beams of a robot at any poses (W, n, P, 3) of x, y and heading, to walls and obstacles
+        alone: what it would see there."""
+        poses = np.asarray(poses, np.float64)
+        if poses.ndim != 4 or poses.shape[:2] != (self.state.worlds, self.group.count) or poses.shape[3] != 3:
+            raise WorldError(f"poses must be an array (worlds, robots, poses, 3) = ({self.state.worlds}, {self.group.count}, ..., "
+                             f"3), not {poses.shape}.")
+        return self.engine.cast_from(self.model, self.state, poses, beams, reach)
+
     def rays(self, origin: Floats, direction: Floats, reach: float) -> Floats:
         """The same along rays (B, 3) in space, from the middle of each robot's foot: x ahead, y to the left, z up."""
         return self.engine.rays(self.model, self.state, origin, direction, reach, self.robots)

@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 
 from formiga.engine.above.beams import cast_all
+from formiga.engine.above.cells import make
 from formiga.engine.above.constants import Above
 from formiga.engine.above.light import light_all
 from formiga.engine.above.outlines import cast_outlines
-from formiga.engine.above.own_beams import cast_own, cast_own_outlines
+from formiga.engine.above.own_beams import cast_own, cast_own_outlines, walk_own
+from formiga.engine.above.poses import cast_poses, outline_poses, walk_poses
 from formiga.engine.above.sampling import Samples, sample_all, samples
 from formiga.engine.above.shadow import BINS, BLOCK, shadow_all, watch
 from formiga.engine.above.sight import look_all
+from formiga.engine.above.walk import walk_all
 from formiga.engine.beams import Beams
 from formiga.state import Floats, State
 
@@ -29,6 +32,10 @@ def cast(model: Above, state: State, beams: Beams, reach: float, robots: slice) 
     if model.outlines:
         cast_outlines(state.position, state.heading, state.movables, robots.start, robots.stop, model.sight(far),
                       *beams.columns, far, reach, model.outlines, state.scratch.stand, out)
+        return out
+    if model.walks(far):
+        walk_all(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
+                 model.walk(beams.furthest), state.scratch.cells, *beams.columns, far, reach, out)
         return out
     cast_all(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
              model.sight(far), state.scratch.cells, *beams.columns, far, reach, np.empty(len(beams.origin)), out)
@@ -43,9 +50,31 @@ def cast_turned(model: Above, state: State, beams: Beams, turn: Floats, reach: f
         cast_own_outlines(state.position, state.heading, state.movables, robots.start, robots.stop, model.sight(far),
                           *beams.columns, turn, far, reach, model.outlines, state.scratch.stand, work, out)
         return out
+    if model.walks(far):
+        walk_own(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
+                 model.walk(beams.furthest), state.scratch.cells, *beams.columns, turn, far, reach, work, out)
+        return out
     cast_own(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
              model.sight(far), state.scratch.cells, *beams.columns, turn, far, reach, work, out)
     return out
+
+
+def cast_from(model: Above, state: State, poses: Floats, beams: Beams, reach: float) -> Floats:
+    """Distances (W, n, P, B) along beams fixed to a robot at poses (W, n, P, 3) of x, y and heading: to walls and obstacles
+    alone. Infinity where nothing is within reach."""
+    worlds, far = len(poses), beams.furthest + reach
+    flat = np.ascontiguousarray(poses, np.float64).reshape(worlds, -1, 3)
+    position, heading = flat[..., :2].copy(), flat[..., 2].copy()
+    out = np.empty((*heading.shape, len(beams.origin)))
+    if model.outlines:
+        corners = state.scratch.stand.corners
+        outline_poses(position, heading, model.sight(far), *beams.columns, reach, len(model.outlines.radius), corners, out)
+    elif model.walks(far):
+        walk_poses(position, heading, model.fixed.shapes, model.walk(beams.furthest), *beams.columns, far, reach, out)
+    else:
+        cast_poses(position, heading, model.fixed.shapes, model.sight(far), make(worlds, 0, model.region, 1.0), *beams.columns,
+                   far, reach, np.empty(len(beams.origin)), out)
+    return out.reshape(*poses.shape[:3], -1)
 
 
 def shadow(model: Above, state: State, angles: tuple[float, ...], mount: float, reach: float, cone: float,
@@ -94,4 +123,4 @@ def look(model: Above, state: State, reach: float, most: int, robots: slice) -> 
     return blobs, found
 
 
-__all__ = ["cast", "cast_turned", "light", "look", "sample", "shadow"]
+__all__ = ["cast", "cast_from", "cast_turned", "light", "look", "sample", "shadow"]

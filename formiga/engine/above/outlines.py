@@ -200,7 +200,7 @@ def cast_standing(i, sight, ox, oy, ux, uy, far, reach, outlines, stand, mine):
     (ox, oy), (ux, uy): where each beam starts and points, in the robot's frame; far: no point of a beam is further from the
     robot's centre. Infinity where nothing is within reach; a beam that starts inside something is at distance 0.
     """
-    pose, first_part, P, near, solids = stand.pose, outlines.first_part, outlines.radius.shape[0], sight.near, sight.solids
+    pose, first_part = stand.pose, outlines.first_part
     x, y, c, s = pose[i, X], pose[i, Y], pose[i, COS], pose[i, SIN]
     mine[:] = np.inf
     for b in range(pose.shape[0]):
@@ -209,9 +209,17 @@ def cast_standing(i, sight, ox, oy, ux, uy, far, reach, outlines, stand, mine):
             continue
         for p in range(first_part[b], first_part[b + 1]):
             try_beams(x, y, c, s, ox, oy, ux, uy, p, stand.corners, mine)
+    try_fixed(x, y, c, s, sight, ox, oy, ux, uy, reach, outlines.radius.shape[0], stand.corners, mine)
+
+
+@kernel(inner=True)
+def try_fixed(x, y, c, s, sight, ox, oy, ux, uy, reach, parts, corners, mine):
+    """The beams of one robot against what stands still, whose parts come after so many of bodies; then what is at `reach` or
+    beyond is infinitely far."""
+    near, solids = sight.near, sight.solids
     cell = near_cell(x, y, near)
     for n in range(near.start[cell], near.start[cell + 1]):
-        try_beams(x, y, c, s, ox, oy, ux, uy, P + near.items[n], stand.corners, mine)
+        try_beams(x, y, c, s, ox, oy, ux, uy, parts + near.items[n], corners, mine)
     cell = near_cell(x, y, solids)
     for n in range(solids.start[cell], solids.start[cell + 1]):
         start_within(x, y, c, s, ox, oy, solids.items[n], solids, mine)
@@ -230,4 +238,4 @@ def cast_outlines(position, heading, movables, first, last, sight, ox, oy, ux, u
 
 
 __all__ = ["Corners", "Outlines", "Shape", "Stand", "cast_outlines", "cast_standing", "kinds", "make_corners", "make_stand",
-           "outlines", "shape_of", "stand_world", "with_normals"]
+           "outlines", "shape_of", "stand_world", "try_fixed", "with_normals"]

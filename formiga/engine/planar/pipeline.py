@@ -18,8 +18,9 @@ from formiga.engine.above import cells as cell_lists
 from formiga.engine.above.beams import look_world
 from formiga.engine.above.constants import Above, SightWorkspace, above_constants, each_robot
 from formiga.engine.above.light import light_world
-from formiga.engine.above.looking import cast, cast_turned, light, look, sample, shadow
+from formiga.engine.above.looking import cast, cast_from, cast_turned, light, look, sample, shadow
 from formiga.engine.above.outlines import Outlines
+from formiga.engine.above.walk import walk_look_world
 from formiga.engine.axes import sizes_of
 from formiga.engine.beams import Beams
 from formiga.engine.beside import Beside
@@ -385,6 +386,10 @@ def cast_stages(model: Model, state: State, beams: Beams, reach: float, robots: 
     if model.impulse:
         return None
     far = beams.furthest + reach
+    if model.walks(far):
+        return [Stage(walk_look_world, (
+            state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
+            model.walk(beams.furthest), _own_cells(state), *beams.columns, far, reach, out))]
     return [Stage(look_world, (
         state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
         model.sight(far), _own_cells(state), *beams.padded, far, reach, np.empty(len(beams.padded[0])), out))]
@@ -406,6 +411,7 @@ def _own_cells(state: State) -> cell_lists.Cells:
     return cells._replace(cell=np.empty_like(cells.cell))
 
 
-__all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
+__all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_from", "cast_stages", "cast_turned",
+           "contacts",
            "events", "forces", "holding", "init", "inspect", "light", "light_stages", "look", "paint", "places", "points",
            "put_down", "rays", "sample", "shadow", "step", "step_stages", "told", "twist"]

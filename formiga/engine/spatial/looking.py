@@ -49,6 +49,11 @@ def cast_turned(model: Model, state: State, beams: Beams, turn: Floats, reach: f
     return out
 
 
+def cast_from(model: Model, state: State, poses: Floats, beams: Beams, reach: float) -> Floats:
+    """Distances (W, n, P, B) along beams from poses (W, n, P, 3) to walls and obstacles, seen from above: not to hills."""
+    return above.cast_from(model.above, state, poses, beams, reach)
+
+
 def shadow(model: Model, state: State, angles: tuple[float, ...], mount: float, reach: float, cone: float,
            curve: tuple[float, ...], robots: slice) -> Floats:
     """Readings (W, n, sensors) of a ring of sensors by the shadow method, over a level floor."""
@@ -158,4 +163,4 @@ def points(model: Model, state: State, local: Floats, robots: slice) -> Floats:
     return pose[..., PLACE] + local + 2.0 * np.cross(u, np.cross(u, local) + w * local)
 
 
-__all__ = ["cast", "cast_turned", "light", "look", "paint", "points", "rays", "sample", "shadow"]
+__all__ = ["cast", "cast_from", "cast_turned", "light", "look", "paint", "points", "rays", "sample", "shadow"]

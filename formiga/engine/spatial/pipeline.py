@@ -24,7 +24,7 @@ from formiga.engine.spatial import start as start_with
 from formiga.engine.spatial.carry import as_it_stands, carry_on, put_down
 from formiga.engine.spatial.gripping import LASTING, aim, grip_all, name_of, note_pulls, pull_all, pulls_before
 from formiga.engine.spatial.inspection import contacts, events, forces, holding, inspect
-from formiga.engine.spatial.looking import cast, cast_turned, light, look, paint, points, rays, sample, shadow
+from formiga.engine.spatial.looking import cast, cast_from, cast_turned, light, look, paint, points, rays, sample, shadow
 from formiga.engine.spatial.model import EVERYTHING, Model, build
 from formiga.engine.spatial.motion import AT_A_TIME, advance
 from formiga.engine.spatial.own import Coupling, SpatialState
@@ -339,6 +339,7 @@ def light_stages(model: Model, state: State, diodes: Any, robots: slice, out: Fl
     return None
 
 
-__all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
+__all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_from", "cast_stages", "cast_turned",
+           "contacts",
            "events", "forces", "holding", "init", "inspect", "light", "light_stages", "look", "paint", "places", "points",
            "put_down", "rays", "sample", "shadow", "step", "step_stages", "told", "twist"]
