@@ -14,9 +14,10 @@ import numpy as np
 
 from formiga.engine import Engine, Model
 from formiga.engine.beams import SENSOR_HEIGHT, Beams
-from formiga.errors import WorldError
+from formiga.errors import WorldError, suggest
 from formiga.geometry import PLACE, TURN, from_euler, multiply, rotate, to_world
 from formiga.kernels.program import Stage
+from formiga.map.grid import Grid
 from formiga.noise import Noise
 from formiga.state import Floats, State
 from formiga.world.elements import complaint, discover, of, where
@@ -70,8 +71,8 @@ class SensorView:
         alone: what it would see there."""
         poses = np.asarray(poses, np.float64)
         if poses.ndim != 4 or poses.shape[:2] != (self.state.worlds, self.group.count) or poses.shape[3] != 3:
-            raise WorldError(f"poses must be an array (worlds, robots, poses, 3) = ({self.state.worlds}, {self.group.count}, ..., "
-                             f"3), not {poses.shape}.")
+            raise WorldError(f"poses must be an array (worlds, robots, poses, 3) = ({self.state.worlds}, {self.group.count}, "
+                             f"..., 3), not {poses.shape}.")
         return self.engine.cast_from(self.model, self.state, poses, beams, reach)
 
     def rays(self, origin: Floats, direction: Floats, reach: float) -> Floats:
@@ -124,6 +125,14 @@ class SensorView:
             kept[name] = make(self.model.world)
         made: Made = kept[name]
         return made
+
+    def map(self, name: str = "map") -> Grid:
+        """The cells of the world's <map> of this name; `formiga.map` has distances over them, beams and more."""
+        maps = self.once("maps", lambda world: world.maps)
+        if name not in maps:
+            raise WorldError(f"there is no <map> '{name}' in this world.{suggest(name, maps)} There are: "
+                             f"{', '.join(maps) or 'none'}.")
+        return maps[name]
 
     def memory(self, name: str, first: Any) -> Any:
         """An array of the sensor's own that lives in the state; `first` (W, n, ...) is what it starts as."""

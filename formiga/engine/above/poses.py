@@ -29,8 +29,8 @@ def walk_poses(position, heading, shapes, walk, ox, oy, ux, uy, far, reach, out)
     """The same with beams that walk: see `walk.py`."""
     for w in range(position.shape[0]):
         for p in range(position.shape[1]):
-            walk_fixed(position[w, p, 0], position[w, p, 1], cos(heading[w, p]), sin(heading[w, p]), shapes, walk, ox, oy, ux, uy,
-                       far, reach, out[w, p])
+            x, y, c, s = position[w, p, 0], position[w, p, 1], cos(heading[w, p]), sin(heading[w, p])
+            walk_fixed(x, y, c, s, shapes, walk, ox, oy, ux, uy, far, reach, out[w, p])
 
 
 @kernel()
@@ -38,6 +38,6 @@ def outline_poses(position, heading, sight, ox, oy, ux, uy, reach, parts, corner
     """The same in a world of bodies of any outline; corners: of `parts` parts of bodies, and then of what stands still."""
     for w in range(position.shape[0]):
         for p in range(position.shape[1]):
+            x, y, c, s = position[w, p, 0], position[w, p, 1], cos(heading[w, p]), sin(heading[w, p])
             out[w, p, :] = np.inf
-            try_fixed(position[w, p, 0], position[w, p, 1], cos(heading[w, p]), sin(heading[w, p]), sight, ox, oy, ux, uy, reach,
-                      parts, corners, out[w, p])
+            try_fixed(x, y, c, s, sight, ox, oy, ux, uy, reach, parts, corners, out[w, p])

@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from formiga.engine.above.beams import PARALLEL, start_within
-from formiga.engine.above.cells import fill_world, row_of
+from formiga.engine.above.beams import PARALLEL, meet_disc, start_within
+from formiga.engine.above.cells import around, fill_world, row_of
 from formiga.engine.fixed import Fixed, Near, Region, Solids, boxes, near_cell, near_table, solids_table
 from formiga.geometry import lattice_index, nearest_on_segment
 from formiga.kernels import kernel
 
 PER_SHAPE = 2.0     # cells of the lattice for each shape
+FEW = 48            # robots that are near: up to so many are all tried
 PADDING = 1e-6      # m, at least: what is so near to a cell is listed in it, so rounding leaves nothing out
 LATE = 1e-6         # of all lengths: a beam goes on for so long after it has met something, since distances are rounded, too
 
@@ -136,7 +137,31 @@ def walk_fixed(x, y, c, s, shapes, walk, ox, oy, ux, uy, far, reach, nearest):
 
 @kernel()
 def walk_robots(w, i, x, y, c, s, radius, widest, cells, ox, oy, ux, uy, far, reach, nearest):
-    """Shorten the beams nearest (B,) of robot i that meet another one. A beam goes through the rows of the cell list."""
+    """Shorten the beams nearest (B,) of robot i that meet another one. If many are as near as the longest beam is long, each
+    beam goes through the rows of the cell list; few are all tried."""
+    longest, furthest = 0.0, 0.0
+    for b in range(ux.shape[0]):
+        longest = max(longest, min(nearest[b], reach))
+        furthest = max(furthest, abs(ox[b]) + abs(oy[b]))
+    within = min(far, longest * (1.0 + LATE) + LATE + furthest) + widest
+    c0, c1, r0, r1 = around(x, y, within, cells)
+    many = 0
+    for r in range(r0, r1 + 1):
+        many += cells.start[w, r * cells.columns + c1 + 1] - cells.start[w, r * cells.columns + c0]
+    if many > FEW:
+        walk_rows(w, i, x, y, c, s, radius, widest, cells, ox, oy, ux, uy, far, reach, nearest)
+        return
+    for r in range(r0, r1 + 1):
+        for n in range(cells.start[w, r * cells.columns + c0], cells.start[w, r * cells.columns + c1 + 1]):
+            dx, dy, j = cells.x[w, n] - x, cells.y[w, n] - y, cells.order[w, n]
+            square = dx * dx + dy * dy
+            if j != i and square <= within * within and square <= (far + radius[j]) * (far + radius[j]):
+                meet_disc(c * dx + s * dy, c * dy - s * dx, radius[j], ox, oy, ux, uy, reach, nearest)
+
+
+@kernel()
+def walk_rows(w, i, x, y, c, s, radius, widest, cells, ox, oy, ux, uy, far, reach, nearest):
+    """The same for many others: a beam goes through the rows of the cell list."""
     start, order, sx, sy = cells.start, cells.order, cells.x, cells.y
     y0, size, columns, rows, inverse = cells.y0, cells.size, cells.columns, cells.rows, 1.0 / cells.size
     range_, wide = far + widest, widest + PADDING + 1e-9 * (abs(x) + abs(y) + far)
