@@ -179,8 +179,8 @@ def _region(world: World, fixed: Fixed, group: Group, rule: Scatter | Connected)
     if rule.width is not None and rule.depth is not None:
         return Region(rule.x - rule.width / 2, rule.y - rule.depth / 2, rule.x + rule.width / 2, rule.y + rule.depth / 2)
     if world.arena is None and not any(isinstance(thing, Map) for thing in world.things):
-        raise WorldError(f"{where(rule) or where(group)}'{group.name}' has nowhere to go: give the world an <arena> or a <map>, "
-                         "or the placement a 'width' and a 'depth'.")
+        raise WorldError(f"{where(rule) or where(group)}'{group.name}' has nowhere to go: give the world an <arena> or a "
+                         "<map>, or the placement a 'width' and a 'depth'.")
     return extent(world, fixed)
 
 

@@ -97,6 +97,8 @@ def _draw(shapes, mask):
             if ay != by:
                 one, other = (row - ay) / (by - ay), (row + 1 - ay) / (by - ay)
                 low, high = max(0.0, min(one, other)), min(1.0, max(one, other))
+            elif not row <= ay <= row + 1:
+                low, high = 1.0, 0.0
             first, last = ax + low * (bx - ax), ax + high * (bx - ax)
             left, right = int(np.floor(min(ax, bx) - radius)), int(np.floor(max(ax, bx) + radius))
             for column in range(max(0, left), min(columns, right + 1)):
