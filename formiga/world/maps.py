@@ -20,7 +20,8 @@ class Map:
     """Walls from a floor plan: the dark pixels of a PNG or PGM image, or the occupied cells of a map_server YAML file.
 
     Robots cannot stand in occupied cells, and a beam ends at their edges. Between the two thresholds nothing is known of a
-    cell: it is no wall, unless `unknown` says so, but no robot is put there by chance. `world.maps` has the same cells as a grid.
+    cell: it is no wall, unless `unknown` says so, but no robot is put there by chance. Robots may have the same cells as a
+    grid: `view.map()`.
     """
 
     file: str = file(doc="PNG, PGM, or the YAML file of a map_server, which names the image beside it")

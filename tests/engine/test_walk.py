@@ -61,8 +61,8 @@ def test_beams_that_walk_give_the_bits_of_those_that_try_everything(rng, walls, 
     for shift, arena in (((0.0, 0.0), True), ((400.0, -250.0), False)):
         simulation = building(rng, walls, robots, shift=shift, arena=arena and walls > 0)
         for beams in (any_beams(rng), ring(tuple(np.linspace(-3, 3, 61)), 0.0)):
-            plain, walked = both_ways(simulation, lambda beams=beams: simulation.engine.cast(
-                simulation.model, simulation.state, beams, reach, slice(0, 2 * robots)))
+            plain, walked = both_ways(simulation, lambda it=simulation, beams=beams: it.engine.cast(
+                it.model, it.state, beams, reach, slice(0, 2 * robots)))
             assert np.array_equal(plain, walked)
             assert np.isfinite(walked).any() or robots == 1
 
@@ -109,7 +109,7 @@ def test_the_description_of_the_world_decides_which_beams_walk(rng):
     assert many.model.walks(30.0) and not many.model.walks(0.2) and not few.model.walks(30.0)
 
 
-# -- beams from any pose ------------------------------------------------------------------------------------------------------------
+# -- beams from any pose -------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("engine, contact", [("planar", "none"), ("planar", "impulse"), ("spatial", "none")])
 @pytest.mark.parametrize("reach", [0.5, 30.0])
 def test_beams_from_the_true_pose_are_those_of_a_robot_that_is_alone(rng, engine, contact, reach):
@@ -140,7 +140,7 @@ def test_beams_from_believed_poses_do_not_see_robots(rng):
         scene.cast_from(poses[:, :, 0], ring((0.0,), 0.0), 9.0)
 
 
-# -- scanners in the compiled step ----------------------------------------------------------------------------------------------------
+# -- scanners in the compiled step ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("walls", [10, 300])
 @pytest.mark.parametrize("noise", [0.0, 0.02])
 def test_a_scanner_in_the_compiled_step_reads_what_it_reads_in_the_loop(rng, walls, noise):

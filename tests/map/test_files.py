@@ -83,7 +83,8 @@ def test_a_bad_image_gives_one_line_with_its_name(name, tmp_path):
 
 def test_what_is_no_file_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe.png")
-    for name, expected in (("absent.png", "no such file"), ("pipe.png", "is not a file"), ("a\0b.png", "no such file|cannot be")):
+    refused = {"absent.png": "no such file", "pipe.png": "is not a file", "a\0b.png": "no such file|cannot be"}
+    for name, expected in refused.items():
         with pytest.raises(MapError, match=expected):
             grey_image(f"{tmp_path}/{name}")
     with pytest.raises(MapError, match="needs a resolution"):

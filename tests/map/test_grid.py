@@ -51,7 +51,7 @@ def test_brightness_becomes_cells_as_map_server_has_it():
     assert trinary(raw, 0.65, 0.196, raw=True).tolist() == [[FREE, OCCUPIED, UNKNOWN, UNKNOWN]]
 
 
-# -- walls ----------------------------------------------------------------------------------------------------------------------
+# -- walls ---------------------------------------------------------------------------------------------------------------------
 @given(MASKS)
 @MANY
 def test_cells_to_walls_and_back_are_the_same_cells(mask):
@@ -111,7 +111,7 @@ def test_a_slanting_wall_leaves_no_gap(rng):
         assert np.count_nonzero(grid.occupied) <= 2 + 2 * np.abs(wall[2:] - wall[:2]).sum() / 0.3
 
 
-# -- distances and beams ----------------------------------------------------------------------------------------------------------
+# -- distances and beams -------------------------------------------------------------------------------------------------------
 def test_distances_are_those_of_trying_every_cell(rng):
     for _ in range(5):
         grid = random_grid(rng, share=0.1)
