@@ -13,7 +13,7 @@ import numpy as np
 
 from formiga.errors import FormigaError, reason
 
-LARGEST_FILE = 32 * 2**20    # bytes
+LARGEST_FILE = 16 * 2**20    # bytes
 MOST_PIXELS = 4096 * 4096
 LONGEST_SIDE = 16384         # pixels
 PNG = b"\x89PNG\r\n\x1a\n"

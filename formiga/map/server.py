@@ -39,6 +39,13 @@ class Legend:
     free: float = FREE_BELOW
     raw: bool = False
 
+    def text(self, image: str) -> str:
+        """The same as YAML, with another name for the image."""
+        lines = {"image": image, "resolution": repr(self.resolution), "origin": f"[{', '.join(map(repr, self.origin))}]",
+                 "negate": int(self.negate), "occupied_thresh": repr(self.occupied), "free_thresh": repr(self.free),
+                 "mode": "raw" if self.raw else "trinary"}
+        return "".join(f"{key}: {value}\n" for key, value in lines.items())
+
 
 def read_map(file: str | os.PathLike[str], resolution: float | None = None,
              origin: tuple[float, float, float] = (0.0, 0.0, 0.0), negate: bool = False) -> Grid:

@@ -9,7 +9,7 @@ from math import cos, sin
 
 from formiga.errors import WorldError
 from formiga.map.grid import Grid
-from formiga.map.images import MapError
+from formiga.map.images import LARGEST_FILE, MapError, load
 from formiga.map.server import FREE_BELOW, OCCUPIED_ABOVE, Legend, grid_of, is_yaml, read_legend
 from formiga.world.elements import angle, choice, colour, element, file, flag, length, name, number
 
@@ -62,6 +62,14 @@ class Map:
             raise WorldError(f"<map> file: {self.file}: {wrong.strerror}.") from wrong
         except MapError as wrong:
             raise WorldError(f"<map> file: {wrong}") from wrong
+
+    def bundle(self, attribute: str) -> dict[str, bytes] | None:
+        """With a YAML file comes its image."""
+        if not is_yaml(self.file):
+            return None
+        legend = read_legend(self.file)
+        image = "image" + os.path.splitext(legend.image)[1]
+        return {"map.yaml": legend.text(image).encode(), image: load(legend.image, LARGEST_FILE)}
 
 
 @lru_cache(maxsize=32)

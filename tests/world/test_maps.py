@@ -1,5 +1,7 @@
 """<map>: walls from images, in both engines; what is wrong with one, with file and line."""
 
+import shutil
+
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
@@ -117,6 +119,24 @@ def test_a_map_is_written_and_read_back(tmp_path):
     made = world(tmp_path, 'file="plan.png" resolution="5cm" x="1" heading="0.5" unknown="wall" colour="#aabbcc"')
     again = read_text(to_text(made), str(tmp_path / "x.xml"))
     assert again == made and np.array_equal(again.maps["map"].cells, made.maps["map"].cells)
+
+
+@pytest.mark.parametrize("attributes", ['file="plan.png" resolution="5cm"', 'file="deep/plan.yaml"'])
+def test_a_recording_brings_its_map_along(tmp_path, attributes):
+    from formiga.lab import simulate
+    from formiga.record.recording import read_recording
+
+    (tmp_path / "deep/er").mkdir(parents=True)
+    draw(tmp_path / "deep/er", "plan.pgm")
+    (tmp_path / "deep/plan.yaml").write_text("image: er/plan.pgm\nresolution: 0.05\norigin: [1.0, -2.0, 0.1]\n")
+    made = world(tmp_path, attributes)
+    run = simulate(made, 1.0, out=tmp_path / "out")
+    grid = made.maps["map"]
+    shutil.rmtree(tmp_path / "deep")
+    (tmp_path / "plan.png").unlink()
+    again = read_recording(run.recording).world.maps["map"]
+    assert np.array_equal(again.cells, grid.cells)
+    assert (again.x, again.y, again.yaw, again.resolution) == (grid.x, grid.y, grid.yaw, grid.resolution)
 
 
 def test_an_image_that_has_changed_is_read_again(tmp_path):
