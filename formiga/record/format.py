@@ -267,7 +267,8 @@ def embed(world: World) -> tuple[World, dict[str, str]]:
             folder, bundle = len(files), thing.bundle(attribute) or {os.path.basename(path): _contents(path)}
             files.update({f"{folder}/{name}": base64.b64encode(contents).decode() for name, contents in bundle.items()})
             thing = copy.copy(thing)
-            object.__setattr__(thing, attribute, f"{folder}/{next(iter(bundle))}")  # not replace(): a class of the user's may open its file
+            # not replace(): a class of the user's may open its file
+            object.__setattr__(thing, attribute, f"{folder}/{next(iter(bundle))}")
         return thing
 
     def packed_group(group: Group) -> Group:

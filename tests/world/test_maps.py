@@ -42,7 +42,8 @@ def world(folder, attributes='file="plan.png" resolution="5cm"', engine="planar"
     return read(folder / "w.xml")
 
 
-@pytest.mark.parametrize("attributes", ['file="plan.png" resolution="5cm"', 'file="plan.yaml"', 'file="plan.yaml" x="3" heading="2"',
+@pytest.mark.parametrize("attributes", ['file="plan.png" resolution="5cm"', 'file="plan.yaml"',
+                                        'file="plan.yaml" x="3" heading="2"',
                                         'file="plan.pgm" resolution="0.1" x="2" y="-1" heading="30deg"'])
 def test_images_to_walls_and_back_are_the_same_cells(tmp_path, attributes):
     made = world(tmp_path, attributes)
@@ -149,13 +150,13 @@ def test_an_image_that_has_changed_is_read_again(tmp_path):
 def test_robots_have_the_map_by_its_name(tmp_path):
     made = world(tmp_path, 'file="plan.png" resolution="5cm" name="office"')
     assert made.map("office") is made.maps["office"]
-    with pytest.raises(WorldError, match=r"there is no <map> 'offcie' in this world. Did you mean 'office'\? There are: office."):
+    with pytest.raises(WorldError, match=r"no <map> 'offcie' in this world. Did you mean 'office'\? There are: office."):
         made.map("offcie")
     with pytest.raises(WorldError, match=r"There are: none"):
         World().map()
 
 
-# -- what is wrong ---------------------------------------------------------------------------------------------------------------
+# -- what is wrong ------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("attributes, expected", [
     ('file="plan.png"', "w.xml:2: <map> needs 'resolution', such as 5cm"),
     ('file="absent.png" resolution="5cm"', "w.xml:2: <map> file: no file 'absent.png' beside"),
