@@ -80,10 +80,15 @@ class Solids(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """What beams may meet, and the solid obstacles that they may start in."""
+    """What beams may meet, and the solid obstacles that they may start in.
+
+    For short beams: what is near a robot's centre. For long ones, that walk from cell to cell: what is in a cell.
+    """
 
     near: Near
     solids: Solids
+    walks: bool = False      # see above/walk.py
+    furthest: float = 0.0    # m, of the origins of beams that walk, from the robot's centre
 
 
 # -- the table ------------------------------------------------------------------------------------------------------

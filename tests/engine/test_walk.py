@@ -86,8 +86,14 @@ def test_turned_beams_that_walk_give_the_same_bits(rng):
     assert np.array_equal(plain, walked)
 
 
-def test_beams_walk_in_space_too(rng):
-    simulation, beams = building(rng, engine="spatial"), any_beams(rng)
+@pytest.mark.parametrize("engine, contact", [("spatial", "none"), ("planar", "impulse")])
+def test_beams_walk_in_space_and_among_bodies_with_masses_too(rng, engine, contact):
+    simulation, beams = building(rng, engine=engine, contact=contact), any_beams(rng)
+    if contact == "impulse":
+        turn = rng.uniform(-4.0, 4.0, (2, 60, 15))
+        plain, walked = both_ways(simulation, lambda: simulation.engine.cast_turned(
+            simulation.model, simulation.state, beams, turn, 20.0, slice(0, 60)))
+        assert np.array_equal(plain, walked)
     plain, walked = both_ways(simulation, lambda: simulation.engine.cast(
         simulation.model, simulation.state, beams, 20.0, slice(0, 60)))
     assert np.array_equal(plain, walked) and np.isfinite(walked).any()

@@ -9,7 +9,7 @@ import numpy as np
 
 from formiga.engine.above.cells import Cells, make
 from formiga.engine.above.outlines import Outlines, Stand, make_stand, outlines
-from formiga.engine.above.walk import Walk, expected, walk_table
+from formiga.engine.above.walk import expected, walk_table
 from formiga.engine.fixed import Fixed, Near, Region, Sight, near_table, sight_table
 from formiga.engine.flatten import extent, flatten, lamps
 from formiga.state import Floats
@@ -41,7 +41,7 @@ class Above:
     tables: dict[float, Near] = field(default_factory=dict)
     sights: dict[float, Sight] = field(default_factory=dict)
     walk_from: float = WALK_FROM
-    lattices: dict[float, Walk] = field(default_factory=dict)
+    lattices: dict[float, Sight] = field(default_factory=dict)
     choices: dict[float, bool] = field(default_factory=dict)
     samples: dict[Any, Any] = field(default_factory=dict)     # of `looking.sample`: generated tables, by what they are for
 
@@ -64,11 +64,16 @@ class Above:
             self.choices[far] = expected(self.fixed.shapes, self.region, far) + 0.4 * robots > self.walk_from
         return self.choices[far]
 
-    def walk(self, furthest: float) -> Walk:
+    def walk(self, furthest: float) -> Sight:
         """The lattice for beams that walk, whose origins are at most so far from their robot's centre."""
         if furthest not in self.lattices:
             self.lattices[furthest] = walk_table(self.fixed, furthest)
         return self.lattices[furthest]
+
+    def sees(self, furthest: float, reach: float) -> Sight:
+        """What beams go by that start at most so far from their robot's centre: one or the other."""
+        far = furthest + reach
+        return self.walk(furthest) if self.walks(far) else self.sight(far)
 
     def cells(self, worlds: int) -> Cells:
         """Empty cell lists of the robots."""

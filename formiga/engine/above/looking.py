@@ -32,8 +32,8 @@ def cast(model: Above, state: State, beams: Beams, reach: float, robots: slice) 
     out = np.empty((state.worlds, robots.stop - robots.start, len(beams.origin)))
     far = beams.furthest + reach
     if model.outlines:
-        cast_outlines(state.position, state.heading, state.movables, robots.start, robots.stop, model.sight(far),
-                      *beams.columns, far, reach, model.outlines, state.scratch.stand, out)
+        cast_outlines(state.position, state.heading, state.movables, robots.start, robots.stop,
+                      model.sees(beams.furthest, reach), *beams.columns, far, reach, model.outlines, state.scratch.stand, out)
         return out
     if model.walks(far):
         walk_all(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
@@ -49,8 +49,9 @@ def cast_turned(model: Above, state: State, beams: Beams, turn: Floats, reach: f
     out, work = np.empty(turn.shape), np.empty((3, turn.shape[2]))
     far = beams.furthest + reach
     if model.outlines:
-        cast_own_outlines(state.position, state.heading, state.movables, robots.start, robots.stop, model.sight(far),
-                          *beams.columns, turn, far, reach, model.outlines, state.scratch.stand, work, out)
+        cast_own_outlines(state.position, state.heading, state.movables, robots.start, robots.stop,
+                          model.sees(beams.furthest, reach), *beams.columns, turn, far, reach, model.outlines,
+                          state.scratch.stand, work, out)
         return out
     if model.walks(far):
         walk_own(state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
@@ -70,7 +71,8 @@ def cast_from(model: Above, state: State, poses: Floats, beams: Beams, reach: fl
     out = np.empty((*heading.shape, len(beams.origin)))
     if model.outlines:
         corners = state.scratch.stand.corners
-        outline_poses(position, heading, model.sight(far), *beams.columns, reach, len(model.outlines.radius), corners, out)
+        outline_poses(position, heading, model.sees(beams.furthest, reach), *beams.columns, reach, len(model.outlines.radius),
+                      corners, out)
     elif model.walks(far):
         walk_poses(position, heading, model.fixed.shapes, model.walk(beams.furthest), *beams.columns, far, reach, out)
     else:

@@ -10,13 +10,13 @@ decides which pairs of a beam and a wall are left out.
 from __future__ import annotations
 
 from math import cos, sin, sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from formiga.engine.above.beams import PARALLEL, meet_disc, start_within
 from formiga.engine.above.cells import around, fill_world, row_of
-from formiga.engine.fixed import Fixed, Near, Region, Solids, boxes, near_cell, near_table, solids_table
+from formiga.engine.fixed import Fixed, Region, Sight, boxes, near_cell, near_table, solids_table
 from formiga.geometry import lattice_index, nearest_on_segment
 from formiga.kernels import kernel
 
@@ -26,23 +26,15 @@ PADDING = 1e-6      # m, at least: what is so near to a cell is listed in it, so
 LATE = 1e-6         # of all lengths: a beam goes on for so long after it has met something, since distances are rounded, too
 
 
-class Walk(NamedTuple):
-    """What beams may meet on their way, and the solid obstacles that they may start in."""
-
-    near: Near
-    solids: Solids
-    furthest: float    # m, of the origins of the beams from the robot's centre
-
-
-def walk_table(fixed: Fixed, furthest: float) -> Walk:
+def walk_table(fixed: Fixed, furthest: float) -> Sight:
     """The lattice for beams whose origins are at most `furthest` from the robot's centre."""
     if len(fixed.shapes) == 0:
-        return Walk(near_table(fixed, PADDING), solids_table(fixed.outlines, furthest), furthest)
+        return Sight(near_table(fixed, PADDING), solids_table(fixed.outlines, furthest), True, furthest)
     low, high = boxes(fixed)
     width, depth = np.maximum(high.max(axis=0) - low.min(axis=0), PADDING)
     padding = PADDING + 1e-9 * float(np.abs([low, high]).max())
     size = float(np.sqrt(width * depth / (PER_SHAPE * len(fixed.shapes))))
-    return Walk(near_table(fixed, padding, size), solids_table(fixed.outlines, furthest), furthest)
+    return Sight(near_table(fixed, padding, size), solids_table(fixed.outlines, furthest), True, furthest)
 
 
 def expected(shapes: Any, region: Region, far: float) -> float:
@@ -54,20 +46,55 @@ def expected(shapes: Any, region: Region, far: float) -> float:
 
 
 @kernel()
+def late_by(near):
+    """How much further a beam goes on after it has met something."""
+    return LATE * (1.0 + (near.columns + near.rows) * near.size)
+
+
+@kernel()
+def enter(px, py, dx, dy, near, reach):
+    """Where a beam from p along d comes into a lattice: column and row, the distances at which it goes into the next of each,
+    and from one to another. The column is -1 if it misses the lattice."""
+    x0, y0, size = near.x0, near.y0, near.size
+    x1, y1, inverse, ix, iy = x0 + near.columns * size, y0 + near.rows * size, 1.0 / size, 1.0 / dx, 1.0 / dy
+    first, last = 0.0, reach                                   # the part of the beam that is on the lattice
+    if dx != 0.0:
+        one, other = (x0 - px) * ix, (x1 - px) * ix
+        first, last = max(first, min(one, other)), min(last, max(one, other))
+    if dy != 0.0:
+        one, other = (y0 - py) * iy, (y1 - py) * iy
+        first, last = max(first, min(one, other)), min(last, max(one, other))
+    if first > last + late_by(near) or (dx == 0.0 and (px < x0 or px > x1)) or (dy == 0.0 and (py < y0 or py > y1)):
+        return -1, 0, 0.0, 0.0, 0.0, 0.0
+    column = lattice_index((px + first * dx - x0) * inverse, near.columns)
+    row = lattice_index((py + first * dy - y0) * inverse, near.rows)
+    next_x = (x0 + (column + (dx > 0.0)) * size - px) * ix if dx != 0.0 else np.inf
+    next_y = (y0 + (row + (dy > 0.0)) * size - py) * iy if dy != 0.0 else np.inf
+    return column, row, next_x, next_y, abs(size * ix), abs(size * iy)
+
+
+@kernel()
+def start_inside(x, y, c, s, walk, ox, oy, nearest):
+    """Beams that start inside a solid obstacle end there."""
+    solids, furthest = walk.solids, walk.furthest
+    if solids.table.shape[0] == 0:
+        return
+    cell = near_cell(x, y, solids)
+    for n in range(solids.start[cell], solids.start[cell + 1]):
+        k = solids.items[n]
+        if not (x + furthest < solids.table[k, 0] or y + furthest < solids.table[k, 1]
+                or x - furthest > solids.table[k, 2] or y - furthest > solids.table[k, 3]):
+            start_within(x, y, c, s, ox, oy, k, solids, nearest)
+
+
+@kernel()
 def walk_fixed(x, y, c, s, shapes, walk, ox, oy, ux, uy, far, reach, nearest):
     """Distances nearest (B,) of what stands still along the beams of a robot at (x, y) with the cosine and sine of its heading;
     infinity where nothing is within reach. See `beams.cast_world`."""
-    near, solids, furthest = walk.near, walk.solids, walk.furthest
-    x0, y0, size, columns, rows, start, items = near.x0, near.y0, near.size, near.columns, near.rows, near.start, near.items
-    x1, y1, inverse, late = x0 + columns * size, y0 + rows * size, 1.0 / size, LATE * (1.0 + (columns + rows) * size)
+    near = walk.near
+    columns, rows, start, items, late = near.columns, near.rows, near.start, near.items, late_by(near)
     nearest[:] = np.inf
-    if solids.table.shape[0] > 0:
-        cell = near_cell(x, y, solids)
-        for n in range(solids.start[cell], solids.start[cell + 1]):
-            k = solids.items[n]
-            if not (x + furthest < solids.table[k, 0] or y + furthest < solids.table[k, 1]
-                    or x - furthest > solids.table[k, 2] or y - furthest > solids.table[k, 3]):
-                start_within(x, y, c, s, ox, oy, k, solids, nearest)
+    start_inside(x, y, c, s, walk, ox, oy, nearest)
     for b in range(ux.shape[0]):
         best = nearest[b]
         if best == 0.0:
@@ -75,27 +102,9 @@ def walk_fixed(x, y, c, s, shapes, walk, ox, oy, ux, uy, far, reach, nearest):
         bx, by, vx, vy = ox[b], oy[b], ux[b], uy[b]
         px, py = x + c * bx - s * by, y + s * bx + c * by          # origin and direction in the world
         dx, dy = c * vx - s * vy, s * vx + c * vy
-        ix, iy = 1.0 / dx, 1.0 / dy
-        first, last = 0.0, reach                                   # the part of the beam that is on the lattice
-        if dx != 0.0:
-            one, other = (x0 - px) * ix, (x1 - px) * ix
-            first, last = max(first, min(one, other)), min(last, max(one, other))
-        elif px < x0 or px > x1:
-            continue
-        if dy != 0.0:
-            one, other = (y0 - py) * iy, (y1 - py) * iy
-            first, last = max(first, min(one, other)), min(last, max(one, other))
-        elif py < y0 or py > y1:
-            continue
-        if first > last + late:
-            continue
-        column = lattice_index((px + first * dx - x0) * inverse, columns)
-        row = lattice_index((py + first * dy - y0) * inverse, rows)
+        column, row, next_x, next_y, step_x, step_y = enter(px, py, dx, dy, near, reach)
         right, up = (1 if dx > 0.0 else -1), (1 if dy > 0.0 else -1)
-        next_x = (x0 + (column + (dx > 0.0)) * size - px) * ix if dx != 0.0 else np.inf
-        next_y = (y0 + (row + (dy > 0.0)) * size - py) * iy if dy != 0.0 else np.inf
-        step_x, step_y = abs(size * ix), abs(size * iy)
-        while True:
+        while column >= 0:
             cell = row * columns + column
             for n in range(start[cell], start[cell + 1]):
                 k = items[n]
@@ -124,7 +133,7 @@ def walk_fixed(x, y, c, s, shapes, walk, ox, oy, ux, uy, far, reach, nearest):
                     best = t
             if next_x < next_y:
                 entered, column, next_x = next_x, column + right, next_x + step_x
-                if column < 0 or column >= columns:
+                if column >= columns:
                     break
             else:
                 entered, row, next_y = next_y, row + up, next_y + step_y
@@ -230,4 +239,5 @@ def walk_all(position, heading, first, last, radius, widest, shapes, walk, cells
         walk_look_world(w, position, heading, first, last, radius, widest, shapes, walk, cells, ox, oy, ux, uy, far, reach, out)
 
 
-__all__ = ["Walk", "expected", "walk_all", "walk_fixed", "walk_look_world", "walk_table", "walk_world"]
+__all__ = ["enter", "expected", "late_by", "start_inside", "walk_all", "walk_fixed", "walk_look_world", "walk_robots", "walk_table",
+           "walk_world"]
