@@ -132,11 +132,10 @@ class Things:
 
     def _map(self, index: int, thing: Map) -> None:
         """The blocks that its occupied cells make."""
+        yaw, high, colour = thing.grid.yaw, _height(thing), self._colour(thing, thing.colour)
         for one, right, opposite, _ in plan_of(thing).blocks:
             x, y = 0.5 * (one + opposite)
-            self._batches["plans"].add(index, (x, y, 0.0), thing.grid.yaw,
-                                       (hypot(*(right - one)), hypot(*(opposite - right)), _height(thing)),
-                                       self._colour(thing, thing.colour))
+            self._batches["plans"].add(index, (x, y, 0.0), yaw, (hypot(*(right - one)), hypot(*(opposite - right)), high), colour)
 
     def _polygon(self, index: int, thing: Polygon) -> None:
         x, y = anchor_of(thing)

@@ -54,10 +54,9 @@ class Map:
     def grid(self) -> Grid:
         """Its cells, where they lie in the world."""
         try:
-            legend = read_legend(self.file) if is_yaml(self.file) else Legend(
+            legend = _legend(self.file, *_version(self.file)) if is_yaml(self.file) else Legend(
                 self.file, self.resolution or 1.0, (0.0, 0.0, 0.0), self.negate, self.occupied, self.free)
-            about = os.stat(legend.image)
-            return _placed(self, legend, about.st_mtime_ns, about.st_size)
+            return _placed(self, legend, *_version(legend.image))
         except OSError as wrong:
             raise WorldError(f"<map> file: {self.file}: {wrong.strerror}.") from wrong
         except MapError as wrong:
@@ -72,9 +71,20 @@ class Map:
         return {"map.yaml": legend.text(image).encode(), image: load(legend.image, LARGEST_FILE)}
 
 
+def _version(file: str) -> tuple[int, int]:
+    """When a file changed last, and its size: they tell when it has to be read again."""
+    about = os.stat(file)
+    return about.st_mtime_ns, about.st_size
+
+
+@lru_cache(maxsize=32)
+def _legend(file: str, changed: int, size: int) -> Legend:
+    return read_legend(file)
+
+
 @lru_cache(maxsize=32)
 def _placed(plan: Map, legend: Legend, changed: int, size: int) -> Grid:
-    """The grid of a map; `changed` and `size` of the image tell when it has to be read again."""
+    """The grid of a map, where it lies in the world."""
     grid, own = _read(legend, changed, size), is_yaml(plan.file)
     if own and plan.x is None and plan.y is None and plan.heading is None:
         return grid

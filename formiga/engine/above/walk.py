@@ -239,5 +239,5 @@ def walk_all(position, heading, first, last, radius, widest, shapes, walk, cells
         walk_look_world(w, position, heading, first, last, radius, widest, shapes, walk, cells, ox, oy, ux, uy, far, reach, out)
 
 
-__all__ = ["enter", "expected", "late_by", "start_inside", "walk_all", "walk_fixed", "walk_look_world", "walk_robots", "walk_table",
-           "walk_world"]
+__all__ = ["enter", "expected", "late_by", "start_inside", "walk_all", "walk_fixed", "walk_look_world", "walk_robots",
+           "walk_table", "walk_world"]

@@ -154,10 +154,11 @@ def add_walls(spec: Any, world: World, fixed: Fixed) -> None:
         spec.worldbody.add_geom(name=f"box{k}", type=box, size=(thing.width / 2, thing.depth / 2, thing.height / 2),
                                 pos=(thing.x, thing.y, thing.height / 2), quat=about_z(thing.heading), **how)
     for number, (floor, plan) in enumerate(plans):
+        turn = about_z(floor.grid.yaw)
         for k, (one, right, opposite, _) in enumerate(plan.blocks):
             middle, long, deep = (one + opposite) / 2, np.hypot(*(right - one)), np.hypot(*(opposite - right))
             spec.worldbody.add_geom(name=f"map{number}/{k}", type=box, size=(long / 2, deep / 2, floor.height / 2),
-                                    pos=(*middle, floor.height / 2), quat=about_z(floor.grid.yaw), **how)
+                                    pos=(*middle, floor.height / 2), quat=turn, **how)
 
 
 def _refuse_blocks(plans: list[tuple[Map, Plan]]) -> None:
