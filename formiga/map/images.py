@@ -17,7 +17,7 @@ LARGEST_FILE = 16 * 2**20    # bytes
 MOST_PIXELS = 4096 * 4096
 LONGEST_SIDE = 16384         # pixels
 PNG = b"\x89PNG\r\n\x1a\n"
-PGM = re.compile(rb"P[25](?:\s+|#[^\n]*\n)+(\d{1,9})(?:\s+|#[^\n]*\n)+(\d{1,9})(?:\s+|#[^\n]*\n)+(\d{1,9})\s")
+PGM = re.compile(rb"P[25](?:\s|#[^\n]*\n)++(\d{1,9})(?:\s|#[^\n]*\n)++(\d{1,9})(?:\s|#[^\n]*\n)++(\d{1,9})\s")
 
 
 class MapError(FormigaError):
@@ -72,10 +72,10 @@ def _decoded(file: str, data: bytes) -> Any:
             warnings.simplefilter("ignore")
             picture.load()
             if picture.mode.startswith("I"):                              # 16 bits
-                return np.asarray(picture, np.float64) / 65535.0
+                return np.asarray(picture, np.float32) / 65535.0
             if picture.mode in ("1", "L"):
-                return np.asarray(picture.convert("L"), np.float64) / 255.0
-            colours = np.asarray(picture.convert("RGBA"), np.float64) / 255.0
+                return np.asarray(picture.convert("L"), np.float32) / 255.0
+            colours = np.asarray(picture.convert("RGBA"), np.float32) / 255.0
     except (OSError, ValueError, SyntaxError, EOFError, IndexError, struct.error, MemoryError) as wrong:
         raise MapError(f"{file}: is a damaged image ({wrong}).") from wrong
     alpha = colours[..., 3]

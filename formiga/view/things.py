@@ -135,7 +135,8 @@ class Things:
         yaw, high, colour = thing.grid.yaw, _height(thing), self._colour(thing, thing.colour)
         for one, right, opposite, _ in plan_of(thing).blocks:
             x, y = 0.5 * (one + opposite)
-            self._batches["plans"].add(index, (x, y, 0.0), yaw, (hypot(*(right - one)), hypot(*(opposite - right)), high), colour)
+            size = hypot(*(right - one)), hypot(*(opposite - right)), high
+            self._batches["plans"].add(index, (x, y, 0.0), yaw, size, colour)
 
     def _polygon(self, index: int, thing: Polygon) -> None:
         x, y = anchor_of(thing)

@@ -66,6 +66,7 @@ BAD_IMAGES = {
     "jpeg.png": (b"\xff\xd8\xff\xe0" + bytes(100), "is no image that can be a map"),
     "cut.pgm": (b"P5 50 50 255\n" + bytes(40), "damaged image"),
     "letters.pgm": (b"P2 2 2 255\n1 2 x 4\n", "damaged image"),
+    "blank.pgm": (b"P5" + b" " * 4000 + b"x", "is no image that can be a map"),
     "flat.pgm": (b"P5 0 50 255\n", "0 x 50 pixels are no map"),
     "text.png": (header(5, 5) + chunk(b"zTXt", b"a\0\0" + zlib.compress(bytes(50_000_000))) + chunk(b"IDAT", b""),
                  "damaged image"),
