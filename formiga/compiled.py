@@ -9,7 +9,7 @@ so both give the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import attrgetter, is_
 from typing import Any
@@ -20,6 +20,7 @@ from formiga.act.motors import order_world, running_world, stand_world
 from formiga.control import bad_order
 from formiga.control.view import View
 from formiga.engine import Engine, Model
+from formiga.kernels.kept import held
 from formiga.kernels.program import ENDED, Program, Stage
 from formiga.noise import Noise
 from formiga.sense import Readings, SensorView
@@ -64,7 +65,7 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
         for sensor in group.sensors:
             noise = Noise(state.key, state.step, robots, group.name, sensor.name)
             scene = SensorView(engine, model, state, group, robots, noise, f"{group.name}/{sensor.name}")
-            made = sensor.stages(scene)
+            made = scene.stages_of(sensor)
             if made is None:
                 parts.lacking = _named(sensor)
                 return parts
@@ -82,7 +83,7 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
         if group.name != outside:
             noise = Noise(state.key, state.step, robots, group.name, "<controller>")
             view = View(group, readings, state, robots, world.dt, noise)
-            decide = group.controller.stages(view, orders)
+            decide = view.stages_of(group.controller, orders)
             if decide is None:
                 parts.lacking = _named(group.controller)
                 return parts
@@ -169,13 +170,6 @@ class Steps:
             for w, i in np.argwhere(~np.isfinite(self.orders.get(group.name, np.zeros((0, 0, 2)))).all(axis=-1)):
                 if self._program.stopped[w] > ENDED:
                     raise bad_order(group, int(w), int(i), self._readings)
-
-
-def held(state: State, stages: Sequence[Stage]) -> list[str]:
-    """Names of the arrays of a state that stages hold, whole or as a view; the first two in any case, for `attrgetter`."""
-    given = [each for stage in stages for each in stage.arguments if isinstance(each, np.ndarray)]
-    return [name for number, (name, values) in enumerate(state.arrays().items())
-            if number < 2 or any(np.may_share_memory(values, each) for each in given)]
 
 
 __all__ = ["Stages", "Steps", "stages_of"]

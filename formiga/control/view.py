@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from formiga.engine.beams import directions
 from formiga.errors import WorldError
+from formiga.kernels.kept import filled
+from formiga.kernels.program import Stage
 from formiga.noise import Noise
 from formiga.state import CONTROLLER, Floats, State
+from formiga.world.contract import channels
 from formiga.world.drives import Differential
 from formiga.world.elements import of, where
 from formiga.world.model import Group
@@ -90,3 +93,24 @@ class View:
     def memory(self, name: str, first: Any) -> Any:
         """An array of the controller's own, changed in place; `first` (W, n, ...) is what it starts as."""
         return self._state.remember(f"{self.group.name}/{CONTROLLER}", name, first)
+
+    def stages_of(self, controller: Any, orders: Any) -> list[Stage] | None:
+        """The kernels with which a controller fills orders (W, n, D), checked; None if it has none here."""
+        made: list[Stage] | None = controller.stages(self, orders)
+        if made is not None and not isinstance(made, list):
+            raise WorldError(f"{where(controller)}<{of(controller).tag}>: its `stages` must return a list of formiga.Stage, or "
+                             f"None, not {made!r}.")
+        return made
+
+    def run_stages(self, controller: Any) -> Any:
+        """The orders of a controller that gives only kernels, for the readable loop."""
+        return filled(self._state, f"{self.group.name}/{CONTROLLER}", lambda readings: self._made(controller, readings),
+                      self.readings)
+
+    def _made(self, controller: Any, readings: dict[str, Any]) -> tuple[Any, list[Stage]]:
+        orders = np.zeros((*self.shape, channels(self.group.robot)))
+        stages = replace(self, readings=readings).stages_of(controller, orders)
+        if stages is None:
+            raise WorldError(f"{where(controller)}<{of(controller).tag}> has no kernels in this world: its `stages` returned "
+                             "None. Give it a method decide(self, view), too.")
+        return orders, stages

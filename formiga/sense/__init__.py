@@ -16,6 +16,7 @@ from formiga.engine import Engine, Model
 from formiga.engine.beams import SENSOR_HEIGHT, Beams
 from formiga.errors import WorldError
 from formiga.geometry import PLACE, TURN, from_euler, multiply, rotate, to_world
+from formiga.kernels.kept import filled
 from formiga.kernels.program import Stage
 from formiga.noise import Noise
 from formiga.state import Floats, State
@@ -120,6 +121,28 @@ class SensorView:
         """An array of the sensor's own that lives in the state; `first` (W, n, ...) is what it starts as."""
         return self.state.remember(self.owner, name, first)
 
+    def stages_of(self, sensor: Any) -> tuple[Any, list[Stage]] | None:
+        """The array that a sensor's kernels fill, and these kernels, checked; None if it has none here."""
+        made = sensor.stages(self)
+        if made is None:
+            return None
+        if not (isinstance(made, tuple) and len(made) == 2 and isinstance(made[1], list)):
+            raise WorldError(f"{where(sensor)}sensor '{sensor.name}': its `stages` must return an array of readings and a list "
+                             f"of formiga.Stage, or None, not {made!r}.")
+        refuse_shape(sensor, made[0], (self.state.worlds, self.group.count))
+        return made
+
+    def run_stages(self, sensor: Any) -> Any:
+        """The readings of a sensor that gives only kernels, for the readable loop."""
+        return filled(self.state, self.owner, lambda _: self._made(sensor))
+
+    def _made(self, sensor: Any) -> tuple[Any, list[Stage]]:
+        made = self.stages_of(sensor)
+        if made is None:
+            raise WorldError(f"{where(sensor)}sensor '{sensor.name}' has no kernels in this world: its `stages` returned None. "
+                             f"Give <{of(sensor).tag}> a method read(self, scene), too.")
+        return made
+
     @property
     def dt(self) -> float:
         """Seconds between two readings."""
@@ -164,11 +187,16 @@ def read_all(world: World, engine: Engine, model: Model, state: State) -> Readin
                 reading = sensor.read(scene)
             except WorldError as wrong:
                 raise complaint(sensor, wrong) from wrong
-            if not isinstance(reading, np.ndarray) or reading.shape[:2] != (state.worlds, group.count):
-                raise WorldError(f"{where(sensor)}sensor '{sensor.name}' must return an array (worlds, robots, ...) = "
-                                 f"({state.worlds}, {group.count}, ...), not {_shape(reading)}.")
+            refuse_shape(sensor, reading, (state.worlds, group.count))
             readings[group.name][sensor.name] = reading
     return readings
+
+
+def refuse_shape(sensor: Any, reading: Any, shape: tuple[int, int]) -> None:
+    """WorldError if a reading is no array that begins with (worlds, robots)."""
+    if not isinstance(reading, np.ndarray) or reading.shape[:2] != shape:
+        raise WorldError(f"{where(sensor)}sensor '{sensor.name}' must return an array (worlds, robots, ...) = "
+                         f"({shape[0]}, {shape[1]}, ...), not {_shape(reading)}.")
 
 
 def _shape(reading: Any) -> str:

@@ -184,7 +184,8 @@ class Placement(Described, Protocol):
     on: bool = True                         # false: they stand still for good
 
 
-# -- sensors and controllers ------------------------------------------------------------------------------------------------
+# -- sensors, controllers, terms --------------------------------------------------------------------------------------------
+# What one of these does, it says once: with arrays (`read`), or with kernels (`stages`), which then serve every loop.
 class Sensor(Described, Protocol):
     """State -> readings. Its `name` is that of its readings."""
 
@@ -198,6 +199,10 @@ class Sensor(Described, Protocol):
     def prepare(self) -> None:
         """Before the first step: read files that it needs, and complain about them."""
 
+    def read(self, scene: Any) -> Any:
+        """Its readings (W, n, ...): those that its kernels fill, unless it says otherwise."""
+        return scene.run_stages(self)
+
     def stages(self, scene: Any) -> Any:
         """Its array of readings, and the kernels that fill it; None: it has no kernels, and `read` is called."""
         return None
@@ -208,19 +213,38 @@ class Controller(Described, Protocol):
 
     kernels: ClassVar[bool] = False          # whether `stages` is its own: see `complete`
 
+    def decide(self, view: Any) -> Any:
+        """Its orders: those that its kernels fill, unless it says otherwise."""
+        return view.run_stages(self)
+
     def stages(self, view: Any, orders: Any) -> Any:
         """The kernels that fill orders (W, n, D); None: it has no kernels, and `decide` is called."""
         return None
 
 
+class Term(Described, Protocol):
+    """State -> reward."""
+
+    kernels: ClassVar[bool] = False          # whether `stages` is its own: see `complete`
+
+    def reward(self, view: Any) -> Any:
+        """Its reward (W, n): what its kernels fill, unless it says otherwise."""
+        return view.run_stages(self)
+
+    def stages(self, view: Any, reward: Any) -> Any:
+        """The kernels that fill reward (W, n); None: it has no kernels, and `reward` is called."""
+        return None
+
+
 CONTRACTS: dict[str, type] = {"robot": Robot, "thing": Thing, "setting": Setting, "placement": Placement, "sensor": Sensor,
-                              "controller": Controller}
+                              "controller": Controller, "fitness": Term}
+DOES = {"sensor": "read", "controller": "decide", "fitness": "reward"}  # the method that `stages` can stand for
 
 
 def complete(cls: type, role: str, tag: str) -> None:
     """Give a class what the contract of its role has and it leaves out."""
-    if role in ("sensor", "controller"):
-        _complete_stages(cls, CONTRACTS[role])
+    if role in DOES:
+        _complete_stages(cls, CONTRACTS[role], DOES[role])
     own = declared(cls)
     for contract in CONTRACTS.get(role, Described).__mro__:
         if contract.__module__ == __name__:
@@ -236,13 +260,18 @@ def declared(cls: type) -> set[str]:
     return {field.name for field in dataclasses.fields(cls)} | {name for parent in cls.__mro__[:-1] for name in vars(parent)}
 
 
-def _complete_stages(cls: Any, contract: Any) -> None:
+def _complete_stages(cls: Any, contract: Any, does: str) -> None:
     """Say whether a class has kernels for all that it does. One of a user's own must say so itself: those that it inherits are
-    of a sensor or a controller that does something else."""
+    of an element that does something else. Its `stages` without the method that they stand for are all that it does."""
+    theirs = [parent for parent in cls.__mro__ if vars(parent).get("stages", contract.stages) is not contract.stages]
     if shipped(cls):
-        cls.kernels = any(vars(parent).get("stages", contract.stages) is not contract.stages for parent in cls.__mro__)
-    else:
-        cls.kernels = vars(cls).get("stages", contract.stages) is not contract.stages
+        cls.kernels = bool(theirs)
+        return
+    default = vars(contract)[does]
+    alone = all(vars(parent).get(does, default) is default for parent in cls.__mro__)
+    cls.kernels = bool(theirs) and (alone or cls in theirs)
+    if cls in theirs and does not in vars(cls):
+        setattr(cls, does, default)
 
 
 def shipped(cls: type) -> bool:

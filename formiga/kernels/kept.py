@@ -1,0 +1,90 @@
+"""The stages of one element as a program of their own, which the readable loop keeps from step to step.
+
+    sensor.read, controller.decide, estimator.estimate and fitness.reward of an element that gives only `stages` are `filled`.
+
+The program holds arrays of the state, so it is made again when one of them was replaced by another, when a memory of the element
+starts again, or when its genes have changed: as `compiled.Steps` is. Readings are new arrays in every step; the program holds
+copies, which are filled before it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import is_
+from typing import Any
+
+import numpy as np
+
+from formiga.kernels.program import Program, Stage
+
+Made = tuple[Any, Sequence[Stage]]     # the array that is filled, and the stages that fill it
+Inputs = dict[str, Any]
+
+
+class Kept:
+    """Stages tied to the arrays of one state."""
+
+    def __init__(self, state: Any, owner: str, make: Callable[[Inputs], Made], readings: Mapping[str, Any]) -> None:
+        inputs = {name: np.array(reading) for name, reading in readings.items()}
+        self._out, stages = make(inputs)
+        self._program = Program(stages, state.worlds, self._out.shape[1])
+        self._names = held(state, stages)
+        self._arrays = _arrays(state, self._names)
+        self._memory = {key: memory for key, memory in state.memory.items() if key[0] == owner}
+        self._genes = {name: genes.copy() for name, genes in state.genotypes.items()}
+        given = list(arrays_of(stages))
+        self._inputs = {name: copy for name, copy in inputs.items() if any(np.may_share_memory(copy, each) for each in given)}
+
+    def current(self, state: Any, readings: Mapping[str, Any]) -> bool:
+        """Whether all that the program holds is still what it was made from."""
+        return (all(map(is_, self._arrays, _arrays(state, self._names)))
+                and all(state.memory.get(key) is memory and not state.forgotten[key].any()
+                        for key, memory in self._memory.items())
+                and state.genotypes.keys() == self._genes.keys()
+                and all(np.array_equal(state.genotypes[name], genes) for name, genes in self._genes.items())
+                and all(readings[name].shape == copy.shape and readings[name].dtype == copy.dtype
+                        for name, copy in self._inputs.items()))
+
+    def run(self, readings: Mapping[str, Any]) -> Any:
+        """What the stages fill for these readings: a copy, since the next step fills the same array again."""
+        for name, copy in self._inputs.items():
+            copy[...] = readings[name]
+        self._program.run(0, len(self._out))
+        return self._out.copy()
+
+
+def filled(state: Any, owner: str, make: Callable[[Inputs], Made], readings: Mapping[str, Any] | None = None) -> Any:
+    """Run the stages of an element for all worlds of a `State`; make(readings): the array that they fill, and the stages.
+
+    owner: as of the element's memories; its program is kept under that name.
+    """
+    given: Mapping[str, Any] = readings or {}
+    kept = state.kept.get(owner)
+    if kept is None or not kept.current(state, given):
+        kept = state.kept[owner] = Kept(state, owner, make, given)
+    return kept.run(given)
+
+
+def held(state: Any, stages: Sequence[Stage]) -> list[str]:
+    """Names of the arrays of a state that stages hold, whole or as a view; the first two in any case, for `attrgetter`."""
+    given = list(arrays_of(stages))
+    return [name for number, (name, values) in enumerate(state.arrays().items())
+            if number < 2 or any(np.may_share_memory(values, each) for each in given)]
+
+
+def arrays_of(stages: Sequence[Stage]) -> Iterator[Any]:
+    """All arrays among the arguments of stages, also those in tuples."""
+    waiting = [argument for stage in stages for argument in stage.arguments]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, np.ndarray):
+            yield each
+        elif isinstance(each, tuple):
+            waiting += each
+
+
+def _arrays(state: Any, names: Sequence[str]) -> list[Any]:
+    return [vars(state)[name] if "." not in name else state.arrays()[name] for name in names]
+
+
+__all__ = ["Kept", "arrays_of", "filled", "held"]
