@@ -32,8 +32,8 @@ _HOMES = {
     "kernel": "formiga.kernels", "Stage": "formiga.kernels.program",
     "make_env": "formiga.envs", "make_vector_env": "formiga.envs", "parallel_env": "formiga.envs",
 }
-__all__ = ["Run", "Simulation", "Stage", "World", "element", "kernel", "load_elements", "make_env", "make_vector_env", "parallel_env",
-           "read_recording", "read_table", "read_world", "simulate", "write_world"]
+__all__ = ["Run", "Simulation", "Stage", "World", "element", "kernel", "load_elements", "make_env", "make_vector_env",
+           "parallel_env", "read_recording", "read_table", "read_world", "simulate", "write_world"]
 
 
 def __getattr__(name: str) -> Any:

@@ -136,7 +136,7 @@ class Steps:
             return False
         assert self._program is not None
         if not self._program.run(0, state.worlds, steps):
-            self._refuse(world)
+            refuse_orders(world, self._program.stopped, self.orders, self._readings)
         return True
 
     def _bind(self) -> bool:
@@ -163,13 +163,13 @@ class Steps:
         state = self.given[3]
         return *self._held(state), *state.memory.values()
 
-    def _refuse(self, world: World) -> None:
-        """Say which order was not a finite number."""
-        assert self._program is not None
-        for group in world.groups:
-            for w, i in np.argwhere(~np.isfinite(self.orders.get(group.name, np.zeros((0, 0, 2)))).all(axis=-1)):
-                if self._program.stopped[w] > ENDED:
-                    raise bad_order(group, int(w), int(i), self._readings)
+
+def refuse_orders(world: World, stopped: Any, orders: dict[str, Floats], readings: Readings) -> None:
+    """Say which order was not a finite number; stopped (W,): with what a program ended each world."""
+    for group in world.groups:
+        for w, i in np.argwhere(~np.isfinite(orders.get(group.name, np.zeros((0, 0, 2)))).all(axis=-1)):
+            if stopped[w] > ENDED:
+                raise bad_order(group, int(w), int(i), readings)
 
 
-__all__ = ["Stages", "Steps", "stages_of"]
+__all__ = ["Stages", "Steps", "refuse_orders", "stages_of"]

@@ -43,7 +43,7 @@ def kernel(function: Callable[..., Any], /) -> Any: ...
 def kernel(*signatures: str, allocates: bool = False, inner: bool = False,
            **options: Any) -> Callable[[Callable[..., Any]], Any]: ...
 def kernel(*given: Any, allocates: bool = False, inner: bool = False, **options: Any) -> Any:
-    """Decorator for a function that numba compiles: `@kernel`, or `@kernel(allocates=True)` for one that makes arrays of its own.
+    """Decorator for a function that numba compiles: `@kernel`; `@kernel(allocates=True)` for one that makes arrays of its own.
 
     The arrays of all others belong to a caller that outlives the call, so their references need not be counted. Counting is an
     atomic addition for every array at every call: more than half of the time of a small world's step.

@@ -2,9 +2,9 @@
 
     sensor.read, controller.decide, estimator.estimate and fitness.reward of an element that gives only `stages` are `filled`.
 
-The program holds arrays of the state, so it is made again when one of them was replaced by another, when a memory of the element
-starts again, or when its genes have changed: as `compiled.Steps` is. Readings are new arrays in every step; the program holds
-copies, which are filled before it runs.
+The program holds arrays of the state, so it is made again when one of them was replaced by another, when a memory of the
+element starts again, or when its genes have changed: as `compiled.Steps` is. Readings are new arrays in every step; the program
+holds copies, which are filled before it runs.
 """
 
 from __future__ import annotations

@@ -158,8 +158,8 @@ def _given(stage: Any, number: int, stopped: Any) -> tuple[Any, ...]:
     try:
         takes.bind(0, *stage.arguments)
     except TypeError:
-        raise FormigaError(f"{_place(kernel)}the kernel {kernel.py_func.__name__} takes {takes}, the number of the world first; "
-                           f"its stage gives {len(stage.arguments)} more, not {len(takes.parameters) - 1}.") from None
+        raise FormigaError(f"{_place(kernel)}the kernel {kernel.py_func.__name__} takes {takes}, the number of the world first;"
+                           f" its stage gives {len(stage.arguments)} more, not {len(takes.parameters) - 1}.") from None
     try:
         given = tuple(map(_plain, stage.arguments))
     except TypeError as wrong:
@@ -170,9 +170,9 @@ def _given(stage: Any, number: int, stopped: Any) -> tuple[Any, ...]:
 def _plain(value: Any) -> Any:
     """An argument that a kernel can take; a TypeError that says why if none can."""
     if isinstance(value, tuple):
-        made = tuple(map(_plain, value))
+        made: Any = tuple(map(_plain, value))
         same = all(map(is_, made, value))  # those of a NamedTuple have types that a kernel knows, and stay what they are
-        return value if same else made if type(value) is tuple else value._make(made)
+        return value if same else made if type(value) is tuple else type(value)(*made)
     if isinstance(value, np.ndarray):
         if value.dtype.kind not in "biuf":
             raise TypeError(f"cannot take an array of {value.dtype}, only arrays of numbers")

@@ -19,6 +19,7 @@ from formiga.geometry import PLACE, TURN, from_euler, multiply, rotate, to_world
 from formiga.kernels.kept import filled
 from formiga.kernels.program import Stage
 from formiga.noise import Noise
+from formiga.sense.surroundings import Surroundings
 from formiga.state import Floats, State
 from formiga.world.elements import complaint, discover, of, where
 from formiga.world.model import Group, World
@@ -29,14 +30,10 @@ Readings = dict[str, dict[str, Any]]  # group -> sensor -> (W, n, ...)
 
 
 @dataclass(frozen=True)
-class SensorView:
-    """What a sensor may look at: the robots that carry it, and the engine's beams. It does not say which engine."""
+class SensorView(Surroundings):
+    """What a sensor may look at: the robots that carry it, those around them, and the engine's beams. It does not say which
+    engine."""
 
-    engine: Engine
-    model: Model
-    state: State
-    group: Group
-    robots: slice          # of the state's arrays
     noise: Noise
     owner: str             # 'group/sensor', for what the sensor remembers
 
@@ -142,11 +139,6 @@ class SensorView:
             raise WorldError(f"{where(sensor)}sensor '{sensor.name}' has no kernels in this world: its `stages` returned None. "
                              f"Give <{of(sensor).tag}> a method read(self, scene), too.")
         return made
-
-    @property
-    def dt(self) -> float:
-        """Seconds between two readings."""
-        return self.model.dt
 
 
 Scene = SensorView  # the former name, for sensors of a user's own
