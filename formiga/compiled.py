@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from operator import attrgetter, is_
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from formiga.act.motors import order_world, running_world, stand_world
 from formiga.control import bad_order
 from formiga.control.view import View
 from formiga.engine import Engine, Model
-from formiga.kernels.kept import held
+from formiga.kernels.kept import holding
 from formiga.kernels.program import ENDED, Program, Stage
 from formiga.noise import Noise
 from formiga.sense import Readings, SensorView
@@ -147,7 +147,7 @@ class Steps:
         if not self.lacking:
             self._program = Program(parts.step, state.worlds, world.robots)
             self._readings, self.orders = parts.readings, parts.orders
-            self._held = attrgetter(*held(state, parts.step))
+            self._held = holding(state, parts.step)
             self._arrays = self._current()
             self._genes = {name: genes.copy() for name, genes in state.genotypes.items()}
         return not self.lacking

@@ -9,7 +9,7 @@ import numpy as np
 
 from formiga.engine.beams import directions
 from formiga.errors import WorldError
-from formiga.kernels.kept import filled
+from formiga.kernels.kept import filled, listed
 from formiga.kernels.program import Stage
 from formiga.noise import Noise
 from formiga.state import CONTROLLER, Floats, State
@@ -96,11 +96,8 @@ class View:
 
     def stages_of(self, controller: Any, orders: Any) -> list[Stage] | None:
         """The kernels with which a controller fills orders (W, n, D), checked; None if it has none here."""
-        made: list[Stage] | None = controller.stages(self, orders)
-        if made is not None and not isinstance(made, list):
-            raise WorldError(f"{where(controller)}<{of(controller).tag}>: its `stages` must return a list of formiga.Stage, or "
-                             f"None, not {made!r}.")
-        return made
+        made = controller.stages(self, orders)
+        return None if made is None else listed(controller, made)
 
     def run_stages(self, controller: Any) -> Any:
         """The orders of a controller that gives only kernels, for the readable loop."""

@@ -10,11 +10,13 @@ holds copies, which are filled before it runs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from operator import is_
+from operator import attrgetter, is_
 from typing import Any
 
 import numpy as np
+from numba.core.dispatcher import Dispatcher
 
+from formiga.errors import FormigaError
 from formiga.kernels.program import Program, Stage
 
 Made = tuple[Any, Sequence[Stage]]     # the array that is filled, and the stages that fill it
@@ -28,8 +30,8 @@ class Kept:
         inputs = {name: np.array(reading) for name, reading in readings.items()}
         self._out, stages = make(inputs)
         self._program = Program(stages, state.worlds, self._out.shape[1])
-        self._names = held(state, stages)
-        self._arrays = _arrays(state, self._names)
+        self._held = holding(state, stages)
+        self._arrays = self._held(state)
         self._memory = {key: memory for key, memory in state.memory.items() if key[0] == owner}
         self._genes = {name: genes.copy() for name, genes in state.genotypes.items()}
         given = list(arrays_of(stages))
@@ -37,7 +39,7 @@ class Kept:
 
     def current(self, state: Any, readings: Mapping[str, Any]) -> bool:
         """Whether all that the program holds is still what it was made from."""
-        return (all(map(is_, self._arrays, _arrays(state, self._names)))
+        return (all(map(is_, self._arrays, self._held(state)))
                 and all(state.memory.get(key) is memory and not state.forgotten[key].any()
                         for key, memory in self._memory.items())
                 and state.genotypes.keys() == self._genes.keys()
@@ -65,11 +67,24 @@ def filled(state: Any, owner: str, make: Callable[[Inputs], Made], readings: Map
     return kept.run(given)
 
 
-def held(state: Any, stages: Sequence[Stage]) -> list[str]:
-    """Names of the arrays of a state that stages hold, whole or as a view; the first two in any case, for `attrgetter`."""
+def listed(element: Any, made: Any) -> list[Stage]:
+    """The stages that an element gave; FormigaError with file and line of its method if they are none."""
+    if isinstance(made, list) and all(isinstance(each, Stage) and isinstance(each.kernel, Dispatcher) for each in made):
+        return made
+    code = type(element).stages.__code__
+    odd = made if not isinstance(made, list) else next(
+        each for each in made if not (isinstance(each, Stage) and isinstance(each.kernel, Dispatcher)))
+    raise FormigaError(f"{code.co_filename}:{code.co_firstlineno}: the method stages of {type(element).__name__} must give a list "
+                       f"of formiga.Stage(kernel, arguments), each with a function that has @formiga.kernel, not {odd!r}.")
+
+
+def holding(state: Any, stages: Sequence[Stage]) -> Callable[[Any], tuple[Any, ...]]:
+    """A function of a state: those of its arrays that these stages hold of this one, whole or as a view."""
     given = list(arrays_of(stages))
-    return [name for number, (name, values) in enumerate(state.arrays().items())
-            if number < 2 or any(np.may_share_memory(values, each) for each in given)]
+    names = [name for name, values in state.arrays().items() if any(np.may_share_memory(values, each) for each in given)]
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda state: tuple(attrgetter(name)(state) for name in names)
 
 
 def arrays_of(stages: Sequence[Stage]) -> Iterator[Any]:
@@ -83,8 +98,4 @@ def arrays_of(stages: Sequence[Stage]) -> Iterator[Any]:
             waiting += each
 
 
-def _arrays(state: Any, names: Sequence[str]) -> list[Any]:
-    return [vars(state)[name] if "." not in name else state.arrays()[name] for name in names]
-
-
-__all__ = ["Kept", "arrays_of", "filled", "held"]
+__all__ = ["Kept", "arrays_of", "filled", "holding", "listed"]

@@ -144,10 +144,8 @@ def _place(kernel: Any) -> str:
     return f"{code.co_filename}:{code.co_firstlineno}: "
 
 
-def _given(stage: Any, number: int, stopped: Any) -> tuple[Any, ...]:
+def _given(stage: Stage, number: int, stopped: Any) -> tuple[Any, ...]:
     """What a stage's function takes: its arguments behind `stopped`, and its number if its kernel may raise an exception."""
-    if not isinstance(stage, Stage):
-        raise FormigaError(f"stages are a list of formiga.Stage(kernel, arguments), not {stage!r}.")
     kernel = stage.kernel
     if not isinstance(kernel, Dispatcher):
         raise FormigaError(f"a stage is a function with @kernel, not {kernel!r}.")

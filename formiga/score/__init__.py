@@ -29,7 +29,7 @@ import numpy as np
 from formiga.engine import Engine, Model
 from formiga.errors import WorldError, suggest
 from formiga.kernels import kernel
-from formiga.kernels.kept import filled
+from formiga.kernels.kept import filled, listed
 from formiga.kernels.program import GO_ON, Stage
 from formiga.score.terms import AGGREGATION, CLEARANCE, COVERAGE, DISPERSION, GRID, LIGHT, TERMS, Facts, look_around, value
 from formiga.sense.proximity import Proximity
@@ -87,11 +87,8 @@ class RewardView(Surroundings):
 
     def stages_of(self, term: Any, reward: Floats) -> list[Stage] | None:
         """The kernels with which a term fills reward (W, n), checked; None if it has none here."""
-        made: list[Stage] | None = term.stages(self, reward)
-        if made is not None and not isinstance(made, list):
-            raise WorldError(f"{where(term)}<{of(term).tag}>: its `stages` must return a list of formiga.Stage, or None, not "
-                             f"{made!r}.")
-        return made
+        made = term.stages(self, reward)
+        return None if made is None else listed(term, made)
 
     def run_stages(self, term: Any) -> Any:
         """The reward of a term that gives only kernels, for the readable loop."""

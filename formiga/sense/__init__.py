@@ -16,7 +16,7 @@ from formiga.engine import Engine, Model
 from formiga.engine.beams import SENSOR_HEIGHT, Beams
 from formiga.errors import WorldError
 from formiga.geometry import PLACE, TURN, from_euler, multiply, rotate, to_world
-from formiga.kernels.kept import filled
+from formiga.kernels.kept import filled, listed
 from formiga.kernels.program import Stage
 from formiga.noise import Noise
 from formiga.sense.surroundings import Surroundings
@@ -123,11 +123,11 @@ class SensorView(Surroundings):
         made = sensor.stages(self)
         if made is None:
             return None
-        if not (isinstance(made, tuple) and len(made) == 2 and isinstance(made[1], list)):
+        if not (isinstance(made, tuple) and len(made) == 2):
             raise WorldError(f"{where(sensor)}sensor '{sensor.name}': its `stages` must return an array of readings and a list "
-                             f"of formiga.Stage, or None, not {made!r}.")
-        refuse_shape(sensor, made[0], (self.state.worlds, self.group.count))
-        return made
+                             f"of formiga.Stage, or None, not {type(made).__name__}.")
+        refuse_shape(sensor, made[0], self.shape)
+        return made[0], listed(sensor, made[1])
 
     def run_stages(self, sensor: Any) -> Any:
         """The readings of a sensor that gives only kernels, for the readable loop."""

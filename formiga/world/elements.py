@@ -250,23 +250,23 @@ def _check_methods(cls: type, tag: str, role: str, kinds: dict[str, Kind]) -> No
     needed = f"<{tag}> of the role '{role}' needs a method {method}(self, {given})"
     function, stages = inspect.getattr_static(cls, method, None), inspect.getattr_static(cls, "stages", None)
     if role in STAGES and stages is not None:
-        _check_arguments(stages, STAGES[role], f"<{tag}> of the role '{role}': its kernels come from a method "
+        _check_arguments(stages, "stages", STAGES[role], f"<{tag}> of the role '{role}': its kernels come from a method "
                                                f"stages(self, {', '.join(STAGES[role])})")
     elif function is None:
         others = [name for name, value in vars(cls).items() if inspect.isfunction(value)]
         raise WorldError(f"{needed}; {cls.__name__} has none.{suggest(method, others)}")
-    _check_arguments(function, (given,), needed)
+    _check_arguments(function, method, (given,), needed)
     if role == "sensor" and "name" not in kinds and "name" not in contract.declared(cls):
         raise WorldError(f"<{tag}> of the role 'sensor' needs a field name, under which its readings are found: "
                          f'name: str = name("{tag}").')
 
 
-def _check_arguments(function: Any, given: tuple[str, ...], needed: str) -> None:
+def _check_arguments(function: Any, name: str, given: tuple[str, ...], needed: str) -> None:
     if inspect.isfunction(function):
         try:
             inspect.signature(function).bind("self", *given)
         except TypeError:
-            raise WorldError(f"{needed}, not {function.__name__}{inspect.signature(function)}.") from None
+            raise WorldError(f"{needed}, not {name}{inspect.signature(function)}.") from None
 
 
 def _check_on_construction(cls: type, tag: str, kinds: dict[str, Kind]) -> None:

@@ -14,7 +14,8 @@ from tests.reference import around
 
 ENGINES = ["planar", "spatial"]
 ROOM = """<world name="room" engine="{engine}"><arena width="3" depth="2.4"/>{things}<contact model="none"/>
-<disc count="{count}" name="a" radius="0.05" wheel_base="0.08" top_speed="0.1"><scatter/></disc><disc count="3" name="b" radius="0.09" wheel_base="0.1"
+<disc count="{count}" name="a" radius="0.05" wheel_base="0.08" top_speed="0.1"><scatter/></disc>
+<disc count="3" name="b" radius="0.09" wheel_base="0.1"
  top_speed="0.1"><scatter/></disc></world>"""
 THINGS = """<cylinder x="0.5" y="0.2" radius="0.2"/><cylinder x="-0.8" y="-0.5" radius="0.1"/>
 <wall points="-0.4 -0.9 -0.3 0.6"/><wall points="0.2 -0.7 1.2 -0.5"/><rectangle x="-1" y="0.7" width="0.3" depth="0.2"/>"""
