@@ -63,7 +63,7 @@ def either(start, index, half):
 
 @kernel("float64(uint64, int64, float64)")
 def gaussian(start, index, sigma):
-    """Number `index` of a stream, Gaussian with mean 0, by Box and Muller's transform of its numbers 2 index and 2 index + 1."""
+    """Number `index` of a stream, Gaussian with mean 0, by Box and Muller from its numbers 2 index and 2 index + 1."""
     return sigma * sqrt(-2.0 * log(1.0 - unit(start, 2 * index))) * cos(2.0 * pi * unit(start, 2 * index + 1))
 
 

@@ -74,8 +74,8 @@ def listed(element: Any, made: Any) -> list[Stage]:
     code = type(element).stages.__code__
     odd = made if not isinstance(made, list) else next(
         each for each in made if not (isinstance(each, Stage) and isinstance(each.kernel, Dispatcher)))
-    raise FormigaError(f"{code.co_filename}:{code.co_firstlineno}: the method stages of {type(element).__name__} must give a list "
-                       f"of formiga.Stage(kernel, arguments), each with a function that has @formiga.kernel, not {odd!r}.")
+    raise FormigaError(f"{code.co_filename}:{code.co_firstlineno}: the method stages of {type(element).__name__} must give a "
+                       f"list of formiga.Stage(kernel, arguments), each with a function that has @formiga.kernel, not {odd!r}.")
 
 
 def holding(state: Any, stages: Sequence[Stage]) -> Callable[[Any], tuple[Any, ...]]:
