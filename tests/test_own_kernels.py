@@ -318,8 +318,8 @@ def test_stages_that_are_none_are_refused(made, message, compiled):
 
 def test_without_kernels_here_and_without_read_a_sensor_is_refused():
     described = own_sensor(lambda self, scene: None)
-    message = (r"w.xml:3: sensor 's' has no kernels in this world: its `stages` returned None. Give <s> a method "
-               r"read\(self, scene\), too\.$")
+    message = (r"w.xml:3: <s> has no kernels in this world: its `stages` returned None. Give it a method read\(self, scene\), "
+               r"too\.$")
     for compiled in (True, False):
         with pytest.raises(WorldError, match=message):
             Simulation(described, compiled=compiled).step()

@@ -16,6 +16,7 @@ from formiga.world.mount import CHASSIS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from formiga.engine.above.hearing import Ears, Heard
     from formiga.engine.above.neighbours import Neighbours
     from formiga.engine.beams import Beams
     from formiga.engine.command import Command
@@ -152,6 +153,9 @@ class Engine(Protocol):
     def look(self, model: Own, state: State, reach: float, most: int, robots: slice) -> tuple[Floats, Any]:
         """Lights in sight (W, n, most, 6), nearest first: bearing, elevation, distance, red, green, blue; how many (W, n)."""
 
+    def hear(self, model: Own, state: State, ears: Ears, robots: slice, into: Heard) -> None:
+        """What some robots hear of the messages in `state.outbox`; adds to the account `into.traffic`."""
+
     def neighbours(self, model: Own, state: State, reach: float, most: int, robots: slice) -> Neighbours:
         """The nearest others of each robot, at most so many of those whose centres are within reach; nearest first, those at
         the same distance by their numbers."""
@@ -196,6 +200,9 @@ class Engine(Protocol):
     def cast_stages(self, model: Own, state: State, beams: Beams, reach: float, robots: slice,
                     out: Floats) -> list[Stage] | None:
         """What `cast` does, into out (W, n, B)."""
+
+    def hear_stages(self, model: Own, state: State, ears: Ears, robots: slice, into: Heard) -> list[Stage] | None:
+        """What `hear` does."""
 
     def light_stages(self, model: Own, state: State, diodes: Any, robots: slice, out: Floats) -> list[Stage] | None:
         """What `light` does, into out (W, n, S)."""

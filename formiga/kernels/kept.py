@@ -1,6 +1,6 @@
 """The stages of one element as a program of their own, which the readable loop keeps from step to step.
 
-    sensor.read, controller.decide, estimator.estimate and fitness.reward of an element that gives only `stages` are `filled`.
+    sensor.read, controller.decide, estimator.estimate and fitness.reward of an element that gives only `stages` are `run_kept`.
 
 The program holds arrays of the state, so it is made again when one of them was replaced by another, when a memory of the
 element starts again, or when its genes have changed: as `compiled.Steps` is. Readings are new arrays in every step; the program
@@ -28,14 +28,14 @@ class Kept:
 
     def __init__(self, state: Any, owner: str, make: Callable[[Inputs], Made], readings: Mapping[str, Any]) -> None:
         inputs = {name: np.array(reading) for name, reading in readings.items()}
-        self._out, stages = make(inputs)
-        self._program = Program(stages, state.worlds, self._out.shape[1])
+        self.out, stages = make(inputs)     # filled again by every run
+        self._program = Program(stages, state.worlds, self.out.shape[1])
         self._held = holding(state, stages)
         self._arrays = self._held(state)
         self._memory = {key: memory for key, memory in state.memory.items() if key[0] == owner}
         self._genes = {name: genes.copy() for name, genes in state.genotypes.items()}
         given = list(arrays_of(stages))
-        self._inputs = {name: copy for name, copy in inputs.items() if any(np.may_share_memory(copy, each) for each in given)}
+        self.inputs = {name: copy for name, copy in inputs.items() if any(np.may_share_memory(copy, each) for each in given)}
 
     def current(self, state: Any, readings: Mapping[str, Any]) -> bool:
         """Whether all that the program holds is still what it was made from."""
@@ -45,26 +45,27 @@ class Kept:
                 and state.genotypes.keys() == self._genes.keys()
                 and all(np.array_equal(state.genotypes[name], genes) for name, genes in self._genes.items())
                 and all(readings[name].shape == copy.shape and readings[name].dtype == copy.dtype
-                        for name, copy in self._inputs.items()))
+                        for name, copy in self.inputs.items()))
 
-    def run(self, readings: Mapping[str, Any]) -> Any:
-        """What the stages fill for these readings: a copy, since the next step fills the same array again."""
-        for name, copy in self._inputs.items():
+    def run(self, readings: Mapping[str, Any]) -> None:
+        """Fill `out` from these readings."""
+        for name, copy in self.inputs.items():
             copy[...] = readings[name]
-        self._program.run(0, len(self._out))
-        return self._out.copy()
+        self._program.run(0, len(self.out))
 
 
-def filled(state: Any, owner: str, make: Callable[[Inputs], Made], readings: Mapping[str, Any] | None = None) -> Any:
-    """Run the stages of an element for all worlds of a `State`; make(readings): the array that they fill, and the stages.
+def run_kept(state: Any, owner: str, make: Callable[[Inputs], Made], readings: Mapping[str, Any] | None = None) -> Kept:
+    """Run the stages of an element for all worlds of a `State`, into `out` of what is returned.
 
-    owner: as of the element's memories; its program is kept under that name.
+    owner: as of the element's memories; its program is kept under that name. make(readings): the array that they fill, and the
+    stages; it is given copies of the readings.
     """
     given: Mapping[str, Any] = readings or {}
     kept = state.kept.get(owner)
     if kept is None or not kept.current(state, given):
         kept = state.kept[owner] = Kept(state, owner, make, given)
-    return kept.run(given)
+    kept.run(given)
+    return kept
 
 
 def listed(element: Any, made: Any) -> list[Stage]:
@@ -98,4 +99,4 @@ def arrays_of(stages: Sequence[Stage]) -> Iterator[Any]:
             waiting += each
 
 
-__all__ = ["Kept", "arrays_of", "filled", "holding", "listed"]
+__all__ = ["Kept", "arrays_of", "holding", "listed", "run_kept"]

@@ -29,14 +29,14 @@ import numpy as np
 from formiga.engine import Engine, Model
 from formiga.errors import WorldError, suggest
 from formiga.kernels import kernel
-from formiga.kernels.kept import filled, listed
+from formiga.kernels.kept import listed, run_kept
 from formiga.kernels.program import GO_ON, Stage
 from formiga.score.terms import AGGREGATION, CLEARANCE, COVERAGE, DISPERSION, GRID, LIGHT, TERMS, Facts, look_around, value
 from formiga.sense.proximity import Proximity
 from formiga.sense.surroundings import Surroundings
 from formiga.state import Floats, State
 from formiga.world.drives import Differential, tops
-from formiga.world.elements import element, number, of, text, where
+from formiga.world.elements import element, no_kernels, number, of, text, where
 from formiga.world.model import Group, Lamp, World
 
 
@@ -92,14 +92,13 @@ class RewardView(Surroundings):
 
     def run_stages(self, term: Any) -> Any:
         """The reward of a term that gives only kernels, for the readable loop."""
-        return filled(self.state, self.owner, lambda readings: self._made(term, readings), self.readings)
+        return run_kept(self.state, self.owner, lambda readings: self._made(term, readings), self.readings).out.copy()
 
     def _made(self, term: Any, readings: dict[str, Any]) -> tuple[Floats, list[Stage]]:
         reward = np.zeros(self.shape)
         stages = replace(self, readings=readings).stages_of(term, reward)
         if stages is None:
-            raise WorldError(f"{where(term)}<{of(term).tag}> has no kernels in this world: its `stages` returned None. Give it "
-                             "a method reward(self, view), too.")
+            raise no_kernels(term)
         return reward, stages
 
 

@@ -16,12 +16,12 @@ from formiga.engine import Engine, Model
 from formiga.engine.beams import SENSOR_HEIGHT, Beams
 from formiga.errors import WorldError
 from formiga.geometry import PLACE, TURN, from_euler, multiply, rotate, to_world
-from formiga.kernels.kept import filled, listed
+from formiga.kernels.kept import listed, run_kept
 from formiga.kernels.program import Stage
 from formiga.noise import Noise
 from formiga.sense.surroundings import Surroundings
 from formiga.state import Floats, State
-from formiga.world.elements import complaint, discover, of, where
+from formiga.world.elements import complaint, discover, no_kernels, of, where
 from formiga.world.model import Group, World
 from formiga.world.mount import CHASSIS, Mounted
 
@@ -118,27 +118,13 @@ class SensorView(Surroundings):
         """An array of the sensor's own that lives in the state; `first` (W, n, ...) is what it starts as."""
         return self.state.remember(self.owner, name, first)
 
-    def stages_of(self, sensor: Any) -> tuple[Any, list[Stage]] | None:
-        """The array that a sensor's kernels fill, and these kernels, checked; None if it has none here."""
-        made = sensor.stages(self)
-        if made is None:
-            return None
-        if not (isinstance(made, tuple) and len(made) == 2):
-            raise WorldError(f"{where(sensor)}sensor '{sensor.name}': its `stages` must return an array of readings and a list "
-                             f"of formiga.Stage, or None, not {type(made).__name__}.")
-        refuse_shape(sensor, made[0], self.shape)
-        return made[0], listed(sensor, made[1])
+    def stages_of(self, source: Any) -> tuple[Any, list[Stage]] | None:
+        """The array that the kernels of a sensor or a link fill, and these kernels, checked; None if it has none here."""
+        return stages_of(source, self)
 
-    def run_stages(self, sensor: Any) -> Any:
-        """The readings of a sensor that gives only kernels, for the readable loop."""
-        return filled(self.state, self.owner, lambda _: self._made(sensor))
-
-    def _made(self, sensor: Any) -> tuple[Any, list[Stage]]:
-        made = self.stages_of(sensor)
-        if made is None:
-            raise WorldError(f"{where(sensor)}sensor '{sensor.name}' has no kernels in this world: its `stages` returned None. "
-                             f"Give <{of(sensor).tag}> a method read(self, scene), too.")
-        return made
+    def run_stages(self, source: Any) -> Any:
+        """The readings of a sensor or a link that gives only kernels, for the readable loop."""
+        return run_kept(self.state, self.owner, lambda _: needed(source, self.stages_of(source))).out.copy()
 
 
 Scene = SensorView  # the former name, for sensors of a user's own
@@ -158,37 +144,58 @@ def seated(sensor: Mounted, beams: Beams, group: Group) -> tuple[Floats, Floats]
 
 
 def prepare_all(world: World) -> None:
-    """Before the first step: each sensor reads the files that it needs, and says what is wrong with them."""
+    """Before the first step: each source of readings reads the files that it needs, and says what is wrong with them."""
     for group in world.groups:
-        for sensor in group.sensors:
+        for source in group.sources:
             try:
-                sensor.prepare()
+                source.prepare()
             except WorldError as wrong:
-                raise complaint(sensor, wrong) from wrong
+                raise complaint(source, wrong) from wrong
 
 
 def read_all(world: World, engine: Engine, model: Model, state: State) -> Readings:
     """The readings of all sensors, before any robot moves."""
-    readings: Readings = {}
-    for group, robots in zip(world.groups, world.slices, strict=True):
-        readings[group.name] = {}
-        for sensor in group.sensors:
-            noise = Noise(state.key, state.step, robots, group.name, sensor.name)
-            scene = SensorView(engine, model, state, group, robots, noise, f"{group.name}/{sensor.name}")
-            try:
-                reading = sensor.read(scene)
-            except WorldError as wrong:
-                raise complaint(sensor, wrong) from wrong
-            refuse_shape(sensor, reading, (state.worlds, group.count))
-            readings[group.name][sensor.name] = reading
-    return readings
+    return {group.name: {sensor.name: look(engine, model, state, group, robots, sensor, sensor.read)
+                         for sensor in group.sensors}
+            for group, robots in zip(world.groups, world.slices, strict=True)}
 
 
-def refuse_shape(sensor: Any, reading: Any, shape: tuple[int, int]) -> None:
-    """WorldError if a reading is no array that begins with (worlds, robots)."""
+def look(engine: Engine, model: Model, state: State, group: Group, robots: slice, source: Any,
+         read: Callable[[SensorView], Any]) -> Any:
+    """The reading of one sensor or link, checked."""
+    noise = Noise(state.key, state.step, robots, group.name, source.name)
+    scene = SensorView(engine, model, state, group, robots, noise, f"{group.name}/{source.name}")
+    try:
+        reading = read(scene)
+    except WorldError as wrong:
+        raise complaint(source, wrong) from wrong
+    return checked(source, reading, (state.worlds, group.count))
+
+
+def checked(source: Any, reading: Any, shape: tuple[int, int]) -> Any:
+    """What a sensor, a link or an estimator returned, which must be an array with the axes (worlds, robots, ...)."""
     if not isinstance(reading, np.ndarray) or reading.shape[:2] != shape:
-        raise WorldError(f"{where(sensor)}sensor '{sensor.name}' must return an array (worlds, robots, ...) = "
+        raise WorldError(f"{where(source)}{of(source).role} '{source.name}' must return an array (worlds, robots, ...) = "
                          f"({shape[0]}, {shape[1]}, ...), not {_shape(reading)}.")
+    return reading
+
+
+def stages_of(source: Any, view: Any) -> tuple[Any, list[Stage]] | None:
+    """What the method `stages` of a sensor, a link or an estimator gives, checked: the array that is filled, and the stages."""
+    made = source.stages(view)
+    if made is None:
+        return None
+    if not (isinstance(made, tuple) and len(made) == 2):
+        raise WorldError(f"{where(source)}{of(source).role} '{source.name}': its `stages` must return an array of readings and "
+                         f"a list of formiga.Stage, or None, not {type(made).__name__}.")
+    return checked(source, made[0], view.shape), listed(source, made[1])
+
+
+def needed(source: Any, made: Any) -> Any:
+    """What an element's `stages` gave; WorldError if that is None, and the element has no other form."""
+    if made is None:
+        raise no_kernels(source)
+    return made
 
 
 def _shape(reading: Any) -> str:

@@ -184,10 +184,10 @@ class Placement(Described, Protocol):
     on: bool = True                         # false: they stand still for good
 
 
-# -- sensors, controllers, terms --------------------------------------------------------------------------------------------
-# What one of these does, it says once: with arrays (`read`), or with kernels (`stages`), which then serve every loop.
-class Sensor(Described, Protocol):
-    """State -> readings. Its `name` is that of its readings."""
+# -- what gives readings, what decides, what is good ------------------------------------------------------------------------
+# What one of these does, it says once: with arrays (`read`, say), or with kernels (`stages`), which then serve every loop.
+class Source(Described, Protocol):
+    """Gives readings, under its `name`."""
 
     angles: tuple[float, ...] | None = None     # rad from the heading, of each reading; None: its readings have no directions
     mount: float | None = None                  # m, of a ring of beams from the robot's centre; None: it has no such ring
@@ -199,13 +199,40 @@ class Sensor(Described, Protocol):
     def prepare(self) -> None:
         """Before the first step: read files that it needs, and complain about them."""
 
+    def stages(self, scene: Any) -> Any:
+        """Its array of readings, and the kernels that fill it; None: it has no kernels, and `read`, `hear` or `estimate` is
+        called."""
+        return None
+
+
+class Sensor(Source, Protocol):
+    """State -> readings."""
+
     def read(self, scene: Any) -> Any:
         """Its readings (W, n, ...): those that its kernels fill, unless it says otherwise."""
         return scene.run_stages(self)
 
-    def stages(self, scene: Any) -> Any:
-        """Its array of readings, and the kernels that fill it; None: it has no kernels, and `read` is called."""
-        return None
+
+class Link(Source, Protocol):
+    """What robots sent -> what each of them hears. Links of one name are one medium: they hear each other."""
+
+    numbers: int = 1                            # in a message
+    range: float = inf                          # m, in which its messages are heard
+    most: int = 1                               # messages that a robot can hear at once
+    limit: float | None = None                  # size at which the numbers of a message are cut
+    bits: int = 32                              # of a number on its way, for the account of what was sent
+
+    def hear(self, scene: Any) -> Any:
+        """What is heard (W, n, most, ...): what its kernels fill, unless it says otherwise."""
+        return scene.run_stages(self)
+
+
+class Estimator(Source, Protocol):
+    """Readings and earlier beliefs -> a belief, which joins the readings."""
+
+    def estimate(self, view: Any) -> Any:
+        """Its belief (W, n, ...): what its kernels fill, unless it says otherwise."""
+        return view.run_stages(self)
 
 
 class Controller(Described, Protocol):
@@ -237,8 +264,9 @@ class Term(Described, Protocol):
 
 
 CONTRACTS: dict[str, type] = {"robot": Robot, "thing": Thing, "setting": Setting, "placement": Placement, "sensor": Sensor,
-                              "controller": Controller, "fitness": Term}
-DOES = {"sensor": "read", "controller": "decide", "fitness": "reward"}  # the method that `stages` can stand for
+                              "link": Link, "estimator": Estimator, "controller": Controller, "fitness": Term}
+DOES = {"sensor": "read", "link": "hear", "estimator": "estimate", "controller": "decide",
+        "fitness": "reward"}  # the method that `stages` can stand for
 
 
 def complete(cls: type, role: str, tag: str) -> None:

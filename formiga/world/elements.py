@@ -34,6 +34,8 @@ ROLES = {
     "robot": "a kind of robot; its element is a group of them",
     "placement": "where the robots of a group start",
     "sensor": "state -> readings",
+    "link": "what robots sent -> what each of them hears",
+    "estimator": "readings -> a belief, which joins the readings",
     "controller": "readings -> orders",
     "actuator": "orders -> what the engine or the world does",
     "setting": "how the world runs; at most one of each",
@@ -42,9 +44,12 @@ ROLES = {
     "page": "how people see and steer it in the laboratory; engines ignore it",
 }
 
-METHODS = {"sensor": ("read", "scene"), "controller": ("decide", "view"), "fitness": ("reward", "view"),
+METHODS = {"sensor": ("read", "scene"), "link": ("hear", "scene"), "estimator": ("estimate", "view"),
+           "controller": ("decide", "view"), "fitness": ("reward", "view"),
            "placement": ("place", "site")}  # each must have it; engine/place.py carries out the shipped placements itself
-STAGES = {"sensor": ("scene",), "controller": ("view", "orders"), "fitness": ("view", "reward")}  # what `stages` is given
+STAGES = {"sensor": ("scene",), "link": ("scene",), "estimator": ("view",), "controller": ("view", "orders"),
+          "fitness": ("view", "reward")}  # what `stages` is given
+SOURCES = ("sensor", "link", "estimator")  # what gives readings, in the order of a step
 FORMER = {"reward": "praise"}  # what a method was called before; the old name still serves
 RESERVED = ("world", "include", "param", "defaults")  # the file's own elements; see model.py and reader.py
 
@@ -251,13 +256,13 @@ def _check_methods(cls: type, tag: str, role: str, kinds: dict[str, Kind]) -> No
     function, stages = inspect.getattr_static(cls, method, None), inspect.getattr_static(cls, "stages", None)
     if role in STAGES and stages is not None:
         _check_arguments(stages, "stages", STAGES[role], f"<{tag}> of the role '{role}': its kernels come from a method "
-                                               f"stages(self, {', '.join(STAGES[role])})")
+                                                         f"stages(self, {', '.join(STAGES[role])})")
     elif function is None:
         others = [name for name, value in vars(cls).items() if inspect.isfunction(value)]
         raise WorldError(f"{needed}; {cls.__name__} has none.{suggest(method, others)}")
     _check_arguments(function, method, (given,), needed)
-    if role == "sensor" and "name" not in kinds and "name" not in contract.declared(cls):
-        raise WorldError(f"<{tag}> of the role 'sensor' needs a field name, under which its readings are found: "
+    if role in SOURCES and "name" not in kinds and "name" not in contract.declared(cls):
+        raise WorldError(f"<{tag}> of the role '{role}' needs a field name, under which its readings are found: "
                          f'name: str = name("{tag}").')
 
 
@@ -333,6 +338,13 @@ def of(thing: object) -> Element:
     if type(thing) in _classes:
         return _classes[type(thing)]
     raise WorldError(f"{type(thing).__name__} is not a registered element; put @element(tag, role) on its class")
+
+
+def no_kernels(thing: object) -> WorldError:
+    """The complaint about an element that gives only kernels, and none in this world."""
+    tag, (method, given) = of(thing).tag, METHODS[of(thing).role]
+    return WorldError(f"{where(thing)}<{tag}> has no kernels in this world: its `stages` returned None. Give it a method "
+                      f"{method}(self, {given}), too.")
 
 
 def profiled(cls: type, profile: str, **changes: Any) -> Any:

@@ -14,6 +14,7 @@ from formiga.engine.above.beams import cast_all, look_world
 from formiga.engine.above.between import between_all, between_world, pairs
 from formiga.engine.above.cells import Cells, fill_world
 from formiga.engine.above.constants import Above
+from formiga.engine.above.hearing import Ears, Heard, hear_all, hear_world, make_nearby
 from formiga.engine.above.light import light_all, light_world
 from formiga.engine.above.neighbours import Neighbours, neighbours_all, neighbours_world, no_neighbours
 from formiga.engine.above.outlines import cast_outlines
@@ -157,5 +158,24 @@ def own_cells(state: State) -> Cells:
     return cells._replace(cell=np.empty_like(cells.cell))
 
 
-__all__ = ["cast", "cast_stages", "cast_turned", "light", "light_stages", "line_of_sight", "look", "neighbour_stages",
-           "neighbours", "own_cells", "sample", "shadow", "sight_stages"]
+def hear(model: Above, state: State, ears: Ears, foot: Floats, robots: slice, into: Heard) -> None:
+    """What some robots hear; foot (W, N): height of all robots' feet in m."""
+    hear_all(*_hearing(model, state, ears, foot, robots, into))
+
+
+def hear_stages(model: Above, state: State, ears: Ears, foot: Floats, robots: slice, into: Heard) -> list[Stage]:
+    """What `hear` does, as a stage of a compiled program."""
+    return [Stage(hear_world, _hearing(model, state, ears, foot, robots, into))]
+
+
+def _hearing(model: Above, state: State, ears: Ears, foot: Floats, robots: slice, into: Heard) -> tuple[Any, ...]:
+    top = float(ears.up.max(initial=0.0))
+    level = not foot.any() and top <= min(model.height.min(initial=top), model.fixed.heights.min(initial=top))
+    return (state.position, state.heading, foot, state.alive, state.outbox, robots.start, robots.stop, ears, level,
+            model.radius, model.height, model.widest, model.fixed.shapes, model.fixed.heights, model.near(ears.reach),
+            own_cells(state), state.key, state.step,
+            make_nearby(len(model.radius), len(model.fixed.shapes)), *into)
+
+
+__all__ = ["cast", "cast_stages", "cast_turned", "hear", "hear_stages", "light", "light_stages", "line_of_sight", "look",
+           "neighbour_stages", "neighbours", "own_cells", "sample", "shadow", "sight_stages"]

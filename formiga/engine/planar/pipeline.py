@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 from numba import typeof
 
+from formiga.engine.above import looking
 from formiga.engine.above.constants import Above, SightWorkspace, above_constants, each_robot
+from formiga.engine.above.hearing import Ears, Heard
 from formiga.engine.above.looking import (
     cast,
     cast_stages,
@@ -242,7 +244,7 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
     scratch.twist = np.zeros((W, N, 3))
     if model.drives.lagging:
         scratch.orders = np.zeros((W, N, model.sizes["channel"]))
-    return State.zeros(model.sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
+    return State.new(model.sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
                        movables=movables, key=keys, own=PlanarState(couplings=couplings), scratch=scratch)
 
 
@@ -390,7 +392,17 @@ def told(model: Model, state: State) -> Floats:
     return np.asarray(state.drive if state.scratch.orders is None else state.scratch.orders)
 
 
+def hear(model: Model, state: State, ears: Ears, robots: slice, into: Heard) -> None:
+    """What some robots hear: see `above.hearing`. All feet are on the floor."""
+    looking.hear(model, state, ears, np.zeros(state.heading.shape), robots, into)
+
+
+def hear_stages(model: Model, state: State, ears: Ears, robots: slice, into: Heard) -> list[Stage] | None:
+    """What `hear` does."""
+    return looking.hear_stages(model, state, ears, np.zeros(state.heading.shape), robots, into)
+
+
 __all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
-           "events", "forces", "holding", "init", "inspect", "light", "light_stages", "line_of_sight", "look",
-           "neighbour_stages", "neighbours", "paint", "places", "points", "put_down", "rays", "sample", "shadow",
+           "events", "forces", "hear", "hear_stages", "holding", "init", "inspect", "light", "light_stages", "line_of_sight",
+           "look", "neighbour_stages", "neighbours", "paint", "places", "points", "put_down", "rays", "sample", "shadow",
            "sight_stages", "step", "step_stages", "told", "twist"]

@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 
 from formiga.engine.above import looking as above
+from formiga.engine.above.hearing import Ears, Heard
 from formiga.engine.above.neighbours import Neighbours
 from formiga.engine.beams import SENSOR_HEIGHT, Beams
 from formiga.engine.spatial.model import EVERYTHING, Model
@@ -68,6 +69,11 @@ def sample(model: Model, state: State, angles: tuple[float, ...], mount: float, 
 def look(model: Model, state: State, reach: float, most: int, robots: slice) -> tuple[Floats, Any]:
     """The lights that cameras see, as in the plane: walls, obstacles and robots hide them, hills do not."""
     return above.look(model.above, state, reach, most, robots)
+
+
+def hear(model: Model, state: State, ears: Ears, robots: slice, into: Heard) -> None:
+    """What robots hear, from above: feet and antennas have heights, hills stop no message."""
+    above.hear(model.above, state, ears, state.bodies[:, model.chassis, 2], robots, into)
 
 
 def paint(model: Model, state: State, width: int, height: int, field: float, eye: Floats, robots: slice,
@@ -181,6 +187,11 @@ def light_stages(model: Model, state: State, diodes: Any, robots: slice, out: Fl
     return above.light_stages(model.above, state, diodes, robots, out)
 
 
+def hear_stages(model: Model, state: State, ears: Ears, robots: slice, into: Heard) -> list[Stage] | None:
+    """None: heights of feet change, and the engine gives them new in every step."""
+    return None
+
+
 def neighbour_stages(model: Model, state: State, reach: float, robots: slice, out: Neighbours) -> list[Stage]:
     """What `neighbours` does, into out."""
     return above.neighbour_stages(model.above, state, reach, robots, out)
@@ -191,5 +202,5 @@ def sight_stages(model: Model, state: State, origins: Any, targets: Any, walls_o
     return above.sight_stages(model.above, state, origins, targets, walls_only, out)
 
 
-__all__ = ["cast", "cast_stages", "cast_turned", "light", "light_stages", "line_of_sight", "look", "neighbour_stages",
-           "neighbours", "paint", "points", "rays", "sample", "shadow", "sight_stages"]
+__all__ = ["cast", "cast_stages", "cast_turned", "hear", "hear_stages", "light", "light_stages", "line_of_sight", "look",
+           "neighbour_stages", "neighbours", "paint", "points", "rays", "sample", "shadow", "sight_stages"]

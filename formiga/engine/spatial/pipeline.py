@@ -27,6 +27,8 @@ from formiga.engine.spatial.looking import (
     cast,
     cast_stages,
     cast_turned,
+    hear,
+    hear_stages,
     light,
     light_stages,
     line_of_sight,
@@ -83,8 +85,8 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
                       pulls=np.zeros((mj.neq, 3)), awake=np.ones(W, np.bool_), twist=np.zeros((W, N, 3)))
     sizes = {"world": W, "number": mujoco.mj_stateSize(mj, EVERYTHING), "coupling": len(model.joints)}
     sizes |= sizes_of(model.world) | {"gripper": N, "joint": K, "body": len(model.parts)}
-    state = State.zeros(sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
-                        movables=np.tile(movables_start(model.world), (W, 1, 1)), key=keys, own=SpatialState.zeros(sizes),
+    state = State.new(sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
+                        movables=np.tile(movables_start(model.world), (W, 1, 1)), key=keys, own=SpatialState.new(sizes),
                         scratch=scratch)
     for w in range(W):
         _set_down(model, state, w)
@@ -345,6 +347,6 @@ def step_stages(model: Model, state: State) -> list[Stage] | None:
 
 
 __all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
-           "events", "forces", "holding", "init", "inspect", "light", "light_stages", "line_of_sight", "look",
-           "neighbour_stages", "neighbours", "paint", "places", "points", "put_down", "rays", "sample", "shadow",
+           "events", "forces", "hear", "hear_stages", "holding", "init", "inspect", "light", "light_stages", "line_of_sight",
+           "look", "neighbour_stages", "neighbours", "paint", "places", "points", "put_down", "rays", "sample", "shadow",
            "sight_stages", "step", "step_stages", "told", "twist"]
