@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,17 +43,19 @@ class View(RobotView):
         made = controller.stages(self, orders)
         return None if made is None else listed(controller, made)
 
-    def run_stages(self, element: Any) -> Any:
-        """The orders of a controller that gives only kernels, for the readable loop."""
+    def run_stages(self, element: Any, rules: Callable[[View, Floats], list[Stage]] | None = None) -> Any:
+        """The orders of a controller that gives only kernels, for the readable loop. rules: instead of its method `stages`."""
         sent = {f"<outbox> {link.name}": super(View, self).outbox(link.name) for link in self.group.links}
-        kept = run_kept(self._state, self._owner, lambda given: self._made(element, given), {**self.readings, **sent})
+        kept = run_kept(self._state, self._owner, element, lambda given: self._made(element, rules, given),
+                        {**self.readings, **sent})
         messages = {link.name: kept.inputs[f"<outbox> {link.name}"].copy() for link in self.group.links
                     if f"<outbox> {link.name}" in kept.inputs}
         return Orders(kept.out.copy(), message=messages) if messages else kept.out.copy()
 
-    def _made(self, controller: Any, given: dict[str, Any]) -> tuple[Any, list[Stage]]:
+    def _made(self, controller: Any, rules: Any, given: dict[str, Any]) -> tuple[Any, list[Stage]]:
         orders = np.zeros((*self.shape, channels(self.group.robot)))
-        stages = _Apart(**{**vars(self), "readings": given}).order_stages(controller, orders)
+        view = _Apart(**{**vars(self), "readings": given})
+        stages = rules(view, orders) if rules else view.order_stages(controller, orders)
         if stages is None:
             raise no_kernels(controller)
         return orders, stages

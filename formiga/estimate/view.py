@@ -115,7 +115,7 @@ class RobotView:
 
     def run_stages(self, element: Any) -> Any:
         """The belief of an estimator that gives only kernels, for the readable loop."""
-        return run_kept(self._state, self._owner, lambda readings: needed(
+        return run_kept(self._state, self._owner, element, lambda readings: needed(
             element, replace(self, readings=readings).stages_of(element)), self.readings).out.copy()
 
     @property

@@ -26,7 +26,9 @@ Inputs = dict[str, Any]
 class Kept:
     """Stages tied to the arrays of one state."""
 
-    def __init__(self, state: Any, owner: str, make: Callable[[Inputs], Made], readings: Mapping[str, Any]) -> None:
+    def __init__(self, state: Any, owner: str, element: Any, make: Callable[[Inputs], Made],
+                 readings: Mapping[str, Any]) -> None:
+        self.element = element
         inputs = {name: np.array(reading) for name, reading in readings.items()}
         self.out, stages = make(inputs)     # filled again by every run
         self._program = Program(stages, state.worlds, self.out.shape[1])
@@ -54,7 +56,8 @@ class Kept:
         self._program.run(0, len(self.out))
 
 
-def run_kept(state: Any, owner: str, make: Callable[[Inputs], Made], readings: Mapping[str, Any] | None = None) -> Kept:
+def run_kept(state: Any, owner: str, element: Any, make: Callable[[Inputs], Made],
+             readings: Mapping[str, Any] | None = None) -> Kept:
     """Run the stages of an element for all worlds of a `State`, into `out` of what is returned.
 
     owner: as of the element's memories; its program is kept under that name. make(readings): the array that they fill, and the
@@ -62,8 +65,8 @@ def run_kept(state: Any, owner: str, make: Callable[[Inputs], Made], readings: M
     """
     given: Mapping[str, Any] = readings or {}
     kept = state.kept.get(owner)
-    if kept is None or not kept.current(state, given):
-        kept = state.kept[owner] = Kept(state, owner, make, given)
+    if kept is None or kept.element is not element or not kept.current(state, given):
+        kept = state.kept[owner] = Kept(state, owner, element, make, given)
     kept.run(given)
     return kept
 

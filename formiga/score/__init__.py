@@ -92,7 +92,7 @@ class RewardView(Surroundings):
 
     def run_stages(self, term: Any) -> Any:
         """The reward of a term that gives only kernels, for the readable loop."""
-        return run_kept(self.state, self.owner, lambda readings: self._made(term, readings), self.readings).out.copy()
+        return run_kept(self.state, self.owner, term, lambda readings: self._made(term, readings), self.readings).out.copy()
 
     def _made(self, term: Any, readings: dict[str, Any]) -> tuple[Floats, list[Stage]]:
         reward = np.zeros(self.shape)

@@ -124,7 +124,7 @@ class SensorView(Surroundings):
 
     def run_stages(self, source: Any) -> Any:
         """The readings of a sensor or a link that gives only kernels, for the readable loop."""
-        return run_kept(self.state, self.owner, lambda _: needed(source, self.stages_of(source))).out.copy()
+        return run_kept(self.state, self.owner, source, lambda _: needed(source, self.stages_of(source))).out.copy()
 
 
 Scene = SensorView  # the former name, for sensors of a user's own
