@@ -230,6 +230,83 @@ def test_environments_step_in_one_call_with_the_same_rewards():
                for a, b in zip(one, other, strict=True))
 
 
+# -- beliefs and messages ---------------------------------------------------------------------------------------------
+TALK = """<world name="w" dt="0.1" seconds="12" engine="{engine}"><arena width="1.6" depth="1.4"/><contact crash_limit="60"/>
+<sbot count="6" name="swarm"><scatter/><range_and_bearing range="0.8" numbers="2" limit="3"/><crowd/><mood/><chatter/></sbot>
+</world>"""
+
+
+@formiga.kernel
+def mood_world(w, crowd, inbox, mood, out):
+    """A belief from a sensor, messages and what was believed before."""
+    for i in range(out.shape[1]):
+        heard = 0.0
+        for k in range(inbox.shape[2]):
+            heard += inbox[w, i, k, 0] * inbox[w, i, k, 3]
+        mood[w, i] = 0.9 * mood[w, i] + 0.1 * (crowd[w, i, 0] + heard)
+        out[w, i, 0] = mood[w, i]
+
+
+@formiga.kernel
+def chatter_world(w, steps, mood, message, wheels):
+    """Tells what it believes, in every third step; sometimes too much for the link."""
+    for i in range(wheels.shape[1]):
+        if steps[w] % 3 == 0:
+            message[w, i, 0], message[w, i, 1] = 1.0 + mood[w, i, 0], 10.0 * i - 20.0
+        wheels[w, i, 0], wheels[w, i, 1] = 0.03 + 0.01 * mood[w, i, 0], 0.04
+
+
+@pytest.fixture
+def talking(own):
+    """<mood>, an estimator, and <chatter>, a controller that sends."""
+    @element("mood", role="estimator")
+    @dataclass(frozen=True)
+    class Mood:
+        """Own."""
+
+        name: str = name("mood")
+
+        def stages(self, view):
+            out = np.zeros((*view.shape, 1))
+            return out, [formiga.Stage(mood_world, (view.reading("crowd"), view.reading("range_and_bearing"),
+                                                    view.memory("mood", np.zeros(view.shape)), out))]
+
+    @element("chatter", role="controller")
+    @dataclass(frozen=True)
+    class Chatter:
+        """Own."""
+
+        def stages(self, view, wheels):
+            return [formiga.Stage(chatter_world, (view.noise.source()[1], view.reading("mood"), view.outbox(), wheels))]
+
+
+@pytest.mark.parametrize("engine", ["planar", "spatial"])
+def test_beliefs_and_messages_of_kernels_are_the_same_in_every_loop(talking, engine):
+    described = read_text(TALK.format(engine=engine))
+    fast, slow = (Simulation(described, 5, 2, compiled=compiled) for compiled in (True, False))
+    assert fast.advance(0) == (engine == "planar")
+    for step in range(30):
+        fast.readings  # noqa: B018
+        if step == 17:
+            for lab in (fast, slow):
+                lab.reset([False, True])
+        fast.step()
+        slow.step()
+        assert np.array_equal(fast.readings["swarm"]["mood"], slow.readings["swarm"]["mood"])
+    assert_same(fast, slow)
+    assert np.abs(fast.state.outbox).max() == 3.0 and np.ptp(fast.readings["swarm"]["mood"]) > 0.1
+
+
+def test_worlds_that_have_ended_keep_their_messages(talking):
+    described = read_text(TALK.format(engine="planar").replace('crash_limit="60"', 'crash_limit="2"'))
+    fast, slow = (Simulation(described, 5, 4, compiled=compiled) for compiled in (True, False))
+    for _ in range(250):
+        fast.step()
+        slow.step()
+    assert fast.state.done.any()
+    assert_same(fast, slow)
+
+
 # -- what is refused --------------------------------------------------------------------------------------------------
 def own_sensor(stages, **more):
     made = {"__doc__": "Own.", "__module__": __name__, "stages": stages, "name": name("s"), "__annotations__": {"name": str}}
