@@ -18,17 +18,6 @@ def order_world(w, ordered, first, limits, noise, key, step, drive):
 
 
 @kernel()
-def cut_world(w, messages, limit):
-    """Messages (W, n, numbers) cut at the limit of their link; NaN, which is silence, stays."""
-    for i in range(messages.shape[1]):
-        for k in range(messages.shape[2]):
-            if messages[w, i, k] > limit:
-                messages[w, i, k] = limit
-            elif messages[w, i, k] < -limit:
-                messages[w, i, k] = -limit
-
-
-@kernel()
 def stand_world(w, first, last, drive):
     """Robots first .. last - 1 have no orders: they stand still."""
     for i in range(first, last):
