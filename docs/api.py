@@ -39,6 +39,8 @@ OWN: Sections = {
     "Sensors and links": ("formiga.sense", {"SensorView": ALL}),
     "": ("formiga.noise", {"Noise": ALL, "stream": (), "unit": (), "either": (), "gaussian": ()}),
     "    ": ("formiga.engine.above.neighbours", {"Neighbours": ()}),
+    "     ": ("formiga.geometry", {name: () for name in ("wrapped", "cross", "crossing", "nearest_on_segment", "passes_disc",
+                                                         "enters_disc", "enters_capsule", "arc", "rotated")}),
     " ": ("formiga.engine.beams", {"Beams": (), "ring": (), "moved": (), "directions": ()}),
     "Estimators": ("formiga.estimate", {"RobotView": ALL}),
     "Controllers": ("formiga.control", {"View": ALL, "Orders": ()}),

@@ -40,13 +40,13 @@ COLUMNS: Columns = (("what", "sensor", "{}"), ("sight", "line of\nsight", "{}"),
 
 
 @kernel()
-def near_world(w, position, heading, first, last, reach, sight, radius, widest, shapes, near, cells, square, number, keys,
-               steps, channel, out):
+def near_world(w, position, heading, first, last, reach, sight, radius, widest, shapes, near, cells, square, number, robots,
+               keys, steps, channel, out):
     """All of it in one kernel: the 50 nearest, whether they are in sight, range and bearing with noise."""
     for i in range(first, last):
         x, y = position[w, i, 0], position[w, i, 1]
         start = stream(keys[w], i, steps[w], channel)
-        count = nearest(w, i, x, y, reach, out.shape[2], cells, square, number)
+        count = nearest(w, i, x, y, reach, out.shape[2], cells, square, number, robots)
         for k in range(out.shape[2]):
             j = number[k]
             if k >= count or (sight and not clear(w, x, y, position[w, j, 0] - x, position[w, j, 1] - y, True, radius, widest,
@@ -78,8 +78,8 @@ class Ours:
         keys, steps, _, channel = scene.noise.source("noise")
         return out, [Stage(fill_world, (state.position, cells)), Stage(near_world, (
             state.position, state.heading, scene.robots.start, scene.robots.stop, self.reach, self.sight, above.radius,
-            above.widest, model.fixed.shapes, above.between(), cells, np.empty(N), np.empty(N, np.int64), keys, steps, channel,
-            out))]
+            above.widest, model.fixed.shapes, above.between(), cells, np.empty(N), np.empty(N, np.int64), np.arange(N), keys,
+            steps, channel, out))]
 
 
 def world(robots: int, sight: bool) -> World:
@@ -125,6 +125,6 @@ def _rows(robots: int, sight: bool, own: dict[str, Any], seconds: float) -> list
             for _ in range(5):
                 lab.step()
             best[form] = min(best[form], (time.perf_counter() - began) / 5)
-    return [{"what": FORMS.get(form, "as formiga writes it"), "form": form, "sight": sight, "robots": robots,
+    return [{"what": FORMS.get(form, "as formiga writes it"), "form": form, "sight": "walls" if sight else "none", "robots": robots,
              "robot_steps_per_s": robots / took, "ratio": took / best["ours"], "goal": GOALS.get(form, float("inf"))}
             for form, took in best.items()]

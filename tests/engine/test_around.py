@@ -87,7 +87,7 @@ def test_selecting_and_sorting_order_by_distance_then_number(rng, count):
         if count > most:
             select(count, most, s, n)
         kept = min(count, most)
-        sort(kept, s, n)
+        sort(kept, s, n, np.arange(count))
         assert list(zip(s[:kept], n[:kept], strict=True)) == expected[:kept]
 
 

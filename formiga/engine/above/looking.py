@@ -103,8 +103,8 @@ def neighbours(model: Above, state: State, reach: float, most: int, robots: slic
     """The nearest others of some robots, at most so many of those whose centres are within reach, nearest first."""
     out = no_neighbours(state.worlds, robots.stop - robots.start, most)
     N = len(model.radius)
-    neighbours_all(state.position, state.heading, robots.start, robots.stop, reach, state.scratch.cells, np.empty(N),
-                   np.empty(N, np.int64), out)
+    neighbours_all(state.position, state.heading, robots.start, robots.stop, float(reach), state.scratch.cells, np.empty(N),
+                   np.empty(N, np.int64), np.arange(N), out)
     return out
 
 
@@ -139,8 +139,9 @@ def light_stages(model: Above, state: State, diodes: Any, robots: slice, out: Fl
 def neighbour_stages(model: Above, state: State, reach: float, robots: slice, out: Neighbours) -> list[Stage]:
     """What `neighbours` does, into out."""
     cells, N = own_cells(state), len(model.radius)
-    given = state.position, state.heading, robots.start, robots.stop, float(reach), cells, np.empty(N), np.empty(N, np.int64)
-    return [Stage(fill_world, (state.position, cells)), Stage(neighbours_world, (*given, out))]
+    work = np.empty(N), np.empty(N, np.int64), np.arange(N)
+    return [Stage(fill_world, (state.position, cells)), Stage(neighbours_world, (
+        state.position, state.heading, robots.start, robots.stop, float(reach), cells, *work, out))]
 
 
 def sight_stages(model: Above, state: State, origins: Any, targets: Any, walls_only: bool, out: Any) -> list[Stage]:

@@ -15,6 +15,8 @@ from formiga.engine.above.cells import around, fill_world
 from formiga.geometry import wrapped
 from formiga.kernels import kernel
 
+GAPS = (57, 23, 10, 4, 1)
+
 
 class Neighbours(NamedTuple):
     """The nearest others of each robot within some reach: arrays over (worlds, robots of the group, at most so many)."""
@@ -83,36 +85,39 @@ def select(count, most, square, number):
 
 
 @kernel()
-def sort(count, square, number):
-    """Sort the first `count` entries, nearest first: by insertion over gaps of 23, 10, 4 and 1. [Shell 1959; Ciura 2001]"""
-    for gap in (23, 10, 4, 1):
+def sort(count, square, item, robot):
+    """Sort the first `count` entries by their squares, the smallest first; of equal ones the item with the lower robot[item].
+
+    By insertion over gaps of 57, 23, 10, 4 and 1. [Shell 1959; Ciura 2001]
+    """
+    for gap in GAPS:
         for k in range(gap, count):
-            s, n, at = square[k], number[k], k
-            while at >= gap and (square[at - gap] > s or (square[at - gap] == s and number[at - gap] > n)):
-                square[at], number[at] = square[at - gap], number[at - gap]
+            s, n, at = square[k], item[k], k
+            while at >= gap and (square[at - gap] > s or (square[at - gap] == s and robot[item[at - gap]] > robot[n])):
+                square[at], item[at] = square[at - gap], item[at - gap]
                 at -= gap
-            square[at], number[at] = s, n
+            square[at], item[at] = s, n
 
 
 @kernel()
-def nearest(w, i, x, y, reach, most, cells, square, number):
+def nearest(w, i, x, y, reach, most, cells, square, number, robots):
     """The nearest `most` robots but i within `reach` of (x, y), sorted, at the front of the working arrays (N,). Returns
-    how many there are."""
+    how many there are. robots (N,): 0, 1, 2 ..."""
     count = gather(w, i, x, y, reach, cells, square, number)
     if count > most:
         select(count, most, square, number)
         count = most
-    sort(count, square, number)
+    sort(count, square, number, robots)
     return count
 
 
 @kernel()
-def neighbours_world(w, position, heading, first, last, reach, cells, square, number, out):
+def neighbours_world(w, position, heading, first, last, reach, cells, square, number, robots, out):
     """Fill out, `Neighbours`, for robots first..last of world w; its cell list must be up to date."""
     most = out.number.shape[2]
     for i in range(first, last):
         x, y, k = position[w, i, 0], position[w, i, 1], i - first
-        count = nearest(w, i, x, y, reach, most, cells, square, number)
+        count = nearest(w, i, x, y, reach, most, cells, square, number, robots)
         for m in range(count):
             j = number[m]
             dx, dy = position[w, j, 0] - x, position[w, j, 1] - y
@@ -126,11 +131,11 @@ def neighbours_world(w, position, heading, first, last, reach, cells, square, nu
 
 
 @kernel()
-def neighbours_all(position, heading, first, last, reach, cells, square, number, out):
+def neighbours_all(position, heading, first, last, reach, cells, square, number, robots, out):
     """`neighbours_world` for every world."""
     for w in range(position.shape[0]):
         fill_world(w, position, cells)
-        neighbours_world(w, position, heading, first, last, reach, cells, square, number, out)
+        neighbours_world(w, position, heading, first, last, reach, cells, square, number, robots, out)
 
 
 __all__ = ["Neighbours", "gather", "nearest", "neighbours_all", "neighbours_world", "no_neighbours", "select", "sort"]
