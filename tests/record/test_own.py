@@ -87,8 +87,8 @@ class Order:
         raise NotImplementedError
 """
 WORLD = """<world name="own" dt="0.1" seconds="1"><arena width="1" depth="1"/><stone word="granite"/>
-<beetle count="3" name="b" shine="0.5"><scatter/><nose reach="2"/><proximity angles="0 90" mount="0.03" reach="0.2"/><hum numbers="2"/><hunch/><sniffer/>
-</beetle><order/></world>"""
+<beetle count="3" name="b" shine="0.5"><scatter/><nose reach="2"/><proximity angles="0 90" mount="0.03" reach="0.2"/>
+<hum numbers="2"/><hunch/><sniffer/></beetle><order/></world>"""
 
 
 @pytest.fixture(scope="module")
