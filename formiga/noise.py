@@ -97,7 +97,7 @@ class Noise:
         self._keys, self._steps, self._robots, self._names = keys, steps, robots, names
 
     def held(self, steps: int) -> Noise:
-        """The same noise, but new only every so many steps."""
+        """The same noise, but new only every so many steps. Not for kernels, which divide steps[w] themselves."""
         return Noise(self._keys, self._steps // steps, self._robots, *self._names, "held")
 
     def source(self, *uses: str) -> tuple[Any, Any, int, int]:

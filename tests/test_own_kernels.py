@@ -19,7 +19,8 @@ from formiga.world.reader import read_text
 WORLD = """<world name="w" dt="0.1" seconds="12" engine="{engine}"><arena width="1.6" depth="1.4"/>
 <wall points="-0.2 -0.3 0.1 0.3"/><contact crash_limit="60"/>
 <sbot count="6" name="swarm"><scatter/><crowd/>{controller}</sbot>
-<sbot count="3" name="others"><scatter/><crowd most="2"/><calm/></sbot><fitness of="speed straightness"/>{term}</world>"""
+<sbot count="3" name="others"><scatter/><crowd most="2"/><habit/><calm sensor="habit"/></sbot>
+<fitness of="speed straightness"/>{term}</world>"""
 
 
 @formiga.kernel
@@ -35,6 +36,14 @@ def crowd_world(w, number, count, distance, bearing, seen, trace, keys, steps, f
         for b, side in enumerate((left, right)):
             trace[w, i, b] = 0.8 * trace[w, i, b] + 0.2 * side
             out[w, i, b] = trace[w, i, b] + gaussian(start, b, 0.01)
+
+
+@formiga.kernel
+def habit_world(w, crowd, habit, out):
+    for i in range(out.shape[1]):
+        for b in range(out.shape[2]):
+            habit[w, i, b] = 0.7 * habit[w, i, b] + 0.3 * crowd[w, i, b]
+            out[w, i, b] = habit[w, i, b]
 
 
 @formiga.kernel()
@@ -56,7 +65,7 @@ def company_world(w, weight, distance, count, crowd, crashed, reward):
 
 @pytest.fixture(autouse=True)
 def own(own_registry):
-    """<crowd>, <calm>, <company>: kernels, and nothing else."""
+    """<crowd>, <habit>, <calm>, <company>: kernels, and nothing else."""
     @element("crowd", role="sensor")
     @dataclass(frozen=True)
     class Crowd:
@@ -75,13 +84,26 @@ def own(own_registry):
             return out, [*look, *check, formiga.Stage(crowd_world, (
                 near.number, near.count, near.distance, near.bearing, seen, trace, *scene.noise.source("noise"), out))]
 
+    @element("habit", role="estimator")
+    @dataclass(frozen=True)
+    class Habit:
+        """Own."""
+
+        name: str = name("habit")
+
+        def stages(self, view):
+            out = np.zeros((*view.shape, 2))
+            return out, [formiga.Stage(habit_world, (view.reading("crowd"), view.memory("habit", np.ones(out.shape)), out))]
+
     @element("calm", role="controller")
     @dataclass(frozen=True)
     class Calm:
         """Own."""
 
+        sensor: str = name("crowd")
+
         def stages(self, view, wheels):
-            return [formiga.Stage(calm_world, (view.reading("crowd"), view.memory("tired", np.ones(view.shape)), wheels))]
+            return [formiga.Stage(calm_world, (view.reading(self.sensor), view.memory("tired", np.ones(view.shape)), wheels))]
 
     @element("company", role="fitness")
     @dataclass(frozen=True)
@@ -137,7 +159,7 @@ def test_programs_of_the_readable_loop_are_made_once():
     for _ in range(3):
         lab.step()
     kept = dict(lab.state.kept)
-    assert set(kept) == {"swarm/crowd", "swarm/<controller>", "others/crowd", "others/<controller>"}
+    assert set(kept) == {"swarm/crowd", "swarm/<controller>", "others/crowd", "others/habit", "others/<controller>"}
     for _ in range(3):
         lab.step()
     assert all(lab.state.kept[owner] is program for owner, program in kept.items())
@@ -419,7 +441,7 @@ def test_a_beam_of_a_users_kernel_works_in_space_over_a_level_floor():
 def test_a_term_that_gives_no_finite_number_is_named(way):
     described = world("<perceptron inputs='crowd'/>", term="\n<company/><company/>")
     object.__setattr__(described.fitness[1], "weight", np.inf)
-    message = r"w.xml:5: <company> must give finite numbers of the shape \(worlds, robots\) = \(\d, 6\), not with not-a-number"
+    message = r"w.xml:6: <company> must give finite numbers of the shape \(worlds, robots\) = \(\d, 6\), not with not-a-number"
     with pytest.raises(WorldError, match=message):
         if way == "batch":
             batch = Batch(described, 2, group="swarm")

@@ -301,8 +301,8 @@ def inputs_of(group: Group) -> tuple[list[str], list[float]]:
 
 def _elements(group: Group) -> list[tuple[str, Any]]:
     """What may remember something, and the name under which it does."""
-    sensors: list[tuple[str, Any]] = [(sensor.name, sensor) for sensor in group.sensors]
-    return sensors if group.controller is None else [*sensors, (CONTROLLER, group.controller)]
+    sources: list[tuple[str, Any]] = [(source.name, source) for source in group.sources]
+    return sources if group.controller is None else [*sources, (CONTROLLER, group.controller)]
 
 
 def released(world: World, group: Group) -> tuple[World, Group]:
