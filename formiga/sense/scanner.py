@@ -11,7 +11,7 @@ import numpy as np
 from formiga.engine.beams import Beams, moved, ring
 from formiga.kernels import kernel
 from formiga.kernels.program import Stage
-from formiga.noise import normal, stream
+from formiga.noise import gaussian, stream
 from formiga.state import Floats
 from formiga.units import DEG
 from formiga.world.elements import angle, element, integer, length, name
@@ -81,5 +81,5 @@ def measure_world(w, reach, sigma, keys, steps, first, channel, out):
         for b in range(out.shape[2]):
             distance = min(out[w, i, b], reach)
             if sigma > 0.0:
-                distance = min(max(distance + normal(start, b, sigma), 0.0), reach)
+                distance = min(max(distance + gaussian(start, b, sigma), 0.0), reach)
             out[w, i, b] = distance

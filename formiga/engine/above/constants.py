@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from formiga.engine.above.between import stretch
 from formiga.engine.above.cells import Cells, make
 from formiga.engine.above.outlines import Outlines, Stand, make_stand, outlines
 from formiga.engine.above.walk import expected, walk_table
@@ -43,6 +44,7 @@ class Above:
     walk_from: float = WALK_FROM
     lattices: dict[float, Sight] = field(default_factory=dict)
     choices: dict[float, bool] = field(default_factory=dict)
+    stretch: float | None = None   # m, radius of `between`, once that was asked for
     samples: dict[Any, Any] = field(default_factory=dict)     # of `looking.sample`: generated tables, by what they are for
 
     def near(self, radius: float) -> Near:
@@ -74,6 +76,12 @@ class Above:
         """What beams go by that start at most so far from their robot's centre: one or the other."""
         far = furthest + reach
         return self.walk(furthest) if self.walks(far) else self.sight(far)
+
+    def between(self) -> Near:
+        """The table of fixed things for lines of sight of any length."""
+        if self.stretch is None:
+            self.stretch = stretch(self.fixed)
+        return self.near(self.stretch)
 
     def cells(self, worlds: int) -> Cells:
         """Empty cell lists of the robots."""
