@@ -41,10 +41,10 @@ class Above:
     outlines: Outlines | None      # bodies of any outline; None: all are discs, and there are no movables
     tables: dict[float, Near] = field(default_factory=dict)
     sights: dict[float, Sight] = field(default_factory=dict)
+    stretch: float | None = None   # m, radius of `between`, once that was asked for
     walk_from: float = WALK_FROM
     lattices: dict[float, Sight] = field(default_factory=dict)
     choices: dict[float, bool] = field(default_factory=dict)
-    stretch: float | None = None   # m, radius of `between`, once that was asked for
     samples: dict[Any, Any] = field(default_factory=dict)     # of `looking.sample`: generated tables, by what they are for
 
     def near(self, radius: float) -> Near:
@@ -58,6 +58,12 @@ class Above:
         if radius not in self.sights:
             self.sights[radius] = sight_table(self.fixed, radius)
         return self.sights[radius]
+
+    def between(self) -> Near:
+        """The table of fixed things for lines of sight of any length."""
+        if self.stretch is None:
+            self.stretch = stretch(self.fixed)
+        return self.near(self.stretch)
 
     def walks(self, far: float) -> bool:
         """Whether beams that reach so far from a robot's centre walk from cell to cell: the world's description decides."""
@@ -76,12 +82,6 @@ class Above:
         """What beams go by that start at most so far from their robot's centre: one or the other."""
         far = furthest + reach
         return self.walk(furthest) if self.walks(far) else self.sight(far)
-
-    def between(self) -> Near:
-        """The table of fixed things for lines of sight of any length."""
-        if self.stretch is None:
-            self.stretch = stretch(self.fixed)
-        return self.near(self.stretch)
 
     def cells(self, worlds: int) -> Cells:
         """Empty cell lists of the robots."""

@@ -349,5 +349,5 @@ def step_stages(model: Model, state: State) -> list[Stage] | None:
 
 __all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_from", "cast_stages", "cast_turned",
            "contacts", "events", "forces", "hear", "hear_stages", "holding", "init", "inspect", "light", "light_stages",
-           "line_of_sight", "look", "neighbour_stages", "neighbours", "paint", "places", "points", "put_down", "rays", "sample",
-           "shadow", "sight_stages", "step", "step_stages", "told", "twist"]
+           "line_of_sight", "look", "neighbour_stages", "neighbours", "paint", "places", "points", "put_down", "rays",
+           "sample", "shadow", "sight_stages", "step", "step_stages", "told", "twist"]
