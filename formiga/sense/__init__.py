@@ -7,7 +7,7 @@ axes are (worlds, robots of the group).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,6 +38,7 @@ class SensorView:
     robots: slice          # of the state's arrays
     noise: Noise
     owner: str             # 'group/sensor', for what the sensor remembers
+    readings: dict[str, Any] = field(default_factory=dict)  # of the group, for its method `draw`; none while it reads
 
     def cast(self, beams: Beams, reach: float, sensor: Mounted | None = None) -> Floats:
         """Distances (W, n, B) along beams fixed to each robot; infinity where nothing is within reach.

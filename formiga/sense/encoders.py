@@ -18,6 +18,7 @@ from formiga.world.drives import Differential
 from formiga.world.elements import element, integer, name, where
 
 if TYPE_CHECKING:
+    from formiga.drawing import Pen
     from formiga.sense import SensorView
 
 
@@ -63,6 +64,10 @@ class Odometry:
             reckon_twist(pose, np.ascontiguousarray(drive.twist(ways)))
         last[...] = angle
         return pose.copy()
+
+    def draw(self, view: SensorView, pen: Pen) -> None:
+        """Where the robots would be if their wheels were right."""
+        pen.pose(view.readings[self.name])
 
 
 def in_ticks(angle: Floats, ticks: int) -> Floats:

@@ -185,7 +185,19 @@ class Placement(Described, Protocol):
 
 
 # -- sensors and controllers ------------------------------------------------------------------------------------------------
-class Sensor(Described, Protocol):
+class Drawing(Protocol):
+    """What may draw into the world: sensors, controllers, and whatever else has a view of it."""
+
+    draws: ClassVar[bool] = False               # whether `draw` is its own: see `complete`
+
+    def draw(self, view: Any, pen: Any) -> None:
+        """Draw what it knows, with a `formiga.drawing.Pen`; view: what it last read, decided or estimated from.
+
+        It is called when something looks at the world. The view is a copy of one world, so nothing in it changes the run.
+        """
+
+
+class Sensor(Described, Drawing, Protocol):
     """State -> readings. Its `name` is that of its readings."""
 
     angles: tuple[float, ...] | None = None     # rad from the heading, of each reading; None: its readings have no directions
@@ -203,7 +215,7 @@ class Sensor(Described, Protocol):
         return None
 
 
-class Controller(Described, Protocol):
+class Controller(Described, Drawing, Protocol):
     """Readings -> orders."""
 
     kernels: ClassVar[bool] = False          # whether `stages` is its own: see `complete`
@@ -222,6 +234,8 @@ def complete(cls: type, role: str, tag: str) -> None:
     if role in ("sensor", "controller"):
         _complete_stages(cls, CONTRACTS[role])
     own = declared(cls)
+    if Drawing in CONTRACTS.get(role, Described).__mro__:
+        own |= _complete_drawing(cls)
     for contract in CONTRACTS.get(role, Described).__mro__:
         if contract.__module__ == __name__:
             for name, value in vars(contract).items():
@@ -243,6 +257,12 @@ def _complete_stages(cls: Any, contract: Any) -> None:
         cls.kernels = any(vars(parent).get("stages", contract.stages) is not contract.stages for parent in cls.__mro__)
     else:
         cls.kernels = vars(cls).get("stages", contract.stages) is not contract.stages
+
+
+def _complete_drawing(cls: Any) -> set[str]:
+    """Say whether a class draws something."""
+    cls.draws = any(vars(parent).get("draw", Drawing.draw) is not Drawing.draw for parent in cls.__mro__)
+    return {"draws"}
 
 
 def shipped(cls: type) -> bool:

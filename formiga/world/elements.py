@@ -44,6 +44,7 @@ ROLES = {
 
 METHODS = {"sensor": ("read", "scene"), "controller": ("decide", "view"), "fitness": ("reward", "view"),
            "placement": ("place", "site")}  # each must have it; engine/place.py carries out the shipped placements itself
+DRAWING = ("sensor", "controller", "link", "estimator")  # roles that may have a method draw(self, view, pen)
 FORMER = {"reward": "praise"}  # what a method was called before; the old name still serves
 RESERVED = ("world", "include", "param", "defaults")  # the file's own elements; see model.py and reader.py
 
@@ -243,6 +244,8 @@ def _check_methods(cls: type, tag: str, role: str, kinds: dict[str, Kind]) -> No
     if role not in METHODS or elsewhere:
         return
     method, given = METHODS[role]
+    if (drawing := inspect.getattr_static(cls, "draw", None)) is not None and role in DRAWING:
+        _check_signature(drawing, f"<{tag}> may draw with a method draw(self, view, pen)", "draw", (cls, "view", "pen"))
     former = FORMER.get(method, "")
     if former in vars(cls) and method not in vars(cls):
         setattr(cls, method, vars(cls)[former])
@@ -252,13 +255,19 @@ def _check_methods(cls: type, tag: str, role: str, kinds: dict[str, Kind]) -> No
         others = [name for name, value in vars(cls).items() if inspect.isfunction(value)]
         raise WorldError(f"{needed}; {cls.__name__} has none.{suggest(method, others)}")
     if inspect.isfunction(function):
-        try:
-            inspect.signature(function).bind(cls, given)
-        except TypeError:
-            raise WorldError(f"{needed}, not {method}{inspect.signature(function)}.") from None
+        _check_signature(function, needed, method, (cls, given))
     if role == "sensor" and "name" not in kinds and "name" not in contract.declared(cls):
         raise WorldError(f"<{tag}> of the role 'sensor' needs a field name, under which its readings are found: "
                          f'name: str = name("{tag}").')
+
+
+def _check_signature(function: Any, needed: str, method: str, given: tuple[Any, ...]) -> None:
+    if not callable(function):
+        raise WorldError(f"{needed}; its {method} is {function!r}.")
+    try:
+        inspect.signature(function).bind(*given)
+    except TypeError:
+        raise WorldError(f"{needed}, not {method}{inspect.signature(function)}.") from None
 
 
 def _check_on_construction(cls: type, tag: str, kinds: dict[str, Kind]) -> None:
