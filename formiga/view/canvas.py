@@ -153,6 +153,7 @@ class Canvas:
         self._things.build(world, self._pointer.region, self._palette)
         self._crowd.build(frame)
         self._marks.build(world)
+        self._drawn.build(frame)
         self._nodes.sweep()
 
 

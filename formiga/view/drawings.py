@@ -1,7 +1,11 @@
-"""What code has drawn, in a scene of the browser. Every node stays, and is hidden while there is nothing to show."""
+"""What code has drawn, in a scene of the browser. Every node stays, and is hidden while there is nothing to show.
+
+Nodes have the names of their layers, such as drawings/odometry/lines 0: the tree of an exported page has a switch for each.
+"""
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from itertools import count
 from typing import Any
@@ -14,7 +18,9 @@ from formiga.view.mesh import triangles
 from formiga.view.nodes import Nodes
 from formiga.view.shapes import FILL, Area, Image, shapes
 
-FLOOR = {"image": 0.003, "area": 0.005, "line": 0.007, "dot": 0.009, "label": 0.02}  # m above its place, so that all is seen
+ROOT = "drawings/"
+FLOOR = {"image": 0.003, "area": 0.005, "lines": 0.007, "dots": 0.009, "text": 0.02}  # m above its place, so that all is seen
+PIXELS = 512                                 # at least as many along the longer side of an image: the browser blurs cells
 FACE_UP = np.array((0.0, 1.0, 0.0, 0.0))     # viser's images look down; half a turn about x
 
 
@@ -27,37 +33,46 @@ class Drawn:
 
     def forget(self) -> None:
         """Begin again."""
-        self._numbers: dict[str, int] = {}     # of layers, whose names need not be names of nodes
+        self._names: dict[str, str] = {}       # layer -> what its nodes are called
         self._shown: set[str] = set()
+
+    def build(self, frame: Frame) -> None:
+        """Another world: nodes of layers that it has not go."""
+        self._names = {layer: name for layer, name in self._names.items() if layer in frame.drawings}
+        kept = tuple(f"{ROOT}{name}/" for name in self._names.values())
+        self.nodes.only(ROOT, {name for name in self.nodes.named if name.startswith(kept)})
 
     def draw(self, frame: Frame) -> None:
         """All layers of the frame; what others had drawn is hidden."""
         before, self._shown = self._shown, set()
-        self._numbers = {layer: number for layer, number in self._numbers.items() if layer in frame.drawings}
         for layer, marks in frame.drawings.items():
-            free = next(number for number in count() if number not in self._numbers.values())
-            number, found = self._numbers.setdefault(layer, free), shapes(marks, frame.place, frame.turn)
+            found = shapes(marks, frame.place, frame.turn)
             for k, image in enumerate(found.images):
-                self._image(self._name(number, "image", k), image)
-            self._areas(number, found.areas)
+                self._image(self._name(layer, "image", k), image)
+            self._areas(layer, found.areas)
             for k, (points, colours, width) in enumerate(found.strokes):
-                name, both = self._name(number, "line", k), np.repeat(colours[:, None], 2, axis=1)
-                self.nodes.lines(name, points + _up("line"), both, width)
+                name, both = self._name(layer, "lines", k), np.repeat(colours[:, None], 2, axis=1)
+                self.nodes.lines(name, points + _up("lines"), both, width)
                 self.nodes.named[name].handle.thickness = width
             for k, (places, colours, size) in enumerate(found.dots):
-                self.nodes.dots(self._name(number, "dot", k), places + _up("dot"), colours, 2.0 * size)
+                self.nodes.dots(self._name(layer, "dots", k), places + _up("dots"), colours, 2.0 * size)
             for k, (text, place, _) in enumerate(found.labels):
-                self._label(self._name(number, "label", k), text, place + _up("label"))
+                self._label(self._name(layer, "text", k), text, place + _up("text"))
         for name in before - self._shown:
             if name in self.nodes.named:
                 self.nodes.named[name].handle.visible = False
 
-    def _name(self, layer: int, kind: str, number: int) -> str:
-        name = f"over/drawing/{layer}/{kind}/{number}"
+    def _name(self, layer: str, kind: str, number: int) -> str:
+        """Of a node. Names of layers may have letters that names of nodes may not."""
+        if layer not in self._names:
+            plain = re.sub(r"[^\w .-]", "_", layer).strip(" .") or "_"
+            taken = self._names.values()
+            self._names[layer] = next(name for k in count() if (name := f"{plain} {k}" if k else plain) not in taken)
+        name = f"{ROOT}{self._names[layer]}/{kind} {number}"
         self._shown.add(name)
         return name
 
-    def _areas(self, layer: int, areas: list[Area]) -> None:
+    def _areas(self, layer: str, areas: list[Area]) -> None:
         """A mesh for each colour."""
         colours: dict[tuple[int, ...], list[Any]] = {}
         for corners, colour in areas:
@@ -78,6 +93,8 @@ class Drawn:
             handle.vertices, handle.faces, handle.color = vertices, faces, colour
 
     def _image(self, name: str, image: Image) -> None:
+        larger = max(1, PIXELS // max(image.pixels.shape[:2]))
+        image = image._replace(pixels=np.repeat(np.repeat(image.pixels, larger, axis=0), larger, axis=1))
         handle = self.nodes.over(name, 1, lambda path: self.nodes.api.add_image(
             path, image.pixels, image.wide, image.deep, format="png", cast_shadow=False, receive_shadow=False))
         if handle is None:

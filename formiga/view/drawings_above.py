@@ -17,9 +17,11 @@ UNDER, OVER = 1.2, 4.5    # order among bodies: images and areas lie under them,
 def artists(axes: Any, drawings: Drawings, place: Any, turn: Any) -> list[Any]:
     """What is drawn of robots at places (N, 3) with turns (N, 4), added to axes whose limits and size are final."""
     from matplotlib.collections import CircleCollection, LineCollection, PolyCollection
+    from matplotlib.patheffects import Normal, Stroke
     from matplotlib.transforms import Affine2D
 
     found: list[Any] = []
+    halo = [Stroke(linewidth=2.5, foreground="#ffffff"), Normal()]
     scale = _points_in_a_metre(axes)
     for marks in drawings.values():
         layer = shapes(marks, place, turn)
@@ -39,7 +41,8 @@ def artists(axes: Any, drawings: Drawings, place: Any, turn: Any) -> list[Any]:
                                    offset_transform=axes.transData, facecolors=colours / 255.0)
                   for places, colours, size in layer.dots]
         found += [axes.text(where[0], where[1], text, color=tuple(colour / 255.0), ha="center", va="bottom", zorder=OVER,
-                            fontsize=9, clip_on=True, parse_math=False) for text, where, colour in layer.labels]
+                            fontsize=9, clip_on=True, parse_math=False, path_effects=halo)
+                  for text, where, colour in layer.labels]
     for each in found:
         if each.axes is None:
             axes.add_collection(each, autolim=False)
