@@ -1,4 +1,4 @@
-"""What was drawn into a run is recorded beside it, whole, small, and shown again as it was; also if a stranger made the file."""
+"""What was drawn into a run is recorded beside it, and shown again as it was; a table of a stranger is read with care."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ def test_quick_control_periods_are_drawn_some_25_times_a_second():
 
 
 def test_a_drawing_that_fails_ends_a_recorded_run_with_its_message_and_leaves_nothing(tmp_path):
-    from tests.drawing.test_sketch import SCRIBES, make
     from formiga.world.reader import read_text
+    from tests.drawing.test_sketch import SCRIBES, make
 
     make(lambda self, view, pen: pen.points(np.full((2, 2), np.nan)))
     with pytest.raises(WorldError, match=r"desk.xml:5: <scribe> of 'desk' cannot be drawn"):
