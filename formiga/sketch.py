@@ -15,6 +15,7 @@ from formiga.control.view import View
 from formiga.drawing import Drawings, Pen, Sheet
 from formiga.engine import Engine, Model
 from formiga.errors import FormigaError, WorldError
+from formiga.estimate import RobotView
 from formiga.noise import Noise
 from formiga.sense import Readings, SensorView
 from formiga.state import Arrays, State
@@ -84,22 +85,25 @@ def draw_all(world: World, engine: Engine, model: Model, state: State, readings:
 
 
 def _elements(group: Group) -> Iterator[Any]:
-    yield from group.sensors
+    yield from group.sources
     if group.controller is not None:
         yield group.controller
 
 
 def _layer(element: Any) -> str:
     """The name of an element, or its tag."""
-    return str(element.name) if of(element).role != "controller" else of(element).tag
+    return of(element).tag if of(element).role == "controller" else str(element.name)
 
 
 def _view(element: Any, group: Group, robots: slice, readings: dict[str, Any], run: tuple[Engine, Model, State]) -> Any:
-    """What an element saw when it read or decided."""
+    """What an element saw when it read, heard, estimated or decided; and all readings of its group."""
     engine, model, state = run
-    if of(element).role == "controller":
-        return View(group, readings, state, robots, model.dt, Noise(state.key, state.step, robots, group.name, "<controller>"))
-    noise = Noise(state.key, state.step, robots, group.name, element.name)
+    role, media = of(element).role, model.world.media
+    noise = Noise(state.key, state.step, robots, group.name, "<controller>" if role == "controller" else element.name)
+    if role == "controller":
+        return View(group, readings, state, robots, model.dt, noise, media)
+    if role == "estimator":
+        return RobotView(group, readings, state, robots, model.dt, noise, media, element)
     return SensorView(engine, model, state, group, robots, noise, f"{group.name}/{element.name}", readings)
 
 

@@ -52,7 +52,8 @@ class Asked:
 @click.option("--every", type=click.IntRange(1, 2**31 - 1), default=1, show_default=True, metavar="N",
               help="Records every N steps.")
 @click.option("--tables", metavar="NAMES", default="", callback=lambda ctx, parameter, text: _names(text),
-              help="Also records joints, readings, orders or events, with commas between them, into DIR/run.joints.parquet ...")
+              help="Also records joints, messages, readings, orders or events, with commas between them, into "
+                   "DIR/run.joints.parquet ...")
 @click.option("--picture", metavar="FILE", help="Draws the first world at the end, with trails, into FILE.png, .svg or .pdf.")
 @click.option("--script", metavar="FILE.fsh", help="Console commands that act while it runs: switch lamps, drive, spawn ...")
 @options.json_file
@@ -159,6 +160,10 @@ def _words(summary: dict[str, Any]) -> str:
         "crashes": f"{summary['crashes']:,} (in {100 * summary['contact_rate']:.2f} % of all robot-steps)",
         "worlds ended": f"{summary['worlds_ended']} of {summary['worlds']}",
     }
+    if summary.get("messages_sent"):
+        lines["messages"] = (f"{summary['messages_sent']:,.0f} sent ({summary['kilobits_sent']:,.0f} kbit), "
+                             f"{summary['messages_heard']:,.0f} heard, {summary['messages_lost']:,.0f} lost, "
+                             f"{summary['messages_dropped']:,.0f} dropped")
     if summary["happened"]:
         lines["events"] = summary["happened"]
     if summary["unresolved_steps"] > len(summary["exploded"]):
