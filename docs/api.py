@@ -19,13 +19,17 @@ Wherever a world is taken, a `World`, the name of a shipped one or the path of a
 """
 SECTIONS = {  # title -> (module, names; a name with a list: those of its members that are listed)
     "Worlds": ("formiga", {"read_world": [], "write_world": [], "World": ["robots", "group", "arena", "movables", "slices"]}),
-    "Runs": ("formiga", {"simulate": [], "Run": [], "Simulation": ["readings", "orders", "step", "reset", "look_again"]}),
+    "Runs": ("formiga", {"simulate": [], "Run": [],
+                         "Simulation": ["readings", "orders", "step", "reset", "look_again", "pen", "drawings"]}),
     "Recordings": ("formiga", {"read_recording": [], "read_table": []}),
     "": ("formiga.record.recording", {"Recording": ["table", "poses", "blocks", "frames", "replay", "code", "touched", "notes"],
                                       "Poses": []}),
     "Elements of your own": ("formiga", {"element": [], "load_elements": []}),
     " ": ("formiga.sense", {"SensorView": ["cast", "cast_turned", "rays", "light", "look", "memory", "once", "dt"]}),
     "  ": ("formiga.control", {"View": ["reading", "memory", "shape", "crashed"], "Orders": []}),
+    "Drawing": ("formiga.drawing", {
+        "Pen": ["points", "lines", "polygon", "text", "pose", "particles", "grid", "path", "layer", "on", "clear"],
+        "Mark": []}),
     "Attributes of an element": ("formiga.world.elements", {
         name: [] for name in ("number", "length", "angle", "duration", "speed", "integer", "numbers", "integers", "flag",
                               "text", "name", "choice", "colour", "file")}),

@@ -26,13 +26,22 @@ from formiga.world.own import own_mistakes
 Wrong = Callable[[FormigaError], None]
 
 
+class NothingYet(LookupError):
+    """A memory that is asked for before it has begun: a controller has not decided before the first step."""
+
+
 @dataclass(kw_only=True)
 class Glance(State):
     """A copy of one world of a state. What is remembered can be looked at, and is not begun by that."""
 
     def remember(self, owner: str, name: str, first: Any) -> Any:
-        """As in `State`, but a copy of what there is."""
-        first, known = np.array(first), self.memory.get((owner, name))
+        """As in `State`, but a copy of what there is; first: None, if that is known to be there."""
+        known = self.memory.get((owner, name))
+        if first is None:
+            if known is None:
+                raise NothingYet(owner, name)
+            first = known
+        first = np.array(first)
         if known is None or known.shape != first.shape:
             return first
         known, begins = known.copy(), self.forgotten[owner, name]
@@ -74,7 +83,7 @@ def draw_all(world: World, engine: Engine, model: Model, state: State, readings:
             pen = Pen(sheet, _layer(element), range(robots.start, robots.stop), group.robot.radius, group.robot.height)
             try:
                 with own_mistakes():
-                    element.draw(_view(element, group, robots, known, (engine, model, now)), pen)
+                    _draw(element, _view(element, group, robots, known, (engine, model, now)), pen, now)
             except FormigaError as found:
                 told = complaint(element, WorldError(f"<{of(element).tag}> of '{group.name}' cannot be drawn: {found}")) \
                     if isinstance(found, WorldError) else found
@@ -82,6 +91,16 @@ def draw_all(world: World, engine: Engine, model: Model, state: State, readings:
                     raise told from found
                 wrong(told)
     return sheet
+
+
+def _draw(element: Any, view: Any, pen: Pen, now: State) -> None:
+    try:
+        element.draw(view, pen)
+    except NothingYet as nothing:
+        if now.step[0] > 0:
+            owner, name = nothing.args
+            there = ", ".join(each for whose, each in now.memory if whose == owner and not each.startswith("<")) or "nothing"
+            raise WorldError(f"it asks for the memory '{name}'; there is: {there}.") from nothing
 
 
 def _elements(group: Group) -> Iterator[Any]:

@@ -138,6 +138,8 @@ class Pen:
         said = [words] * (len(rows) == 1) if isinstance(words, str) else list(words) if isinstance(words, Iterable) else []
         if len(said) != len(rows) or not all(isinstance(each, str) for each in said):
             raise self._wrong("text", f"a text for each of {len(rows)} places")
+        spoken = [bool(each.strip()) for each in said]
+        rows, owner, said = rows[spoken], owner[spoken], [each for each in said if each.strip()]
         if len(rows) > MOST_TEXTS:
             self._left_out("texts", MOST_TEXTS, len(rows))
             rows, owner, said = rows[:MOST_TEXTS], owner[:MOST_TEXTS], said[:MOST_TEXTS]

@@ -117,8 +117,9 @@ class SensorView:
         made: Made = kept[name]
         return made
 
-    def memory(self, name: str, first: Any) -> Any:
-        """An array of the sensor's own that lives in the state; `first` (W, n, ...) is what it starts as."""
+    def memory(self, name: str, first: Any = None) -> Any:
+        """An array of the sensor's own that lives in the state; `first` (W, n, ...) is what it starts as. A method `draw` need
+        not say that."""
         return self.state.remember(self.owner, name, first)
 
     @property

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from formiga.drawing.marks import MOST_LAYERS, Drawings, blend
 from formiga.errors import FormigaError
+from formiga.world.own import own_mistakes
 
 if TYPE_CHECKING:
     from formiga.session.session import Session
@@ -59,7 +60,8 @@ class Layers:
         step = int(sim.state.step[0])
         if replay is None:
             try:
-                key: tuple[Any, ...] = (sim, step, sim.readings if sim.draws else None, sim.sheet.changes)
+                with own_mistakes():
+                    key: tuple[Any, ...] = (sim, step, sim.readings if sim.draws else None, sim.sheet.changes)
             except FormigaError:  # the next step says what is wrong
                 key = (None,)
         else:

@@ -102,6 +102,11 @@ def test_what_was_drawn_stays_until_it_is_cleared(pen, sheet):
     assert list(sheet.drawings) == ["other"] and sheet.changes > changes
 
 
+def test_empty_words_are_no_texts(pen, sheet):
+    pen.text(np.zeros((1, 3, 2)), ["a", " ", "c"])
+    assert only(sheet).words == ("a", "c") and only(sheet).colours.tolist() == [rgb(COLOURS[4]), rgb(COLOURS[6])]
+
+
 def test_nothing_is_drawn_of_nothing(pen, sheet):
     for draw in (pen.points, pen.path, pen.polygon):
         draw(np.zeros((0, 2)))

@@ -64,7 +64,7 @@ def test_odometry_draws_where_the_robots_believe_to_be():
     lab = Simulation("mixed", 3)
     for _ in range(30):
         lab.step()
-    group = next(group for group in lab.world.groups if any(sensor.name == "odometry" for sensor in group.sensors))
+    group = next(group for group in lab.world.groups if any(each.name == "odometry" for each in group.sources))
     (mark,) = lab.drawings()["odometry"]
     assert mark.kind == "pose" and mark.size == pytest.approx(group.robot.radius)
     believed = lab.readings[group.name]["odometry"][0]
@@ -109,6 +109,51 @@ def test_a_controller_draws_from_its_memory_as_it_was_when_it_last_decided():
         lab.step()
     assert lab.drawings()["scribe"][0].words == (f"3 {3 * lab.world.dt:.1f}",)
     assert lab.state.memory["desk/<controller>", "count"].tolist() == [[3.0, 3.0]]
+
+
+def test_a_memory_need_not_be_begun_by_drawing_and_before_the_first_step_there_may_be_none():
+    make(lambda self, view, pen: pen.text((0.0, 0.0), f"{view.memory('count')[0, 1]:g}"))
+    lab = Simulation(read_text(SCRIBES, "desk.xml"))
+    assert lab.drawings() == {}
+    lab.step()
+    assert lab.drawings()["scribe"][0].words == ("1",)
+    make(lambda self, view, pen: view.memory("cuont"))
+    lab = Simulation(read_text(SCRIBES, "desk.xml"))
+    lab.step()
+    with pytest.raises(WorldError, match=r"desk.xml:5: .* it asks for the memory 'cuont'; there is: count\."):
+        lab.drawings()
+    with pytest.raises(WorldError, match="needs what it starts as"):
+        lab.state.remember("desk/scribe", "count", None)
+
+
+@pytest.mark.parametrize("role, method", [("sensor", "read"), ("link", "hear"), ("estimator", "estimate")])
+def test_whatever_gives_readings_draws_from_them_and_from_those_of_the_others(role, method):
+    @element("giver", role=role)
+    @dataclass(frozen=True)
+    class Giver:
+        """Reads its own number of looks."""
+
+        name: str = name("gift")
+
+        def give(self, view):
+            n = view.group.count
+            seen = view.memory("seen", np.zeros((1, n, 2)))
+            seen += 1.0
+            return seen.copy()
+
+        read = hear = estimate = give
+
+        def draw(self, view, pen):
+            pen.points(view.readings["gift"])
+            pen.text((0.0, 0.0), ", ".join(sorted(view.readings)))
+            assert view.memory("seen").tolist() == view.readings["gift"].tolist()
+
+    lab = Simulation(read_text(SCRIBES.replace("<scribe/>", "<giver/><proximity/><odometry/>"), "desk.xml"))
+    for looks in (1.0, 2.0):
+        points, text = lab.drawings()["gift"]
+        assert points.numbers[:, 0].tolist() == [looks, looks] and len(points.colours) == 2
+        assert text.words == ("gift, odometry, proximity",)
+        lab.step()
 
 
 def test_what_an_element_draws_wrongly_is_one_message_with_its_place():
