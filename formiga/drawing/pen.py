@@ -304,10 +304,10 @@ class Pen:
         K, several = len(owner), owner[0] >= 0 if len(owner) else False
         if given is None:
             if self._on is not None and self._on != EACH:
-                return _rgb([COLOURS[self._on % len(COLOURS)]])
+                return OWN[[self._on % len(OWN)]]
             if not several or kind == "grid":
-                return _rgb([COLOURS[sum(self._layer.encode()) % 7]])
-            return _rgb([COLOURS[(self._robots.start + k) % len(COLOURS)] for k in range(owner[-1] + 1)])[owner]
+                return OWN[[sum(self._layer.encode()) % (len(OWN) - 1)]]
+            return OWN[(self._robots.start + owner) % len(OWN)]
         chosen = [given] if isinstance(given, str) else list(given)
         if not all(isinstance(each, str) and fullmatch("#[0-9a-fA-F]{6}", each) for each in chosen):
             raise self._wrong(kind, f"a colour such as '#0072b2', not {given!r}"[:200])
@@ -321,5 +321,7 @@ class Pen:
 def _rgb(colours: Sequence[str]) -> NDArray[np.uint8]:
     return np.array([[int(each[k:k + 2], 16) for k in (1, 3, 5)] for each in colours], np.uint8).reshape(-1, 3)
 
+
+OWN = _rgb(COLOURS)
 
 __all__ = ["Pen", "Sheet"]
