@@ -149,8 +149,9 @@ def test_kernels_of_an_estimator_give_the_bits_of_the_loop_also_after_a_restart(
     assert np.array_equal(one.readings["a"]["smooth"], other.readings["a"]["smooth"])
 
 
-def test_networks_and_rollouts_take_beliefs_as_inputs():
-    text = WORLD.format(inside='<odometry/><perceptron inputs="proximity"/>').replace("</world>", '<fitness of="speed"/></world>')
-    world = read_text(text)
+def test_a_world_with_a_belief_rolls_out_with_the_bits_of_the_loop():
+    text = WORLD.format(inside='<odometry/><perceptron inputs="proximity"/>')
+    world = read_text(text.replace("</world>", '<fitness of="speed"/></world>'))
     genes = np.random.default_rng(0).uniform(-1, 1, (3, 32))
-    assert np.array_equal(rollout(world, genes, seconds=2.0).fitness, rollout(world, genes, seconds=2.0, compiled=False).fitness)
+    fast, slow = (rollout(world, genes, seconds=2.0, compiled=compiled).fitness for compiled in (True, False))
+    assert np.array_equal(fast, slow)
