@@ -87,8 +87,9 @@ def simulate(world: Given, seconds: float | None = None, seed: int = 0, worlds: 
         record = more = None
         if out is not None:
             folder = stack.enter_context(folder_for(out))
-            record = Recorder(folder / RECORDING, world, seed, worlds, engine, every)
-            more = stack.enter_context(Tables(folder / RECORDING, wanted, every, record, drawings=True))
+            record = Recorder(folder / RECORDING, world, seed, worlds, engine, every, drawings="drawings" in wanted)
+            if others := [name for name in wanted if name != "drawings"]:  # drawings are the recorder's own
+                more = stack.enter_context(Tables(folder / RECORDING, others, every, record))
             stack.enter_context(record)
         elif wanted:
             raise RecordingError("tables are written beside a recording: say where it goes, with `out` (--out DIR).")

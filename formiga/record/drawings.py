@@ -30,7 +30,6 @@ class Changes:
     def __init__(self) -> None:
         self._last: Drawings = {}
         self._every, self._room = 1, LARGE
-        self.rows = 0
         self.waiting = 0                       # numbers since `waiting` was last set to 0
 
     def due(self, step: int, dt: float) -> bool:
@@ -44,7 +43,7 @@ class Changes:
         self._last = dict(drawn)
         rows = [(layer, mark) for layer, marks in changed.items() for mark in marks or (None,)]
         size = sum(ROW + (mark.numbers.size if mark else 0) for _, mark in rows)
-        self.rows, self._room, self.waiting = self.rows + len(rows), self._room - size, self.waiting + size
+        self._room, self.waiting = self._room - size, self.waiting + size
         if self._room < 0:
             self._room, self._every = LARGE, 2 * self._every
         marks = [mark for _, mark in rows]

@@ -76,17 +76,16 @@ class Tables:
     """Writes the named tables: called with a run's shards at the start and after every step, as a `Recorder` is.
 
     recorder: of the recording beside which they stand. They are put in place if it was, with its stamp; its signals wait until
-    a step is taken as a whole. drawings: write that table too, if anything is drawn; wrong: told what is wrong with a drawing,
-    which is then left out; None: it is raised.
+    a step is taken as a whole. if_any: write only those that have rows; wrong: told what is wrong with a drawing, which is then
+    left out; None: it is raised.
     """
 
     def __init__(self, recording: str | os.PathLike[str], names: Sequence[str], every: int = 1,
-                 recorder: Recorder | None = None, *, drawings: bool = False,
+                 recorder: Recorder | None = None, *, if_any: bool = False,
                  wrong: Callable[[FormigaError], None] | None = None) -> None:
         self._recording, self._recorder = Path(recording), recorder
-        chosen = known_names(names)
-        self._only_if_drawn = drawings and "drawings" not in chosen
-        self.paths = {name: table_file(recording, name) for name in [*chosen, *["drawings"] * self._only_if_drawn]}
+        self.paths = {name: table_file(recording, name) for name in known_names(names)}
+        self._if_any, self._rows = if_any, dict.fromkeys(self.paths, 0)
         self._changes, self._wrong = Changes(), wrong
         self._every, self._step = every, -1
         self._waiting: dict[str, list[pa.Table]] = {name: [] for name in self.paths}
@@ -122,6 +121,7 @@ class Tables:
     def _take(self, name: str, shard: Simulation, first: int) -> None:
         for columns in self._drawn(shard, first) if name == "drawings" else READERS[name](shard, self._step):
             count = len(columns["world"])
+            self._rows[name] += count
             columns |= {"step": np.full(count, self._step, np.int32), "time": np.full(count, self._step * shard.world.dt),
                         "world": np.asarray(columns["world"], np.int32) + first}
             arrays = [_column(columns[field.name], field.type) for field in SCHEMAS[name]]
@@ -149,8 +149,7 @@ class Tables:
             # An error before the first step replaces nothing, unless the recording was replaced.
             keep = self._step > (0 if kind else -1) if self._recorder is None else self._recorder.written and self._step >= 0
             if keep and not self._broken:
-                wanted = [name for name in self.paths
-                          if name != "drawings" or not self._only_if_drawn or self._changes.rows]
+                wanted = [name for name in self.paths if self._rows[name] or not self._if_any]
                 for name in wanted:
                     self._finish(name)
                 for name in wanted:

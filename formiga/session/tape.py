@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from formiga.errors import FormigaError
 from formiga.loop import Simulation
 from formiga.record.recorder import Recorder
-from formiga.record.tables import Tables
 from formiga.supervisor import Note
 
 
 class Tape:
     """At most one file that takes every step. `say` hears (text, kind) when one is whole, or could not be written; `whole`
-    the path of one that is; `wrong` what is wrong with a drawing, which goes into a table beside it.
+    the path of one that is; `wrong` what is wrong with a drawing, which is then left out.
     """
 
     def __init__(self, say: Callable[[str, str], None], whole: Callable[[Path], None] = lambda path: None,
                  wrong: Callable[[FormigaError], None] = lambda wrong: None) -> None:
         self.recorder: Recorder | None = None
-        self._drawings: Tables | None = None
         self._say, self._whole, self._wrong = say, whole, wrong
         self._steps = 0                    # on this tape, without the start
 
@@ -29,33 +26,26 @@ class Tape:
         """Record from now on. touched: the run is not what its world and its seed give; note: of a supervisor."""
         if self.recorder is not None:
             raise FormigaError(f"{self.recorder.path} is being recorded already; `record off` ends it.")
-        recorder = Recorder(path, sim.world, sim.seed, 1, sim.world.engine)
-        drawings = Tables(path, (), recorder=recorder, drawings=True, wrong=self._wrong)
+        recorder = Recorder(path, sim.world, sim.seed, 1, sim.world.engine, wrong=self._wrong)
         recorder.__enter__()
-        try:
-            drawings.__enter__()
-        except FormigaError as wrong:
-            recorder.__exit__(type(wrong), wrong, wrong.__traceback__)
-            raise
         recorder.touched = touched
         recorder([sim])
-        drawings([sim])
         if note is not None:
             recorder.note(note)
-        self.recorder, self._drawings, self._steps = recorder, drawings, 0
+        self.recorder, self._steps = recorder, 0
 
     def take(self, sim: Simulation, note: Note | None = None) -> None:
         """One more step. If it cannot be written, that is an error, and the tape is gone."""
-        if self.recorder is None or self._drawings is None:
+        if self.recorder is None:
             return
         try:
             self.recorder([sim])
-            self._drawings([sim])
             if note is not None:
                 self.recorder.note(note)
             self._steps += 1
         except FormigaError as wrong:
-            self._exit(type(wrong), wrong, wrong.__traceback__)
+            recorder, self.recorder = self.recorder, None
+            recorder.__exit__(type(wrong), wrong, wrong.__traceback__)
             raise
 
     def touch(self) -> None:
@@ -92,17 +82,9 @@ class Tape:
 
     def _end(self, ending: str) -> None:
         assert self.recorder is not None
-        self.recorder.ending = ending
-        self._exit(None, None, None)
-
-    def _exit(self, *how: Any) -> None:
-        """Close the file, and then what stands beside it."""
-        assert self.recorder is not None and self._drawings is not None
-        recorder, drawings, self.recorder, self._drawings = self.recorder, self._drawings, None, None
-        try:
-            recorder.__exit__(*how)
-        finally:
-            drawings.__exit__(*how)
+        recorder, self.recorder = self.recorder, None
+        recorder.ending = ending
+        recorder.__exit__(None, None, None)
 
 
 __all__ = ["Tape"]
