@@ -25,7 +25,7 @@ KINDS = {kind: len(columns.split()) for kind, columns in COLUMNS.items()}
 MOST_ROWS = {"points": 50_000, "lines": 50_000, "polygon": 200, "text": 200, "pose": 5_000, "particles": 50_000,
              "grid": 2_000, "path": 20_000}        # of one mark
 MOST_CELLS = 1_000_000            # of a grid
-MOST_NUMBERS = 2_000_000          # of a layer
+MOST_NUMBERS = 4_000_000          # of all layers together
 MOST_MARKS, MOST_TEXTS = 2_000, 200                # of a layer
 MOST_LAYERS, LONGEST_NAME, LONGEST_TEXT = 32, 40, 200
 LARGEST = 1e6                     # m, from the origin
@@ -58,6 +58,11 @@ def same(one: tuple[Mark, ...], other: tuple[Mark, ...]) -> bool:
         for a, b in zip(one, other, strict=True))
 
 
+def is_name(layer: Any) -> bool:
+    """Whether this may be the name of a layer."""
+    return isinstance(layer, str) and layer.isprintable() and 0 < len(layer.strip()) <= len(layer) <= LONGEST_NAME
+
+
 def wrong(mark: Mark) -> str:
     """What is not as it must be, or nothing. For marks from files, which may come from anywhere."""
     kind, numbers = mark.kind, mark.numbers
@@ -74,7 +79,8 @@ def wrong(mark: Mark) -> str:
         return f"{kind} with {mark.colours.shape} colours on {mark.on.shape} robots"
     if not 0.0 < mark.size <= LARGEST:
         return f"{kind} of the size {mark.size}"
-    if len(mark.words) != (K if kind == "text" else 0) or any(len(word) > LONGEST_TEXT for word in mark.words):
+    if len(mark.words) != (K if kind == "text" else 0) or any(
+            len(word) > LONGEST_TEXT or not word.isprintable() for word in mark.words):
         return f"{kind} with {len(mark.words)} words"
     if len(mark.at) != (4 if kind == "grid" else 0) or not all(abs(each) <= LARGEST for each in mark.at):
         return f"{kind} at {mark.at}"
@@ -96,4 +102,4 @@ def _between(old: Mark, new: Mark, share: float) -> Mark:
     return new._replace(numbers=old.numbers + np.float32(share) * way)
 
 
-__all__ = ["COLOURS", "COLUMNS", "Drawings", "KINDS", "Mark", "blend", "same", "wrong"]
+__all__ = ["COLOURS", "COLUMNS", "Drawings", "KINDS", "Mark", "blend", "is_name", "same", "wrong"]

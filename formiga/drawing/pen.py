@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from re import fullmatch
 from typing import Any
@@ -22,6 +23,7 @@ from formiga.drawing.marks import (
     MOST_TEXTS,
     Drawings,
     Mark,
+    is_name,
 )
 from formiga.errors import WorldError
 
@@ -35,25 +37,27 @@ class Sheet:
 
     def __init__(self) -> None:
         self._layers: dict[str, list[Mark]] = {}
+        self._texts: Counter[str] = Counter()      # layer -> how many
+        self._numbers: Counter[str] = Counter()
         self.notes: list[str] = []
         self.changes = 0                           # grows with everything that is drawn or cleared
 
     def add(self, layer: str, mark: Mark) -> None:
         """One more mark, if there is room."""
         self.changes += 1
-        if layer not in self._layers and len(self._layers) == MOST_LAYERS:
+        marks = self._layers.get(layer, [])
+        if not marks and len(self._layers) == MOST_LAYERS:
             self.note(f"at most {MOST_LAYERS} layers are drawn; '{layer}' is one more")
-            return
-        marks = self._layers.setdefault(layer, [])
-        texts = sum(len(each.words) for each in marks) + len(mark.words) if mark.words else 0
-        if len(marks) == MOST_MARKS:
+        elif len(marks) == MOST_MARKS:
             self.note(f"layer '{layer}': at most {MOST_MARKS:,} marks are drawn")
-        elif texts > MOST_TEXTS:
+        elif self._texts[layer] + len(mark.words) > MOST_TEXTS:
             self.note(f"layer '{layer}': at most {MOST_TEXTS} texts are drawn")
-        elif sum(each.numbers.size for each in marks) + mark.numbers.size > MOST_NUMBERS:
-            self.note(f"layer '{layer}': at most {MOST_NUMBERS:,} numbers are drawn")
+        elif self._numbers.total() + mark.numbers.size > MOST_NUMBERS:
+            self.note(f"layer '{layer}': at most {MOST_NUMBERS:,} numbers are drawn, in all layers together")
         else:
-            marks.append(mark)
+            self._layers.setdefault(layer, []).append(mark)
+            self._texts[layer] += len(mark.words)
+            self._numbers[layer] += mark.numbers.size
 
     def note(self, text: str) -> None:
         """Say once what was too much."""
@@ -63,12 +67,13 @@ class Sheet:
     def clear(self, layer: str) -> None:
         """Begin a layer anew."""
         self.changes += 1
-        self._layers.pop(layer, None)
+        for kept in (self._layers, self._texts, self._numbers):
+            kept.pop(layer, None)
 
     @property
     def drawings(self) -> Drawings:
         """Layer -> marks."""
-        return {layer: tuple(marks) for layer, marks in self._layers.items() if marks}
+        return {layer: tuple(marks) for layer, marks in self._layers.items()}
 
 
 class Pen:
@@ -82,7 +87,7 @@ class Pen:
     def __init__(self, sheet: Sheet, layer: str, robots: range = range(0), radius: float = 0.05, height: float = 0.0, *,
                  on: int | None = None) -> None:
         """robots: numbers of those that draw; radius, height: theirs, in m; on: the robot whose frame counts, or EACH."""
-        if not isinstance(layer, str) or not layer.isprintable() or not 0 < len(layer.strip()) <= len(layer) <= LONGEST_NAME:
+        if not is_name(layer):
             raise WorldError(f"a layer has a name of 1 to {LONGEST_NAME} letters, not {str(layer)[:LONGEST_NAME]!r}.")
         self._sheet, self._layer, self._robots = sheet, layer, robots
         self._radius, self._height, self._on = radius, height, on

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from formiga.drawing.marks import LONGEST_NAME, MOST_LAYERS, MOST_MARKS, Drawings, Mark, same, wrong
+from formiga.drawing.marks import MOST_LAYERS, MOST_MARKS, Drawings, Mark, is_name, same, wrong
+from formiga.drawing.marks import MOST_NUMBERS as MOST_SHOWN
 
 PERIOD = 0.04               # s between two moments that are taken, at least
 LARGE = 4_000_000           # numbers, after which only every other moment is taken; and again after as many
@@ -69,11 +70,12 @@ class Timeline:
             self._read(table)
 
     def at(self, step: int) -> Drawings:
-        """What was drawn at a step."""
-        found = {}
+        """What was drawn at a step, as far as a page can show it."""
+        found, size = {}, 0
         for layer, (steps, marks) in self._moments.items():
             last = bisect_right(steps, step) - 1
-            if last >= 0 and marks[last]:
+            size += sum(mark.numbers.size for mark in marks[last]) if last >= 0 else 0
+            if last >= 0 and marks[last] and size <= MOST_SHOWN:
                 found[layer] = marks[last]
         return found
 
@@ -84,8 +86,8 @@ class Timeline:
         numbers, colours, robots, at = (_lists(table[name]) for name in ("numbers", "colours", "robots", "at"))
         layers, kinds, words = (table[name].to_pylist() for name in ("layer", "kind", "words"))
         columns, sizes, worlds = (table[name].to_pylist() for name in ("columns", "size", "world"))
-        if len(set(layers)) > MOST_LAYERS or any(len(layer) > LONGEST_NAME for layer in set(layers)):
-            raise ValueError(f"it has more than {MOST_LAYERS} layers, or such long names")
+        if len(set(layers)) > MOST_LAYERS or not all(map(is_name, set(layers))):
+            raise ValueError(f"it has more than {MOST_LAYERS} layers, or some whose names are none")
         for row, (step, layer, kind) in enumerate(zip(steps.tolist(), layers, kinds, strict=True)):
             moments, drawn = self._moments.setdefault(layer, ([], []))
             if not moments or moments[-1] != step:

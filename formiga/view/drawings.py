@@ -5,6 +5,7 @@ Nodes have the names of their layers, such as drawings/odometry/lines 0: the tre
 
 from __future__ import annotations
 
+import io
 import re
 from functools import lru_cache
 from itertools import count
@@ -35,12 +36,14 @@ class Drawn:
         """Begin again."""
         self._names: dict[str, str] = {}       # layer -> what its nodes are called
         self._shown: set[str] = set()
+        self._images: dict[str, Image] = {}    # node -> what it shows
 
     def build(self, frame: Frame) -> None:
         """Another world: nodes of layers that it has not go."""
         self._names = {layer: name for layer, name in self._names.items() if layer in frame.drawings}
         kept = tuple(f"{ROOT}{name}/" for name in self._names.values())
         self.nodes.only(ROOT, {name for name in self.nodes.named if name.startswith(kept)})
+        self._images = {name: image for name, image in self._images.items() if name in self.nodes.named}
 
     def draw(self, frame: Frame) -> None:
         """All layers of the frame; what others had drawn is hidden."""
@@ -93,15 +96,15 @@ class Drawn:
             handle.vertices, handle.faces, handle.color = vertices, faces, colour
 
     def _image(self, name: str, image: Image) -> None:
-        larger = max(1, PIXELS // max(image.pixels.shape[:2]))
-        image = image._replace(pixels=np.repeat(np.repeat(image.pixels, larger, axis=0), larger, axis=1))
+        """viser would encode four channels of eight bits, which takes ten times as long as a palette with one colour."""
         handle = self.nodes.over(name, 1, lambda path: self.nodes.api.add_image(
-            path, image.pixels, image.wide, image.deep, format="png", cast_shadow=False, receive_shadow=False))
-        if handle is None:
-            handle = self.nodes.named[name].handle
-        elif not np.array_equal(handle.image, image.pixels):
-            handle.image = image.pixels
-            handle.render_width, handle.render_height = image.wide, image.deep
+            path, np.zeros((1, 1, 4), np.uint8), image.wide, image.deep, format="png", cast_shadow=False, receive_shadow=False))
+        handle = handle or self.nodes.named[name].handle
+        shown = self._images.get(name)
+        if shown is None or not all(map(np.array_equal, shown[:2], image[:2])):
+            handle._data = png(image)
+        self._images[name] = image
+        handle.render_width, handle.render_height = image.wide, image.deep
         handle.position, handle.wxyz = image.middle + _up("image"), multiply(about_z(image.heading), FACE_UP)
 
     def _label(self, name: str, text: str, place: Any) -> None:
@@ -111,6 +114,18 @@ class Drawn:
             if handle.text != text:
                 handle.text = text
             handle.position = place
+
+
+def png(image: Image) -> bytes:
+    """The picture as a file: shades of one colour are a palette whose entries are more or less clear."""
+    from PIL import Image as Pixels
+
+    larger = max(1, PIXELS // max(image.shades.shape))
+    picture = Pixels.fromarray(np.repeat(np.repeat(image.shades, larger, axis=0), larger, axis=1)).convert("P")
+    picture.putpalette(list(image.colour) * 256)
+    file = io.BytesIO()
+    picture.save(file, "png", transparency=bytes(range(256)), compress_level=1)
+    return file.getvalue()
 
 
 @lru_cache(maxsize=512)

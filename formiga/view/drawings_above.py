@@ -25,7 +25,8 @@ def artists(axes: Any, drawings: Drawings, place: Any, turn: Any) -> list[Any]:
     scale = _points_in_a_metre(axes)
     for marks in drawings.values():
         layer = shapes(marks, place, turn)
-        for pixels, wide, deep, middle, heading in layer.images:
+        for shades, colour, wide, deep, middle, heading in layer.images:
+            pixels = np.dstack([np.broadcast_to(colour, (*shades.shape, 3)), shades])
             there = Affine2D().rotate(heading).translate(*middle[:2]) + axes.transData
             limits = axes.get_xlim(), axes.get_ylim()
             image = axes.imshow(pixels, extent=(-wide / 2, wide / 2, -deep / 2, deep / 2), interpolation="nearest",

@@ -53,9 +53,10 @@ class Label(NamedTuple):
 
 
 class Image(NamedTuple):
-    """A picture that lies on the floor."""
+    """A picture in shades of one colour that lies on the floor."""
 
-    pixels: Any                   # (rows, columns, 4) 0..255, the northernmost row first
+    shades: Any                   # (rows, columns) 0..255, from clear to full, the northernmost row first
+    colour: Any                   # (3,) 0..255
     wide: float                   # m
     deep: float                   # m
     middle: Any                   # (3,) m
@@ -176,11 +177,9 @@ def _grid(mark: Mark, found: Shapes) -> None:
     rows, columns = mark.numbers.shape
     x, y, z, heading = mark.at
     wide, deep, c, s = columns * mark.size, rows * mark.size, np.cos(heading), np.sin(heading)
-    pixels = np.empty((rows, columns, 4), np.uint8)
-    pixels[..., :3] = mark.colours[0]
-    pixels[..., 3] = np.round(255.0 * np.clip(mark.numbers[::-1], 0.0, 1.0))
+    shades = np.round(255.0 * np.clip(mark.numbers[::-1], 0.0, 1.0)).astype(np.uint8)
     middle = np.array((x + 0.5 * (c * wide - s * deep), y + 0.5 * (s * wide + c * deep), z))
-    found.images.append(Image(pixels, wide, deep, middle, heading))
+    found.images.append(Image(shades, mark.colours[0], wide, deep, middle, heading))
 
 
 PAINT = {"points": _points, "lines": _lines, "polygon": _polygon, "text": _text, "pose": _pose, "particles": _particles,

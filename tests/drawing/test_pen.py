@@ -174,7 +174,7 @@ def test_a_layer_holds_so_many_marks_texts_and_numbers_and_a_sheet_so_many_layer
     for number in range(MOST_LAYERS + 5):
         pen.layer(str(number)).points([(0.0, 0.0)])
     drawn = sheet.drawings
-    assert (len(drawn["mine"]), len(drawn["words"]), len(drawn["maps"]), len(drawn)) == (MOST_MARKS, MOST_TEXTS, 2, MOST_LAYERS)
+    assert (len(drawn["mine"]), len(drawn["words"]), len(drawn["maps"]), len(drawn)) == (MOST_MARKS, MOST_TEXTS, 3, MOST_LAYERS)
     assert len(sheet.notes) == 3 + 8  # one for each of the layers that are too many
 
 

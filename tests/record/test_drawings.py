@@ -147,7 +147,10 @@ def replaced(recording: Path, **columns) -> None:
     (lambda rows: {"words": [["x"]] * rows}, "pose with 1 words"),
     (lambda rows: {"at": [[1.0] * 9] * rows}, "pose at"),
     (lambda rows: {"step": list(range(rows))[::-1]}, "its steps are out of order"),
-    (lambda rows: {"layer": ["x" * 1000] * rows}, "such long names"),
+    (lambda rows: {"layer": ["x" * 1000] * rows}, "some whose names are none"),
+    (lambda rows: {"layer": ["two\nlines"] * rows}, "some whose names are none"),
+    (lambda rows: {"kind": ["text"] * rows, "columns": [3] * rows, "numbers": [[0.0] * 3] * rows, "words": [["a\nb"]] * rows},
+     "text with 1 words"),
 ])
 def test_a_table_that_no_run_gives_is_one_message_and_shows_nothing(recorded, change, words):
     replaced(recorded, **change(read_table(recorded, "drawings").num_rows))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from matplotlib.image import imread
 from matplotlib.path import Path as Outline
+from PIL import Image as Pixels
 
 import formiga
 from formiga.drawing import KINDS, Pen, Sheet
 from formiga.geometry import about_z
+from formiga.view.drawings import png
 from formiga.view.overhead import Overhead
 from formiga.view.shapes import CORNERS, settled, shapes
 from formiga.world.model import Arena, World
@@ -95,7 +98,10 @@ def test_a_grid_lies_with_its_first_cell_at_its_origin(pen, sheet):
     pen.grid([[1.0, 0.0, 0.0], [0.0, 0.0, 0.5]], 0.5, (1.0, 2.0))
     (image,) = shapes(sheet.drawings["mine"], *NOWHERE).images
     assert (image.wide, image.deep, image.middle.tolist()) == (1.5, 1.0, [1.75, 2.5, 0.0])
-    assert image.pixels[..., 3].tolist() == [[0, 0, 128], [255, 0, 0]]  # the northern row first
+    assert image.shades.tolist() == [[0, 0, 128], [255, 0, 0]]  # the northern row first
+    pixels = np.asarray(Pixels.open(io.BytesIO(png(image._replace(colour=np.array((1, 2, 3), np.uint8))))).convert("RGBA"))
+    shown = pixels[::pixels.shape[0] // 2, ::pixels.shape[1] // 3]
+    assert (shown[..., 3] == image.shades).all() and (shown[..., :3] == (1, 2, 3)).all()
 
 
 # -- the scene of a browser -------------------------------------------------------------------------------------------
