@@ -35,8 +35,12 @@ OWN: Sections = {
     "Attributes": ("formiga.world.elements", {
         name: () for name in ("number", "length", "angle", "duration", "speed", "integer", "numbers", "integers", "flag",
                               "text", "name", "choice", "colour", "file")}),
+    "Kernels": ("formiga", {"kernel": (), "Stage": ()}),
     "Sensors and links": ("formiga.sense", {"SensorView": ALL}),
-    "": ("formiga.noise", {"Noise": ALL}),
+    "": ("formiga.noise", {"Noise": ALL, "stream": (), "unit": (), "either": (), "gaussian": ()}),
+    "    ": ("formiga.engine.above.neighbours", {"Neighbours": ()}),
+    "     ": ("formiga.geometry", {name: () for name in ("wrapped", "cross", "crossing", "nearest_on_segment", "passes_disc",
+                                                         "enters_disc", "enters_capsule", "arc", "rotated")}),
     " ": ("formiga.engine.beams", {"Beams": (), "ring": (), "moved": (), "directions": ()}),
     "Estimators": ("formiga.estimate", {"RobotView": ALL}),
     "Controllers": ("formiga.control", {"View": ALL, "Orders": ()}),

@@ -140,6 +140,7 @@ class State(Arrays):
     forgotten: dict[tuple[str, str], Any] = field(default_factory=dict)  # (W, n) robots whose memory starts again
     genotypes: dict[str, Floats] = field(default_factory=dict)  # group -> (W, size) genes; a restart leaves them alone
     scratch: Any = None            # the engine's working memory; can be rebuilt from the rest at any time
+    kept: dict[str, Any] = field(default_factory=dict)  # programs of elements' stages by owner: `kernels/kept.py`; as scratch
     halted: bool = False           # the run is being ended: an engine leaves a long step in the middle
 
     @property

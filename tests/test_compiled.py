@@ -341,7 +341,8 @@ def test_a_kernel_of_the_users_own_that_raises_is_heard():
 
 
 @pytest.mark.parametrize(("stage", "message"), [
-    (lambda: Stage(add_world, (1.0,)), "the kernel add_world cannot be compiled for its arguments"),
+    (lambda: Stage(add_world, (1.0,)),
+     r"the kernel add_world takes \(w, amount, total\), the number of the world first; its stage gives 1 more, not 2"),
     (lambda: Stage(lambda w: None, ()), "a stage is a function with @kernel")])
 def test_what_is_no_stage_is_refused_in_one_sentence(stage, message):
     with pytest.raises(FormigaError, match=message) as raised:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from formiga.engine.above.hearing import Ears, Heard
+    from formiga.engine.above.neighbours import Neighbours
     from formiga.engine.beams import Beams
     from formiga.engine.command import Command
     from formiga.engine.events import Event
@@ -155,6 +156,14 @@ class Engine(Protocol):
     def hear(self, model: Own, state: State, ears: Ears, robots: slice, into: Heard) -> None:
         """What some robots hear of the messages in `state.outbox`; adds to the account `into.traffic`."""
 
+    def neighbours(self, model: Own, state: State, reach: float, most: int, robots: slice) -> Neighbours:
+        """The nearest others of each robot, at most so many of those whose centres are within reach; nearest first, those at
+        the same distance by their numbers."""
+
+    def line_of_sight(self, model: Own, state: State, origins: Floats, targets: Floats, walls_only: bool) -> Any:
+        """Whether (W, n, P) nothing stands between origins (W, n, 2) or (W, n, P, 2) and targets (W, n, P, 2), seen from above:
+        no wall, no fixed obstacle; and no robot unless walls_only. A robot in which a point lies is not in its way."""
+
     def paint(self, model: Own, state: State, width: int, height: int, field: float, eye: Floats, robots: slice,
               on: str = CHASSIS) -> Any:
         """Images (W, n, height, width, 3) from a camera with the pose eye (7,) in the frame of a part of each robot, which
@@ -197,6 +206,13 @@ class Engine(Protocol):
 
     def light_stages(self, model: Own, state: State, diodes: Any, robots: slice, out: Floats) -> list[Stage] | None:
         """What `light` does, into out (W, n, S)."""
+
+    def neighbour_stages(self, model: Own, state: State, reach: float, robots: slice, out: Neighbours) -> list[Stage]:
+        """What `neighbours` does, into out."""
+
+    def sight_stages(self, model: Own, state: State, origins: Floats, targets: Floats, walls_only: bool,
+                     out: Any) -> list[Stage]:
+        """What `line_of_sight` does, into out (W, n, P)."""
 
 
 def engine(name: str) -> Engine:

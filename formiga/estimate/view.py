@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,10 @@ import numpy as np
 from formiga.comm.inbox import Inbox
 from formiga.engine.beams import directions
 from formiga.errors import WorldError, suggest
+from formiga.kernels.kept import run_kept
+from formiga.kernels.program import Stage
 from formiga.noise import Noise
+from formiga.sense import needed, stages_of
 from formiga.state import Floats, State
 from formiga.world.contract import channels
 from formiga.world.elements import of, where
@@ -106,6 +109,15 @@ class RobotView:
         """An array of its own, changed in place; `first` (W, n, ...) is what it starts as, which a method `draw` need not say.
         """
         return self._state.remember(self._owner, name, first)
+
+    def stages_of(self, estimator: Any) -> tuple[Any, list[Stage]] | None:
+        """The array that the kernels of an estimator fill, and these kernels, checked; None if it has none here."""
+        return stages_of(estimator, self)
+
+    def run_stages(self, element: Any) -> Any:
+        """The belief of an estimator that gives only kernels, for the readable loop."""
+        return run_kept(self._state, self._owner, element, lambda readings: needed(
+            element, replace(self, readings=readings).stages_of(element)), self.readings).out.copy()
 
     @property
     def _owner(self) -> str:

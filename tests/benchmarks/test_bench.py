@@ -9,8 +9,9 @@ import sys
 import pytest
 
 from formiga import benchmarks
-from formiga.benchmarks import avoid24, browser, cpp, envs, measure, rollout, s3, soccer, swarmod, view
+from formiga.benchmarks import avoid24, browser, cpp, envs, measure, own, rollout, s3, soccer, swarmod, view
 from formiga.errors import FormigaError, MissingExtra
+from formiga.world.elements import registered
 
 FIELDS = {"robots", "worlds", "robot_steps_per_s", "contact_rate", "cpp_ratio"}
 ROLLOUT_FIELDS = {"robots", "genotypes", "trials", "steps", "seconds", "threads", "robot_steps_per_s", "cpp_ratio", "agrees",
@@ -38,7 +39,20 @@ def tiny(monkeypatch):
         monkeypatch.setattr(s3, name, value)
     for name, value in {"ROBOTS": (6,), "BLOCK": 0.3, "ROUNDS": 1, "SETTLE": 0.1}.items():
         monkeypatch.setattr(view, name, value)
+    for name, value in {"ROBOTS": 60, "SECONDS": 1e-4}.items():
+        monkeypatch.setattr(own, name, value)
     monkeypatch.setattr(browser, "find", lambda: None)
+
+
+def test_own_sensors_are_compared_in_all_their_forms_and_leave_no_elements_behind(tiny, tmp_path, capsys):
+    known = set(registered())
+    benchmarks.run(["own"], str(tmp_path / "out.json"))
+    rows = json.loads((tmp_path / "out.json").read_text())["rows"]
+    assert [(row["form"], row["sight"]) for row in rows] == [
+        ("ours", "none"), ("kernel", "none"), ("blocks", "none"), ("numpy", "none"),
+        ("ours", "walls"), ("kernel", "walls"), ("blocks", "walls")]
+    assert all(row["robots"] == 60 and row["robot_steps_per_s"] > 0 and row["ratio"] > 0 for row in rows)
+    assert set(registered()) == known
 
 
 @pytest.fixture

@@ -145,7 +145,7 @@ def typed(block, arguments):
 def xml(block):
     whole = block.text if "<world" in block.text else f'<world><arena width="3" depth="3"/>{block.text}</world>'
     for file in Path.cwd().glob("*.py"):
-        if "@element" in file.read_text(encoding="utf-8"):  # as if it were named with --with
+        if re.search(r"@(formiga\.)?element", file.read_text(encoding="utf-8")):  # as if it were named with --with
             lab.load_elements(file)
     if block.runs:
         lab.check_world(read_text(whole, str(block)))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from formiga.engine.above.between import stretch
 from formiga.engine.above.cells import Cells, make
 from formiga.engine.above.outlines import Outlines, Stand, make_stand, outlines
 from formiga.engine.fixed import Fixed, Near, Region, Sight, near_table, sight_table
@@ -37,6 +38,7 @@ class Above:
     outlines: Outlines | None      # bodies of any outline; None: all are discs, and there are no movables
     tables: dict[float, Near] = field(default_factory=dict)
     sights: dict[float, Sight] = field(default_factory=dict)
+    stretch: float | None = None   # m, radius of `between`, once that was asked for
     samples: dict[Any, Any] = field(default_factory=dict)     # of `looking.sample`: generated tables, by what they are for
 
     def near(self, radius: float) -> Near:
@@ -50,6 +52,12 @@ class Above:
         if radius not in self.sights:
             self.sights[radius] = sight_table(self.fixed, radius)
         return self.sights[radius]
+
+    def between(self) -> Near:
+        """The table of fixed things for lines of sight of any length."""
+        if self.stretch is None:
+            self.stretch = stretch(self.fixed)
+        return self.near(self.stretch)
 
     def cells(self, worlds: int) -> Cells:
         """Empty cell lists of the robots."""
