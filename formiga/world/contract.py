@@ -190,8 +190,20 @@ class Placement(Described, Protocol):
 
 
 # -- what gives readings, what decides, what is good ------------------------------------------------------------------------
+class Drawing(Protocol):
+    """What may draw into the world: sensors, controllers, and whatever else has a view of it."""
+
+    draws: ClassVar[bool] = False               # whether `draw` is its own: see `complete`
+
+    def draw(self, view: Any, pen: Any) -> None:
+        """Draw what it knows, with a `formiga.drawing.Pen`; view: what it last read, decided or estimated from.
+
+        It is called when something looks at the world. The view is a copy of one world, so nothing in it changes the run.
+        """
+
+
 # What one of these does, it says once: with arrays (`read`, say), or with kernels (`stages`), which then serve every loop.
-class Source(Described, Protocol):
+class Source(Described, Drawing, Protocol):
     """Gives readings, under its `name`."""
 
     angles: tuple[float, ...] | None = None     # rad from the heading, of each reading; None: its readings have no directions
@@ -240,7 +252,7 @@ class Estimator(Source, Protocol):
         return view.run_stages(self)
 
 
-class Controller(Described, Protocol):
+class Controller(Described, Drawing, Protocol):
     """Readings -> orders."""
 
     kernels: ClassVar[bool] = False          # whether `stages` is its own: see `complete`
@@ -279,6 +291,8 @@ def complete(cls: type, role: str, tag: str) -> None:
     if role in DOES:
         _complete_stages(cls, CONTRACTS[role], DOES[role])
     own = declared(cls)
+    if Drawing in CONTRACTS.get(role, Described).__mro__:
+        own |= _complete_drawing(cls)
     for contract in CONTRACTS.get(role, Described).__mro__:
         if contract.__module__ == __name__:
             for name, value in vars(contract).items():
@@ -305,6 +319,12 @@ def _complete_stages(cls: Any, contract: Any, does: str) -> None:
     cls.kernels = bool(theirs) and (alone or cls in theirs)
     if cls in theirs and does not in vars(cls):
         setattr(cls, does, default)
+
+
+def _complete_drawing(cls: Any) -> set[str]:
+    """Say whether a class draws something."""
+    cls.draws = any(vars(parent).get("draw", Drawing.draw) is not Drawing.draw for parent in cls.__mro__)
+    return {"draws"}
 
 
 def shipped(cls: type) -> bool:
