@@ -12,7 +12,7 @@ PAGE = Path(__file__).with_name("pictures") / "packages.svg"
 TITLE = "The packages of formiga: data flows down, imports point up"
 ROWS = {  # what stands in a row -> what it is; those of the step itself are STORY
     ("units", "errors", "files", "geometry", "kernels", "noise"): "what all is written in",
-    ("console", "drawing"): "the language of keys and scripts; marks and pens",
+    ("console", "drawing", "map"): "the language of keys and scripts; marks and pens; grids from images",
     ("world",): "what is there",
     ("state",): "what is true now",
     ("engine",): "how it moves",

@@ -67,7 +67,7 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
         for source in group.sources:
             noise = Noise(state.key, state.step, robots, group.name, source.name)
             scene = SensorView(engine, model, state, group, robots, noise, f"{group.name}/{source.name}")
-            view = RobotView(group, readings, state, robots, world.dt, noise, world.media, source)
+            view = RobotView(group, readings, state, robots, world.dt, noise, world, source)
             made = view.stages_of(source) if source in group.estimators else scene.stages_of(source)
             if made is None:
                 parts.lacking = _named(source)
@@ -85,7 +85,7 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
         parts.orders[group.name] = orders
         if group.name != outside:
             noise = Noise(state.key, state.step, robots, group.name, "<controller>")
-            view = View(group, readings, state, robots, world.dt, noise, world.media)
+            view = View(group, readings, state, robots, world.dt, noise, world)
             decide = view.order_stages(group.controller, orders)
             if decide is None:
                 parts.lacking = _named(group.controller)

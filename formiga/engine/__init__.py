@@ -134,6 +134,10 @@ class Engine(Protocol):
     def cast_turned(self, model: Own, state: State, beams: Beams, turn: Floats, reach: float, robots: slice) -> Floats:
         """As `cast`, but each robot's beams are turned about where they start, by turn (W, n, B) in rad."""
 
+    def cast_from(self, model: Own, state: State, poses: Floats, beams: Beams, reach: float) -> Floats:
+        """Distances (W, n, P, B) along beams of a robot at any poses (W, n, P, 3) of x, y and heading, to walls and obstacles
+        alone: what it would see there. From its true pose, with nothing else near, the bits of `cast`."""
+
     def rays(self, model: Own, state: State, origin: Floats, direction: Floats, reach: float, robots: slice,
              on: str = CHASSIS) -> Floats:
         """Distances (W, n, B) along rays (B, 3) in the frame of a part of each robot: that of the chassis begins in the middle

@@ -12,12 +12,13 @@ from formiga.engine.beams import directions
 from formiga.errors import WorldError, suggest
 from formiga.kernels.kept import run_kept
 from formiga.kernels.program import Stage
+from formiga.map.grid import Grid
 from formiga.noise import Noise
 from formiga.sense import needed, stages_of
 from formiga.state import Floats, State
 from formiga.world.contract import channels
 from formiga.world.elements import of, where
-from formiga.world.model import Group, Medium
+from formiga.world.model import Group, World
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class RobotView:
     _robots: slice
     dt: float
     noise: Noise
-    _media: dict[str, Medium]    # of the world
+    _world: World                # for its maps and its media
     _reader: Any = None          # the estimator that looks; None: the controller
 
     @property
@@ -88,7 +89,12 @@ class RobotView:
 
     def outbox(self, link: str = "") -> Floats:
         """The messages (W, n, numbers) that the robots send until they are changed, for kernels that write them; NaN: none."""
-        return self._state.outbox[:, self._robots, self._media[self._link(link).name].columns]
+        return self._state.outbox[:, self._robots, self._world.media[self._link(link).name].columns]
+
+    def map(self, name: str = "map") -> Grid:
+        """The cells of the world's <map> of this name, as a robot may know them; `formiga.map` has distances over them, beams
+        from any pose and more."""
+        return self._world.map(name)
 
     def sensor(self, name: str) -> Any:
         """The description of a sensor, a link or an estimator: its angles, its reach."""

@@ -31,7 +31,7 @@ from numba.extending import intrinsic as _intrinsic
 
 from formiga.errors import FormigaError
 from formiga.kernels import OPTIONS, OnlyCompiled, kernel
-from formiga.kernels.cache import Cache, content
+from formiga.kernels.cache import Cache, content, give_up
 
 types: Any = _types
 CFunc: Any = _CFunc
@@ -129,6 +129,7 @@ def _entry(kernel: Any, kind: Any, decides: bool) -> Any:
     try:
         made.compile()
     except NumbaError as wrong:
+        give_up()
         reason = " ".join(NOISE.sub(" ", str(wrong)).split())
         raise FormigaError(f"{_place(kernel)}the kernel {kernel.py_func.__name__} cannot be compiled for its arguments: "
                            f"{reason[:LONGEST]}") from wrong

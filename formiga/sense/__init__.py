@@ -18,6 +18,7 @@ from formiga.errors import WorldError
 from formiga.geometry import PLACE, TURN, from_euler, multiply, rotate, to_world
 from formiga.kernels.kept import listed, run_kept
 from formiga.kernels.program import Stage
+from formiga.map.grid import Grid
 from formiga.noise import Noise
 from formiga.sense.surroundings import Surroundings
 from formiga.state import Floats, State
@@ -63,6 +64,15 @@ class SensorView(Surroundings):
     def cast_turned(self, beams: Beams, turn: Floats, reach: float) -> Floats:
         """The same along beams that are each turned by an angle of its own, (W, n, B) rad."""
         return self.engine.cast_turned(self.model, self.state, beams, turn, reach, self.robots)
+
+    def cast_from(self, poses: Floats, beams: Beams, reach: float) -> Floats:
+        """Distances (W, n, P, B) along beams of a robot at any poses (W, n, P, 3) of x, y and heading, to walls and obstacles
+        alone: what it would see there."""
+        poses = np.asarray(poses, np.float64)
+        if poses.ndim != 4 or poses.shape[:2] != (self.state.worlds, self.group.count) or poses.shape[3] != 3:
+            raise WorldError(f"poses must be an array (worlds, robots, poses, 3) = ({self.state.worlds}, {self.group.count}, "
+                             f"..., 3), not {poses.shape}.")
+        return self.engine.cast_from(self.model, self.state, poses, beams, reach)
 
     def rays(self, origin: Floats, direction: Floats, reach: float) -> Floats:
         """The same along rays (B, 3) in space, from the middle of each robot's foot: x ahead, y to the left, z up."""
@@ -114,6 +124,10 @@ class SensorView(Surroundings):
             kept[name] = make(self.model.world)
         made: Made = kept[name]
         return made
+
+    def map(self, name: str = "map") -> Grid:
+        """The cells of the world's <map> of this name; `formiga.map` has distances over them, beams and more."""
+        return self.model.world.map(name)
 
     def memory(self, name: str, first: Any = None) -> Any:
         """An array of the sensor's own that lives in the state; `first` (W, n, ...) is what it starts as. A method `draw` need

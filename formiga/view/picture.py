@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from formiga.engine.flatten import flatten
+from formiga.engine.flatten import flatten, plan_of
 from formiga.errors import FormigaError
 from formiga.files import whole_file
 from formiga.geometry import TURN, about_z, rotate
@@ -19,6 +19,7 @@ from formiga.view.bodies import is_on, solid
 from formiga.view.drawings_above import artists
 from formiga.view.mesh import rgb
 from formiga.world.ground import Hole, Platform, Ramp, Terrain
+from formiga.world.maps import Map
 from formiga.world.model import Field, Lamp, Polygon, Rectangle, World, Zone
 from formiga.world.movables import rectangle
 from formiga.world.solids import Solid, Trigger
@@ -95,7 +96,7 @@ class Picture:
 
 def draw_world(axes: Any, world: World, solids: dict[int, Any] | None = None) -> None:
     """What stands still, and <solid>s; solids: where those of these numbers are now."""
-    from matplotlib.collections import LineCollection
+    from matplotlib.collections import LineCollection, PolyCollection
     from matplotlib.patches import Circle
     from matplotlib.patches import Polygon as Outline
 
@@ -115,6 +116,8 @@ def draw_world(axes: Any, world: World, solids: dict[int, Any] | None = None) ->
         elif isinstance(thing, Rectangle | Polygon):
             walls = flatten(World(things=(thing,))).segments
             axes.add_patch(Outline(walls[:, :2], facecolor="#c9c4bb", lw=0, zorder=1))
+        elif isinstance(thing, Map):
+            axes.add_collection(PolyCollection(plan_of(thing).blocks, facecolor=thing.colour, lw=0, zorder=1))
         elif isinstance(thing, Field):
             axes.add_patch(Outline(thing.board, facecolor=thing.colour, lw=0, zorder=0))
             for line in pitch.lines(thing):

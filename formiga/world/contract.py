@@ -43,6 +43,11 @@ class Described(Protocol):
     PROFILES: ClassVar[dict[str, dict[str, Any]]] = {}       # named sets of defaults, such as the s-bot's `tr` and `draft`
     ALIASES: ClassVar[dict[str, str]] = {}                   # former name of an attribute -> its name
 
+    def bundle(self, attribute: str) -> dict[str, bytes] | None:
+        """Names and contents of files for a recording instead of the file that an attribute names, that one first; None: the
+        file itself is all."""
+        return None
+
 
 # -- robots ---------------------------------------------------------------------------------------------------------------
 class Body(Protocol):

@@ -19,6 +19,7 @@ from formiga.engine.above.constants import Above, SightWorkspace, above_constant
 from formiga.engine.above.hearing import Ears, Heard
 from formiga.engine.above.looking import (
     cast,
+    cast_from,
     cast_stages,
     cast_turned,
     light,
@@ -402,7 +403,7 @@ def hear_stages(model: Model, state: State, ears: Ears, robots: slice, into: Hea
     return looking.hear_stages(model, state, ears, np.zeros(state.heading.shape), robots, into)
 
 
-__all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
-           "events", "forces", "hear", "hear_stages", "holding", "init", "inspect", "light", "light_stages", "line_of_sight",
-           "look", "neighbour_stages", "neighbours", "paint", "places", "points", "put_down", "rays", "sample", "shadow",
-           "sight_stages", "step", "step_stages", "told", "twist"]
+__all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_from", "cast_stages", "cast_turned",
+           "contacts", "events", "forces", "hear", "hear_stages", "holding", "init", "inspect", "light", "light_stages",
+           "line_of_sight", "look", "neighbour_stages", "neighbours", "paint", "places", "points", "put_down", "rays",
+           "sample", "shadow", "sight_stages", "step", "step_stages", "told", "twist"]

@@ -52,6 +52,11 @@ def cast_turned(model: Model, state: State, beams: Beams, turn: Floats, reach: f
     return out
 
 
+def cast_from(model: Model, state: State, poses: Floats, beams: Beams, reach: float) -> Floats:
+    """Distances (W, n, P, B) along beams from poses (W, n, P, 3) to walls and obstacles, seen from above: not to hills."""
+    return above.cast_from(model.above, state, poses, beams, reach)
+
+
 def shadow(model: Model, state: State, angles: tuple[float, ...], mount: float, reach: float, cone: float,
            curve: tuple[float, ...], robots: slice) -> Floats:
     """Readings (W, n, sensors) of a ring of sensors by the shadow method, over a level floor."""
@@ -202,5 +207,5 @@ def sight_stages(model: Model, state: State, origins: Any, targets: Any, walls_o
     return above.sight_stages(model.above, state, origins, targets, walls_only, out)
 
 
-__all__ = ["cast", "cast_stages", "cast_turned", "hear", "hear_stages", "light", "light_stages", "line_of_sight", "look",
-           "neighbour_stages", "neighbours", "paint", "points", "rays", "sample", "shadow", "sight_stages"]
+__all__ = ["cast", "cast_from", "cast_stages", "cast_turned", "hear", "hear_stages", "light", "light_stages", "line_of_sight",
+           "look", "neighbour_stages", "neighbours", "paint", "points", "rays", "sample", "shadow", "sight_stages"]

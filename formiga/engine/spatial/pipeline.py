@@ -25,6 +25,7 @@ from formiga.engine.spatial.gripping import LASTING, aim, grip_all, name_of, not
 from formiga.engine.spatial.inspection import contacts, events, forces, holding, inspect
 from formiga.engine.spatial.looking import (
     cast,
+    cast_from,
     cast_stages,
     cast_turned,
     hear,
@@ -346,7 +347,7 @@ def step_stages(model: Model, state: State) -> list[Stage] | None:
     return None
 
 
-__all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
-           "events", "forces", "hear", "hear_stages", "holding", "init", "inspect", "light", "light_stages", "line_of_sight",
-           "look", "neighbour_stages", "neighbours", "paint", "places", "points", "put_down", "rays", "sample", "shadow",
-           "sight_stages", "step", "step_stages", "told", "twist"]
+__all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_from", "cast_stages", "cast_turned",
+           "contacts", "events", "forces", "hear", "hear_stages", "holding", "init", "inspect", "light", "light_stages",
+           "line_of_sight", "look", "neighbour_stages", "neighbours", "paint", "places", "points", "put_down", "rays",
+           "sample", "shadow", "sight_stages", "step", "step_stages", "told", "twist"]
