@@ -3,7 +3,7 @@
     batch = Batch(world, worlds=1024)
     batch.reset(seed=7)
     for _ in range(300):
-        batch.step(policy(batch.inputs))    # (worlds, robots, 2) in top speeds
+        batch.step(policy(batch.inputs))    # (worlds, robots, 2) in top speeds; of other robots (worlds, robots, channels)
         batch.restart(batch.over)
 
 An episode of world w depends on (seed, w, number of the episode) and on nothing else: not on how many worlds run beside
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from math import isnan
 from typing import Any
@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 
 from formiga.compiled import Stages, shipped, stages_of
-from formiga.control.neural import Network
-from formiga.control.neural.network import scale_stages, scaled
+from formiga.control.neural.network import DRIVE
+from formiga.control.scaling import scale_stages, scaled
+from formiga.envs.agents import Names, choose, commanded, observed, scales_of
 from formiga.errors import FormigaError, WorldError, whole
 from formiga.kernels import kernel
 from formiga.kernels.program import ENDED, GO_ON, Program, Stage
@@ -32,7 +33,7 @@ from formiga.loop import Simulation
 from formiga.noise import channel, fold, world_key
 from formiga.score import Score
 from formiga.state import CONTROLLER, Floats
-from formiga.world.elements import locate, origin, where
+from formiga.world.elements import locate, origin
 from formiga.world.model import Group, World
 
 Call = Callable[[], object]
@@ -44,21 +45,21 @@ class Batch:
 
     inputs (W, n, I), reward (W, n) and ended (W,) are those after the last step; they are overwritten by the next.
     compiled=False: through the readable loop, as a test does, and as a world does that something has no kernel for.
+    observe, without: names of readings that are seen, or that are not (see `agents.observed`); actions: what is ordered.
     """
 
     def __init__(self, world: World, worlds: int = 1, *, group: str = "", steps: int | None = None, threads: int = 1,
-                 compiled: bool = True) -> None:
+                 compiled: bool = True, observe: Names | str = None, without: Names = None, actions: Names = None) -> None:
         learner = choose(world, group)
         if not world.fitness:
             raise WorldError(f"world '{world.name}' has no <fitness>, so there is nothing to be rewarded for.")
-        self.sensors, self.full = inputs_of(learner)
-        if learner.robot.drive is None:
-            raise WorldError(f"{where(learner)}the robots of '{learner.name}' have no drive, so there is nothing to do.")
-        self.limits = np.array(learner.robot.drive.limits, np.float64)  # of an action, one for each channel of the drive
+        self.seen = observed(learner, observe, without)
         self.world, self.group = released(world, learner)
         seconds = (world.search.seconds if world.search is not None else None) or world.seconds
         self.limit = whole("max_episode_steps", max(1, round(seconds / world.dt)) if steps is None else steps, 1, 2**53)
         self.lab = Simulation(self.world, 0, worlds)
+        self.shares = commanded(learner, actions, self.lab.state.joint_command.size > 0)
+        self.scales = scales_of(self.group, self.seen, self.lab.readings[self.group.name])
         twist = self.lab.engine.twist(self.lab.model, self.lab.state)
         self.score = Score(self.world, self.lab.model, self.lab.state, self.group, twist)
         self.robots, self.reward, self.ended = self.score.robots, self.score.reward, self.lab.state.done
@@ -78,8 +79,18 @@ class Batch:
 
     @property
     def channels(self) -> int:
-        """Numbers in the action of one robot: one for each channel of its drive, such as each of two wheels."""
-        return len(self.limits)
+        """Numbers in the action of one robot: one for each channel of its drive, such as each of two wheels, each joint ..."""
+        return len(self.shares)
+
+    @cached_property
+    def observation_names(self) -> tuple[str, ...]:
+        """What each number that is seen of one robot is: 'proximity[3]'."""
+        return tuple(label for scale in self.scales for label in scale.labels)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """What each number of the action of one robot is: 'drive.left', 'joints.knee'."""
+        return self.shares.names
 
     # -- what a learner calls -----------------------------------------------------------------------------------------
     def reset(self, seed: int | Sequence[int] | None = None) -> None:
@@ -107,8 +118,8 @@ class Batch:
             self._look_readable()
 
     def step(self, actions: Any) -> None:
-        """One control period with channels of the drive (W, n, D) in shares of their limits, cut to -1..1: wheel speeds in top
-        speeds. A world that has ended stays still."""
+        """One control period with actions (W, n, channels) in shares of what each part takes, cut to -1..1 (lights 0..1): wheel
+        speeds in top speeds, joints from their lowest to their highest order. A world that has ended stays still."""
         if not self._begun:
             raise FormigaError("a batch must be reset before its first step.")
         self._actions[...] = numbers(actions, self._actions.shape)
@@ -147,28 +158,30 @@ class Batch:
     def _step_readable(self) -> None:
         name, running = self.group.name, ~self.ended
         self.score.see(self.lab.readings[name])
-        self.lab.step({name: self.limits * np.clip(self._actions, -1.0, 1.0)})
+        drives = self.shares.parts == DRIVE
+        self.lab.step({name: self.shares.limits * np.clip(self._actions, -1.0, 1.0) if drives else
+                       self.shares.orders(self._actions)})
         self.score.add(running)
         self._look_readable()
 
     def _look_readable(self) -> None:
         readings = self.lab.readings[self.group.name]
-        self.inputs = scaled([readings[name] for name in self.sensors], self.full)
+        self.inputs = scaled([readings[name] for name in self.seen], self.scales)
 
     # -- the compiled way ---------------------------------------------------------------------------------------------
     def _prepare(self, parts: int) -> bool:
         """Two programs for each thread: a step, and a look at worlds that have just begun. False: something has no kernel."""
-        if self.score.own or self._stages().lacking:
+        if self.score.own or self.shares.parts != DRIVE or self._stages().lacking:
             return False
         state, W = self.lab.state, len(self.ended)
-        self.inputs = np.zeros((W, self.group.count, sum(self._width(name) for name in self.sensors)))
+        self.inputs = np.zeros((W, self.group.count, sum(len(scale.one) for scale in self.scales)))
         for first, last in pairwise([W * part // parts for part in range(parts + 1)]):
             stages = self._stages()
             readings = stages.readings[self.group.name]
-            look = [*stages.look, *scale_stages([readings[name] for name in self.sensors], self.full, self.inputs)[0]]
+            look = [*stages.look, *scale_stages([readings[name] for name in self.seen], self.scales, self.inputs)[0]]
             orders = stages.orders[self.group.name]
             step = [Stage(rest_world, (self.ended, state.drive, self.reward), decides=True),
-                    Stage(order_world, (self._actions, self.limits, orders)),
+                    Stage(order_world, (self._actions, self.shares.limits, orders)),
                     *stages.decide, *stages.move, *self.score.stages(readings), *look]
             begin = [Stage(chosen_world, (self._chosen,), decides=True), *look]
             for calls, program in ((self._step_parts, step), (self._look_parts, begin)):
@@ -185,10 +198,6 @@ class Batch:
 
     def _stages(self) -> Stages:
         return stages_of(self.world, self.lab.engine, self.lab.model, self.lab.state, self.group.name)
-
-    def _width(self, sensor: str) -> int:
-        """How many numbers a sensor reads."""
-        return int(np.prod(self.lab.readings[self.group.name][sensor].shape[2:]))
 
     def _run(self, parts: list[Call]) -> None:
         if len(parts) == 1:
@@ -270,30 +279,7 @@ def episode_keys(seed, world, episode, key):
             key[n] = fold(fold(key[n], EPISODE), episode[n])
 
 
-# -- agents and their observations ------------------------------------------------------------------------------------
-def choose(world: World, name: str) -> Group:
-    """The group of that name, or the only one that has a network."""
-    if name:
-        return world.group(name)
-    found = [group for group in world.groups if isinstance(group.controller, Network)]
-    if len(found) != 1:
-        there = ", ".join(f"'{group.name}'" for group in found or world.groups)
-        raise WorldError(f"world '{world.name}' has {len(found) or 'no'} groups with a neural controller. Say which group "
-                         f"learns; there are: {there or 'none'}.")
-    return found[0]
-
-
-def inputs_of(group: Group) -> tuple[list[str], list[float]]:
-    """The sensors that are observed, and the readings that count as one: those of the network, else all that can be."""
-    if isinstance(group.controller, Network):
-        return group.controller.sensors, group.controller.scales(group)
-    seen = [sensor for sensor in group.sensors if sensor.full is not None]
-    if not seen:
-        raise WorldError(f"{where(group)}'{group.name}' carries no sensor with a full reading to be measured in, such as "
-                         "<proximity> or <light>, so there is nothing to observe.")
-    return [sensor.name for sensor in seen], [float(sensor.full) for sensor in seen]
-
-
+# -- the world and what is given ------------------------------------------------------------------------------------
 def _elements(group: Group) -> list[tuple[str, Any]]:
     """What may remember something, and the name under which it does."""
     sensors: list[tuple[str, Any]] = [(sensor.name, sensor) for sensor in group.sensors]
