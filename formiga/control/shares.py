@@ -4,8 +4,8 @@
     joints    for each joint -1..1 for its lowest to its highest order; a switch closes above 0
     leds      for each light red, green and blue, 0..1
     message   for each number of each link a share of the link's limit, -1..1
-The order of a row is that of this table, whatever parts are in it. Shares beyond their range are cut. Networks and learners give
-such rows, so both are told what a robot takes in one place.
+The order of a row is that of this table, whatever parts are in it. Shares beyond their range are cut. The outputs of networks
+and the actions of learners are such rows.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ import numpy as np
 from formiga.control.orders import Orders
 from formiga.errors import WorldError, suggest
 from formiga.state import Floats
-from formiga.world.contract import channels
-from formiga.world.elements import of, where
 from formiga.world.model import Group
 
 PARTS = ("drive", "joints", "leds", "message")
@@ -92,10 +90,10 @@ class Shares:
         low, high = self._range
         for joint, known in zip(self.group.robot.joints, np.isfinite(low) & np.isfinite(high), strict=True):
             if not known:
-                raise WorldError(f"{self._place}joint '{joint.name}' of '{self.group.name}' takes any {joint.mode}, so there is "
-                                 "no range to take a share of. Declare one: joint_speed of an <sbot>, ctrlrange of the motor in "
-                                 f"an MJCF file, Actuator(\"{joint.name}\", low=..., high=...) in a class of your own; or leave "
-                                 "the joints out.")
+                raise WorldError(f"{self._place}joint '{joint.name}' of '{self.group.name}' takes any {joint.mode}, so there "
+                                 "is no range to take a share of. Declare one: joint_speed of an <sbot>, ctrlrange of a motor "
+                                 f"in an MJCF file, Actuator(\"{joint.name}\", low=..., high=...) in a class of your own; or "
+                                 "leave the joints out.")
 
 
 HAS = {"drive": "drive", "joints": "joints", "leds": "lights", "message": "link"}

@@ -8,10 +8,10 @@
     env = formiga.parallel_env("avoid", robots=4)               # PettingZoo: one agent for each robot
     env = formiga.make_env("soccer", opponents="chase")         # robot soccer: one robot of a team learns; see soccer/
 
-Observations are readings in full readings, from 0 to 1, or from -1 to 1 where they have a sign: the inputs of the group's network
-if it has one, else all that its robots read. Actions are shares of what a robot takes, from -1 to 1: wheel speeds in top speeds,
-joints from their lowest to their highest order. `observe`, `without` and `actions` choose others. The reward of a robot in a step
-is the weighted sum of the world's <fitness>.
+Observations are readings in full readings, from 0 to 1, or from -1 to 1 where they have a sign: the inputs of the group's
+network if it has one, else all that its robots read. Actions are shares of what a robot takes, from -1 to 1: wheel speeds in
+top speeds, joints from their lowest to their highest order. `observe`, `without` and `actions` choose others. The reward of a
+robot in a step is the weighted sum of the world's <fitness>.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ def make_env(world: Given, render_mode: str | None = None, *, group: str = "", m
     """A gymnasium.Env whose agent commands all robots of a group at once and earns the mean of their rewards.
 
     world: the name of a shipped one, a file or a World; `params` replace its <param>s. group: the commanded one, if it is
-    not the only one with a neural controller, or the only one. An episode lasts as long as a trial of the world's search, else its
-    `seconds`.
+    not the only one with a neural controller, or the only one. An episode lasts as long as a trial of the world's search, else
+    its `seconds`.
 
-    observe: names of the readings that are seen, or "all"; default: the inputs of the group's network, else all. without: names of
-    readings that are left out. actions: what is ordered, of "drive", "joints", "leds", "message"; default: what the group's
+    observe: names of the readings that are seen, or "all"; default: the inputs of the group's network, else all. without: names
+    of readings that are left out. actions: what is ordered, of "drive", "joints", "leds", "message"; default: what the group's
     network orders, else all but the lights.
 
     In a world with a <field> and no <fitness>, the agent drives one robot of a team, blue if no group is named. Then `params`
@@ -136,8 +136,8 @@ def _read(world: Given, params: dict[str, Any]) -> tuple[World, Task | None]:
 
 def _refuse_choice(*given: Any) -> None:
     if any(each is not None for each in given):
-        raise WorldError("observe, without, actions: robot soccer has an observation and an action of its own; these are for worlds "
-                         "with a <fitness>.")
+        raise WorldError("observe, without, actions: robot soccer has an observation and an action of its own; these are for "
+                         "worlds with a <fitness>.")
 
 
 @contextmanager

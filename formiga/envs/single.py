@@ -15,8 +15,8 @@ from formiga.world.model import World
 
 
 class SwarmEnv(gymnasium.Env[Any, Any]):
-    """Observation (n I,): the readings of robot 0, then those of robot 1, ...; action (n K,): what robot 0 is told, such as its
-    left and its right wheel and its joints, then robot 1, ... `observation_names` and `action_names` say what each number is."""
+    """Observation (n I,): the readings of robot 0, then those of robot 1, ...; action (n K,): what robot 0 is told, such as
+    its left and right wheel and its joints, then robot 1, ... `observation_names` and `action_names` name each number."""
 
     metadata = {"render_modes": RENDER_MODES, "render_fps": 10}  # noqa: RUF012  as Gymnasium declares it
 

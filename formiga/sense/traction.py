@@ -53,7 +53,7 @@ class Motors:
     name: str = name("motors")
 
     def bounds(self, robot: Any) -> tuple[Any, Any]:
-        """Positions within the orders of a joint that takes positions, of others unknown; efforts as the joints declare them."""
+        """Positions within the orders of joints that take positions, of others unknown; efforts as the joints declare them."""
         takes = np.array([joint.mode == "position" for joint in robot.joints], np.bool_)
         low, high = robot.joint_range
         effort = np.array([joint.effort for joint in robot.joints])

@@ -135,11 +135,12 @@ class Network:
     def scales(self, group: Group, readings: Sequence[Any]) -> list[Scale]:
         """How each of its readings (W, n, ...) becomes inputs."""
         carried = givers(group)
-        found = [scale_of(carried[name], group, reading.shape[2:]) for name, reading in zip(self.sensors, readings, strict=True)]
+        found = [scale_of(carried[name], group, reading.shape[2:])
+                 for name, reading in zip(self.sensors, readings, strict=True)]
         for scale in found:
             if not scale.bounded:
-                raise WorldError(f"{where(self)}<{of(self).tag}> inputs: <{of(carried[scale.name]).tag}> has no full reading to "
-                                 "be measured in (a property `full`), nor a range (a method `bounds`), so it cannot feed a "
+                raise WorldError(f"{where(self)}<{of(self).tag}> inputs: <{of(carried[scale.name]).tag}> has no full reading "
+                                 "to be measured in (a property `full`), nor a range (a method `bounds`), so it cannot feed a "
                                  "network.")
         return found
 

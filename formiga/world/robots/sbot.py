@@ -53,8 +53,8 @@ class SBot:
     grip_reach: float = length(2.2 * CM, above=0.0, doc="of the gripper, from the rim of the body")
     grasp: str = choice("rigid", options=("rigid", "loose"), doc="loose: what it holds may turn in the grip")
     friction: float = number(1.0, least=0.0, doc="of the treels on the floor, in space")
-    joint_speed: float | None = number(None, unit="rad/s", above=0.0, doc="in space: the largest that turret and arm are ordered; "
-                                                                        "default: any. Learners and networks need one")
+    joint_speed: float | None = number(None, unit="rad/s", above=0.0, doc="in space: the largest that turret and arm are "
+                                                                          "ordered; default: any. Learners need one")
 
     PROFILES: ClassVar[dict[str, dict[str, Any]]] = {
         "tr": {},
