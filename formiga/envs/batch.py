@@ -59,6 +59,7 @@ class Batch:
         self.limit = whole("max_episode_steps", max(1, round(seconds / world.dt)) if steps is None else steps, 1, 2**53)
         self.lab = Simulation(self.world, 0, worlds)
         self.shares = commanded(learner, actions, self.lab.state.joint_command.size > 0)
+        self.channels = len(self.shares)  # numbers in the action of one robot: one for each wheel or other channel, joint ...
         self.scales = scales_of(self.group, self.seen, self.lab.readings[self.group.name])
         twist = self.lab.engine.twist(self.lab.model, self.lab.state)
         self.score = Score(self.world, self.lab.model, self.lab.state, self.group, twist)
@@ -76,11 +77,6 @@ class Batch:
         self.inputs: Floats
         if not (compiled and self._prepare(min(whole("threads:", threads, 1, 4096), worlds))):
             self._look_readable()
-
-    @property
-    def channels(self) -> int:
-        """Numbers in the action of one robot: one for each channel of its drive, such as each of two wheels, each joint ..."""
-        return len(self.shares)
 
     @cached_property
     def observation_names(self) -> tuple[str, ...]:
