@@ -20,13 +20,14 @@ from formiga.act.motors import order_world, running_world, stand_world
 from formiga.control import bad_order
 from formiga.control.view import View
 from formiga.engine import Engine, Model
+from formiga.estimate import RobotView
 from formiga.kernels.program import ENDED, Program, Stage
 from formiga.noise import Noise
 from formiga.sense import Readings, SensorView
 from formiga.state import Floats, State, kinds_of, refuse_others
 from formiga.world import contract
 from formiga.world.contract import channels
-from formiga.world.elements import of
+from formiga.world.elements import SOURCES, of
 from formiga.world.model import World
 
 
@@ -61,14 +62,15 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
     told = engine.told(model, state)
     for group, robots in zip(world.groups, world.slices, strict=True):
         readings = parts.readings[group.name] = {}
-        for sensor in group.sensors:
-            noise = Noise(state.key, state.step, robots, group.name, sensor.name)
-            scene = SensorView(engine, model, state, group, robots, noise, f"{group.name}/{sensor.name}")
-            made = sensor.stages(scene)
+        for source in group.sources:
+            noise = Noise(state.key, state.step, robots, group.name, source.name)
+            scene = SensorView(engine, model, state, group, robots, noise, f"{group.name}/{source.name}")
+            view = RobotView(group, readings, state, robots, world.dt, noise, world.media, source)
+            made = source.stages(view if source in group.estimators else scene)
             if made is None:
-                parts.lacking = _named(sensor)
+                parts.lacking = _named(source)
                 return parts
-            readings[sensor.name], stages = made
+            readings[source.name], stages = made
             parts.look += stages
         drive = group.robot.drive
         orders = np.zeros((state.worlds, group.count, channels(group.robot)))
@@ -81,7 +83,7 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
         parts.orders[group.name] = orders
         if group.name != outside:
             noise = Noise(state.key, state.step, robots, group.name, "<controller>")
-            view = View(group, readings, state, robots, world.dt, noise)
+            view = View(group, readings, state, robots, world.dt, noise, world.media)
             decide = group.controller.stages(view, orders)
             if decide is None:
                 parts.lacking = _named(group.controller)
@@ -94,10 +96,11 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
 
 
 def without_kernels(world: World, outside: str = "") -> str:
-    """The first sensor or controller that has no kernels in any world, or nothing; found without asking one for its stages."""
+    """The first source of readings or controller that has no kernels in any world, or nothing; found without asking one for its
+    stages."""
     for group in world.groups:
         controller = () if group.controller is None or group.name == outside else (group.controller,)
-        for element in (*group.sensors, *controller):
+        for element in (*group.sources, *controller):
             if not element.kernels:
                 return _named(element)
     return ""
@@ -105,7 +108,7 @@ def without_kernels(world: World, outside: str = "") -> str:
 
 def _named(element: Any) -> str:
     role, tag = of(element).role, of(element).tag
-    return f"the sensor '{element.name}' (<{tag}>)" if role == "sensor" else f"the {role} <{tag}>"
+    return f"the {role} '{element.name}' (<{tag}>)" if role in SOURCES else f"the {role} <{tag}>"
 
 
 def shipped(element: Any) -> bool:

@@ -69,8 +69,8 @@ def simulate(world: Given, seconds: float | None = None, seed: int = 0, worlds: 
              progress: Callable[[float], None] | None = None,
              stop: Callable[[], bool] = lambda: False) -> Run:
     """Run `worlds` copies of a world; with `out`, record every `every`th step into out/run.parquet, and what `tables` names
-    (joints, readings, orders, events) into files beside it; with `picture`, draw the first world at the end, with the robots'
-    trails, into that file.
+    (joints, messages, readings, orders, events) into files beside it; with `picture`, draw the first world at the end, with the
+    robots' trails, into that file.
 
     `progress` is told the share that is done; `stop` is asked, after every block of steps, whether to end early.
     Ctrl-C while recording keeps what was done. A world whose motion explodes ends there, `run.log.exploded` says when and

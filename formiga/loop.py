@@ -1,4 +1,4 @@
-"""9. The step itself: sense, control, act, engine. The one file to read first."""
+"""9. The step itself: sense, comm, estimate, control, act, engine. The one file to read first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from formiga import act, control, sense
+from formiga import act, comm, control, estimate, sense
 from formiga.compiled import Steps, shipped
 from formiga.control import Orders
 from formiga.control.neural import Network
@@ -97,16 +97,23 @@ class Simulation:
 
     @property
     def readings(self) -> sense.Readings:
-        """What the sensors say now: group -> sensor -> array (worlds, robots, ...)."""
+        """What the sensors say, the links hear and the estimators believe now: group -> name -> array (worlds, robots, ...)."""
         if self._readings is None:
             self._past = self.state.sensors_remember() if self.state.memory else {}
             try:
                 with self.state.memory_stays(self.state.done):
-                    self._readings = sense.read_all(self.world, self.engine, self.model, self.state)
+                    self._readings = self._look()
             except BaseException:
                 self.state.unlook(self._past)
                 raise
         return self._readings
+
+    def _look(self) -> sense.Readings:
+        readings = sense.read_all(self.world, self.engine, self.model, self.state)             # all sensors first ...
+        for name, heard in comm.deliver_all(self.world, self.engine, self.model, self.state).items():
+            readings[name] |= heard                                        # ... and what was sent in the last period ...
+        estimate.update_all(self.world, self.state, readings)              # ... and what each robot makes of it
+        return readings
 
     def step(self, orders: dict[str, Any] | None = None) -> None:
         """One control period. `orders`: group -> `Orders` from outside, or numbers (worlds, robots, D) for its drive alone.
@@ -122,9 +129,9 @@ class Simulation:
             return
         refuse_others(self.state, self._kinds)
         told = self._told(orders)                                          # refused, if at all, before a controller decides
-        readings = self.readings                                           # all sensors first ...
+        readings = self.readings                                           # what every robot reads, hears and believes
         with self.state.memory_stays(self.state.done):
-            decided = control.decide_all(self.world, self.state, readings)  # ... before anything moves
+            decided = control.decide_all(self.world, self.state, readings)  # is decided upon before anything moves
         merged = self._merged(told, decided)
         self.engine.step(self.model, self.state, act.command(self.world, self.state, merged, readings))
         self._orders = merged
@@ -191,6 +198,8 @@ class Simulation:
         new.state.go_on(self.state, stays)
         others = _other_channels(self.world, world, stays)
         new.state.drive[:, others] = new.state.wheel_angle[:, others] = 0.0
+        if world.media != self.world.media:
+            new.state.outbox[...] = np.nan  # its columns have changed
         if new.engine is self.engine:
             still = _still(self.state, position, heading, stays)
             new.engine.carry_on(self.model, self.state, new.model, new.state, stays, still)
@@ -284,8 +293,8 @@ def _kept(given: Any, robots: int, before: int) -> NDArray[np.int64]:
 
 def _same(old: Group, new: Group) -> list[str]:
     """The owners of memories (see `State.remember`) in a group that are the same in both descriptions of it."""
-    named = {sensor.name: sensor for sensor in old.sensors} if _channels(old) == _channels(new) else {}
-    same = [f"{new.name}/{sensor.name}" for sensor in new.sensors if named.get(sensor.name) == sensor]
+    named = {source.name: source for source in old.sources} if _channels(old) == _channels(new) else {}
+    same = [f"{new.name}/{source.name}" for source in new.sources if named.get(source.name) == source]
     return same + [f"{new.name}/{CONTROLLER}"] * (old.controller == new.controller)
 
 
@@ -385,7 +394,7 @@ def refuse_too_many(robots: int, world: World) -> None:
                          "machine has "
                          f"{memory / 2**30:.0f} GB. Try fewer worlds.")
     for group in world.groups:
-        for sensor in group.sensors:
+        for sensor in group.sources:
             least += robots // world.robots * group.count * _numbers(sensor) * BYTES_PER_READING
             if least > memory:
                 raise WorldError(f"{where(sensor)}<{of(sensor).tag}> of '{group.name}': what the robots in all worlds read "
@@ -440,4 +449,5 @@ def measure(run: Run) -> dict[str, float]:
         "contact_rate": crashes / max(robot_steps, 1),
         "worlds_ended": int(state.done.sum()),
         "unresolved_steps": int(state.unresolved.sum()),
+        **comm.account(run.world, state),
     }

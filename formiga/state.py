@@ -27,11 +27,12 @@ class Array(NamedTuple):
     dtype: Any
     kept: str                   # by an edit: 'robot', with each robot that stays; 'world', as it is; '', begins again
     columns: tuple[str, ...]    # of a recording that it fills
+    first: float                # what it starts as
 
 
-def array(axes: str, dtype: Any = np.float64, *, kept: str = "", columns: str = "") -> Any:
+def array(axes: str, dtype: Any = np.float64, *, kept: str = "", columns: str = "", first: float = 0) -> Any:
     """Declare an array: a field of `Arrays`. Its axes are words with spaces between them, such as 'world robot 2'."""
-    return field(metadata={ARRAY: Array(tuple(axes.split()), dtype, kept, tuple(columns.split()))})
+    return field(metadata={ARRAY: Array(tuple(axes.split()), dtype, kept, tuple(columns.split()), first)})
 
 
 @dataclass(kw_only=True)
@@ -45,9 +46,9 @@ class Arrays:
         return {each.name: each.metadata[ARRAY] for each in fields(cls) if ARRAY in each.metadata}
 
     @classmethod
-    def zeros(cls, sizes: Mapping[str, int], **given: Any) -> Self:
-        """All arrays empty, with lengths of axes from `sizes`; but for those that are given, and other fields."""
-        made = {name: np.zeros([int(axis) if axis.isdecimal() else sizes[axis] for axis in each.axes], each.dtype)
+    def new(cls, sizes: Mapping[str, int], **given: Any) -> Self:
+        """All arrays as they start, with lengths of axes from `sizes`; but for those that are given, and other fields."""
+        made = {name: np.full([int(axis) if axis.isdecimal() else sizes[axis] for axis in each.axes], each.first, each.dtype)
                 for name, each in cls.declared().items() if name not in given}
         return cls(**made, **given)
 
@@ -58,6 +59,14 @@ class Arrays:
             if isinstance(part := getattr(self, each.name), Arrays):
                 found |= {f"{each.name}.{name}": values for name, values in part.arrays().items()}
         return found
+
+    def clear(self, chosen: NDArray[np.bool_]) -> None:
+        """All arrays of the chosen (W,) worlds as they start."""
+        for name, each in self.declared().items():
+            getattr(self, name)[chosen] = each.first
+        for field_ in fields(self):
+            if isinstance(part := getattr(self, field_.name), Arrays):
+                part.clear(chosen)
 
     def show(self, other: Arrays, rows: slice) -> None:
         """Let all arrays be those of `other`, for some of its worlds: not copies."""
@@ -100,7 +109,7 @@ class State(Arrays):
     """Everything that changes, and only that. Its axes:
 
         world W   robot N, all groups one after another   channel D, of the drive with most   light L   joint K
-        movable M, of world.movables   body B, of the engine's model.parts
+        movable M, of world.movables   body B, of the engine's model.parts   word X, of messages: `world.media`
     """
 
     position: Floats = array("world robot 2", columns="x y")                  # m
@@ -109,6 +118,7 @@ class State(Arrays):
     #                                           in the units of its channels: rim speeds in m/s, or a speed and a steering angle
     wheel_angle: Floats = array("world robot channel", kept="robot")          # rad, turned since the start
     leds: NDArray[np.uint8] = array("world robot light 3", np.uint8, kept="robot")  # red green blue
+    outbox: Floats = array("world robot word", kept="robot", first=np.nan)    # messages; NaN: it sends none
     crashed: NDArray[np.bool_] = array("world robot", np.bool_, kept="robot", columns="crashed")  # contact in the last step
     crashes: NDArray[np.int64] = array("world robot", np.int64, kept="robot")  # steps with a contact since the start
     alive: NDArray[np.bool_] = array("world robot", np.bool_, kept="robot", columns="alive")  # false: stays where it is

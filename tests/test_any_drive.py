@@ -11,10 +11,11 @@ from formiga.control import decide_all
 from formiga.control.neural import Ctrnn, Elman, Mlp, Perceptron
 from formiga.envs.batch import Batch
 from formiga.errors import FormigaError, WorldError
+from formiga.estimate.odometry import Odometry
 from formiga.record.recording import read_recording
 from formiga.rollout import genes, rollout
 from formiga.score import Fitness
-from formiga.sense.encoders import Encoders, Odometry
+from formiga.sense.encoders import Encoders
 from formiga.sense.proximity import Proximity
 from formiga.world.drives import Differential, Drive
 from formiga.world.drives import Omni as OmniDrive
@@ -135,7 +136,7 @@ def test_scores_go_by_the_twist_of_the_drive(robot, twist, speed, straightness):
 @BOTH
 def test_odometry_without_slip_is_the_pose_and_encoders_have_an_angle_for_each_channel(robot, rng):
     robot = replace(robot, motor_noise=0.0)
-    group = Group(robot, 1, "r", (At(0.3, -0.2, 0.5),), (Encoders(), Odometry()))
+    group = Group(robot, 1, "r", (At(0.3, -0.2, 0.5),), (Encoders(),), estimators=(Odometry(),))
     lab = Simulation(World(contact=Contact("none"), things=(Arena(90.0, 90.0),), groups=(group,)))
     for _ in range(30):
         lab.step({"r": rng.uniform(-1.0, 1.0, (1, 1, len(robot.drive.channels))) * robot.drive.limits})

@@ -232,8 +232,8 @@ def test_a_controller_with_another_parameter_begins_anew_and_its_neighbours_do_n
 
 def test_a_sensor_with_another_parameter_begins_anew():
     run = begin()
-    sensors = run.world.groups[0].sensors
-    after = edit(run, with_group(run.world, 0, sensors=(sensors[0], replace(sensors[1], ticks=32), sensors[2])))
+    (odometry,) = run.world.groups[0].estimators
+    after = edit(run, with_group(run.world, 0, estimators=(replace(odometry, ticks=32),)))
     assert np.array_equal(after.readings["swarm"]["odometry"][..., :2], run.state.position[:, :4])
     assert np.array_equal(after.readings["rovers"]["odometry"], run.readings["rovers"]["odometry"])
 

@@ -25,6 +25,8 @@ LAYERS: list[set[str]] = [
     {"state"},
     {"engine"},
     {"sense"},
+    {"comm"},
+    {"estimate"},
     {"control"},
     {"act"},
     {"score"},
@@ -221,5 +223,5 @@ def test_the_drawing_of_the_packages_shows_every_part_in_its_row():
     drawn = {name: int(y) for y, name in re.findall(r'y="(\d+)" text-anchor="middle">(\w+)<',
                                                     (ROOT / "docs/pictures/packages.svg").read_text(encoding="utf-8"))}
     there = {top(module_name(file)) for file in FILES} - {"", "__main__", "worlds"}
-    assert drawn.keys() == there
+    assert drawn.keys() == there, "docs/packages.py draws them"
     assert all((drawn[one] < drawn[other]) == (KNOWN[one] < KNOWN[other]) for one in there for other in there)

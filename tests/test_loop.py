@@ -6,8 +6,8 @@ import pytest
 from formiga import control
 from formiga.control.sequence import Sequence
 from formiga.errors import WorldError
+from formiga.estimate.odometry import Odometry
 from formiga.loop import Simulation, simulate
-from formiga.sense.encoders import Odometry
 from formiga.sense.scanner import Scanner
 from formiga.world.model import Arena, Contact, Group, Wall, World
 from formiga.world.placement import At
@@ -255,7 +255,7 @@ def test_the_metrics_add_up():
 
 
 def test_the_states_of_threads_come_back_in_the_order_of_worlds():
-    walk = Group(SBot(), 2, "a", (At(0.0, 0.0), At(1.0, 0.0)), (Odometry(),))
+    walk = Group(SBot(), 2, "a", (At(0.0, 0.0), At(1.0, 0.0)), estimators=(Odometry(),))
     run = simulate(World(groups=(walk,)), 0.5, seed=5, worlds=6, threads=4)
     assert np.array_equal(run.state.heading, Simulation(World(groups=(walk,)), 5, 6).state.heading)
     assert run.state.memory[("a/odometry", "pose")].shape == (6, 2, 3)

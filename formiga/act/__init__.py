@@ -1,4 +1,4 @@
-"""8. Orders -> the one command that an engine takes: drives, joints, lights."""
+"""8. Orders -> the one command that an engine takes: drives, joints, lights, messages."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from formiga.world.model import World
 
 
 def command(world: World, state: State, orders: dict[str, Orders], readings: Readings | None = None) -> Command:
-    """The orders of all groups as one command. A drive without orders stands still; joints and lights stay as they are.
+    """The orders of all groups as one command. A drive without orders stands still; all else stays as it is.
 
     readings: from which the orders were decided, for a complaint about an order. The state is not changed.
     """
-    return Command(_drive(world, state, orders, readings), _joints(world, state, orders), _leds(world, state, orders))
+    return Command(_drive(world, state, orders, readings), _joints(world, state, orders), _leds(world, state, orders),
+                   _messages(world, state, orders))
 
 
 def _drive(world: World, state: State, orders: dict[str, Orders], readings: Readings | None) -> Floats:
@@ -50,6 +51,21 @@ def _leds(world: World, state: State, orders: dict[str, Orders]) -> Any:
     """(W, N, L, 3), or None."""
     told = {name: given.leds for name, given in orders.items() if given.leds is not None}
     return _over(world, state.leds, told) if told else None
+
+
+def _messages(world: World, state: State, orders: dict[str, Orders]) -> Floats | None:
+    """(W, N, X), cut at the limits of their links, or None."""
+    if not world.media or all(given.message is None for given in orders.values()):
+        return None
+    now = state.outbox.copy()
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        for link in group.links:
+            told = orders[group.name].message if group.name in orders else None
+            if told is not None and link.name in told:
+                message = told[link.name]
+                now[:, robots, world.media[link.name].columns] = message if link.limit is None else \
+                    np.clip(message, -link.limit, link.limit)
+    return now
 
 
 def _over(world: World, before: Any, told: dict[str, Any]) -> Any:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from formiga.world.elements import Element
     from formiga.world.kinds import Kind
 
-ROLES = {"robots": "robot", "sensors": "sensor", "controllers": "controller", "placements": "placement",
-         "things": "thing", "actuators": "actuator", "settings": "setting", "fitness": "fitness", "searches": "search",
-         "page": "page"}
+ROLES = {"robots": "robot", "sensors": "sensor", "links": "link", "estimators": "estimator", "controllers": "controller",
+         "placements": "placement", "things": "thing", "actuators": "actuator", "settings": "setting",
+         "fitness": "fitness", "searches": "search", "page": "page"}
 SECTIONS = ("worlds", *ROLES, "studies", "benches")
 
 
@@ -27,8 +27,8 @@ SECTIONS = ("worlds", *ROLES, "studies", "benches")
 def command(section: str | None, name: str | None, own: tuple[str, ...]) -> None:
     """Show what there is, a line each.
 
-    SECTION is worlds, robots, sensors, controllers, placements, things, actuators, settings, fitness, searches, page, studies
-    or benches. With a NAME too, everything about that one: `formiga list sensors proximity`.
+    SECTION is worlds, robots, sensors, links, estimators, controllers, placements, things, actuators, settings, fitness,
+    searches, page, studies or benches. With a NAME too, everything about that one: `formiga list sensors proximity`.
     """
     options.load(own)
     if section is None:

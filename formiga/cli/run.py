@@ -52,7 +52,8 @@ class Asked:
 @click.option("--every", type=click.IntRange(1, 2**31 - 1), default=1, show_default=True, metavar="N",
               help="Records every N steps.")
 @click.option("--tables", metavar="NAMES", default="", callback=lambda ctx, parameter, text: _names(text),
-              help="Also records joints, readings, orders or events, with commas between them, into DIR/run.joints.parquet ...")
+              help="Also records joints, messages, readings, orders or events, with commas between them, into "
+                   "DIR/run.joints.parquet ...")
 @click.option("--picture", metavar="FILE", help="Draws the first world at the end, with trails, into FILE.png, .svg or .pdf.")
 @click.option("--script", metavar="FILE.fsh", help="Console commands that act while it runs: switch lamps, drive, spawn ...")
 @options.json_file

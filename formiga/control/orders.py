@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from formiga.errors import WorldError
+from formiga.errors import WorldError, suggest
 from formiga.sense import Readings
 from formiga.state import Floats
 from formiga.world.contract import channels, joint_names
@@ -25,7 +25,7 @@ class Orders:
     drive: Any = None      # (W, n, D) one number for each channel of `robot.drive`, such as the rim speeds of two wheels in m/s
     joints: Any = None     # (W, n, K) one for each of `robot.joints`, in the unit of its mode
     leds: Any = None       # (W, n, lights, 3) 0..255
-    message: Any = None    # (W, n, numbers) for robots with a link
+    message: Any = None    # (W, n, numbers) for robots with one link, or name of a link -> such an array; a row of NaN: silence
 
 
 def as_orders(group: Group, worlds: int, given: Any, place: str = "", *, open: bool = False) -> Orders:
@@ -44,9 +44,7 @@ def as_orders(group: Group, worlds: int, given: Any, place: str = "", *, open: b
         raise WorldError(f"{place}the controller of '{group.name}' returned no orders. It returns `Orders`, or numbers "
                          f"(worlds, robots, {channels(group.robot)}) for the drive.")
     orders = given if isinstance(given, Orders) else Orders(given)
-    if orders.message is not None:
-        raise WorldError(f"{place}the robots of '{group.name}' have no link to send a message with.")
-    drive, joints, leds = orders.drive, orders.joints, orders.leds
+    drive, joints, leds, message = orders.drive, orders.joints, orders.leds, orders.message
     if drive is not None:
         drive = _numbers(group, "drive", drive, (worlds, group.count, channels(group.robot)), place)
         if open:
@@ -56,7 +54,9 @@ def as_orders(group: Group, worlds: int, given: Any, place: str = "", *, open: b
         _refuse_out_of_range(group, joints, place, open)
     if leds is not None:
         leds = _lights(group, worlds, leds, place)
-    return Orders(drive, joints, leds)
+    if message is not None:
+        message = _messages(group, worlds, message, place)
+    return Orders(drive, joints, leds, message)
 
 
 def merge(above: Orders, below: Orders | None) -> Orders:
@@ -64,8 +64,7 @@ def merge(above: Orders, below: Orders | None) -> Orders:
     if below is None:
         return above
     return Orders(_over(above.drive, below.drive), _over(above.joints, below.joints),
-                  above.leds if above.leds is not None else below.leds,
-                  above.message if above.message is not None else below.message)
+                  above.leds if above.leds is not None else below.leds, _over_all(above.message, below.message))
 
 
 def merge_all(above: dict[str, Orders], below: dict[str, Orders]) -> dict[str, Orders]:
@@ -95,6 +94,13 @@ def _over(above: Any, below: Any) -> Any:
         return below if above is None else above
     open = np.isnan(above)
     return np.where(open, below, above) if open.any() else above
+
+
+def _over_all(above: Any, below: Any) -> Any:
+    """The same for messages, link by link."""
+    if above is None or below is None:
+        return below if above is None else above
+    return below | {name: _over(message, below.get(name)) for name, message in above.items()}
 
 
 def _numbers(group: Group, what: str, given: Any, shape: tuple[int, ...], place: str) -> Floats:
@@ -139,6 +145,44 @@ def _refuse_out_of_range(group: Group, joints: Floats, place: str, open: bool) -
                          f"{joints[tuple(odd)]:g}; it takes {motor.low:g} to {motor.high:g} ({motor.mode}).")
 
 
+def _messages(group: Group, worlds: int, given: Any, place: str) -> dict[str, Floats]:
+    """Name of a link -> messages (W, n, numbers), from those or from messages for the only link."""
+    links = {link.name: link for link in group.links}
+    if not links:
+        raise WorldError(f"{place}the robots of '{group.name}' have no link to send a message with. Give them a <radio> or a "
+                         "<range_and_bearing>.")
+    if not isinstance(given, dict):
+        if len(links) > 1:
+            raise WorldError(f"{place}the robots of '{group.name}' have several links: give messages as a dict, by the names "
+                             f"{', '.join(links)}.")
+        given = {next(iter(links)): given}
+    messages: dict[str, Floats] = {}
+    for name, message in given.items():
+        if name not in links:
+            raise WorldError(f"{place}the robots of '{group.name}' have no link '{name}'.{suggest(str(name), links)} They "
+                             f"have: {', '.join(links)}.")
+        shape = worlds, group.count, links[name].numbers
+        described = f"{place}the messages of '{group.name}' over '{name}'"
+        values = _array(message, described)
+        if values.dtype.kind not in "iufb" or values.shape != shape:
+            raise WorldError(f"{described} must be numbers of the shape (worlds, robots, numbers) = {shape}, not "
+                             f"{values.dtype} of the shape {values.shape}.")
+        values = values.astype(np.float64, copy=False)
+        silent = np.isnan(values)
+        if (odd := np.argwhere((silent.any(axis=2) != silent.all(axis=2)) | np.isinf(values).any(axis=2))).size:
+            raise WorldError(f"{described}: that of robot {odd[0, 1]} has {values[tuple(odd[0])]}. Give finite numbers, or "
+                             "make all of them NaN: then it sends none.")
+        messages[name] = values
+    return messages
+
+
+def _array(given: Any, described: str) -> Any:
+    try:
+        return np.asarray(given)
+    except ValueError as wrong:
+        raise WorldError(f"{described} must be an array; these are rows of different lengths.") from wrong
+
+
 def _lights(group: Group, worlds: int, given: Any, place: str) -> Any:
     lights = group.robot.leds
     try:
@@ -160,10 +204,10 @@ def bad_order(group: Group, world: int, robot: int, readings: Readings | None) -
     what = "a wheel speed" if all(group.robot.drive.rolls) else "a speed or an angle"
     ordered = f"the controller of '{group.name}' ordered {what} that is not a number, for robot {robot}."
     for test in (np.isnan, np.isinf):
-        for sensor in group.sensors:
+        for sensor in group.sources:
             reading = (readings or {}).get(group.name, {}).get(sensor.name)
             if reading is not None and reading.dtype.kind == "f" and (found := test(reading[world, robot])).any():
                 value = reading[world, robot][found].flat[0]
-                return WorldError(f"{where(sensor)}the sensor '{sensor.name}' (<{of(sensor).tag}>) of '{group.name}' read "
-                                  f"{value} for robot {robot}, and {ordered}")
+                return WorldError(f"{where(sensor)}the {of(sensor).role} '{sensor.name}' (<{of(sensor).tag}>) of "
+                                  f"'{group.name}' read {value} for robot {robot}, and {ordered}")
     return WorldError(f"{where(group.controller)}{ordered}")

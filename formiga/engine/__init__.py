@@ -16,6 +16,7 @@ from formiga.world.mount import CHASSIS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from formiga.engine.above.hearing import Ears, Heard
     from formiga.engine.beams import Beams
     from formiga.engine.command import Command
     from formiga.engine.events import Event
@@ -151,6 +152,9 @@ class Engine(Protocol):
     def look(self, model: Own, state: State, reach: float, most: int, robots: slice) -> tuple[Floats, Any]:
         """Lights in sight (W, n, most, 6), nearest first: bearing, elevation, distance, red, green, blue; how many (W, n)."""
 
+    def hear(self, model: Own, state: State, ears: Ears, robots: slice, into: Heard) -> None:
+        """What some robots hear of the messages in `state.outbox`; adds to the account `into.traffic`."""
+
     def paint(self, model: Own, state: State, width: int, height: int, field: float, eye: Floats, robots: slice,
               on: str = CHASSIS) -> Any:
         """Images (W, n, height, width, 3) from a camera with the pose eye (7,) in the frame of a part of each robot, which
@@ -187,6 +191,9 @@ class Engine(Protocol):
     def cast_stages(self, model: Own, state: State, beams: Beams, reach: float, robots: slice,
                     out: Floats) -> list[Stage] | None:
         """What `cast` does, into out (W, n, B)."""
+
+    def hear_stages(self, model: Own, state: State, ears: Ears, robots: slice, into: Heard) -> list[Stage] | None:
+        """What `hear` does."""
 
     def light_stages(self, model: Own, state: State, diodes: Any, robots: slice, out: Floats) -> list[Stage] | None:
         """What `light` does, into out (W, n, S)."""

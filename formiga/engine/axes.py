@@ -12,4 +12,5 @@ def sizes_of(world: World) -> dict[str, int]:
     """Lengths of the axes that a world's description decides: see `state.State`."""
     robots = [group.robot for group in world.groups]
     return {"robot": world.robots, "channel": max((channels(robot) for robot in robots), default=0) or FEWEST_CHANNELS,
-            "light": max((robot.leds for robot in robots), default=0), "movable": len(world.movables)}
+            "light": max((robot.leds for robot in robots), default=0), "movable": len(world.movables),
+            "word": sum(medium.numbers for medium in world.media.values())}

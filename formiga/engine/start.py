@@ -40,10 +40,9 @@ def given(start: tuple[Any, Any], worlds: int, robots: int) -> tuple[Floats, Flo
 
 
 def begin_again(world: World, state: State, chosen: Any, position: Floats, heading: Floats, key: Any) -> None:
-    """All arrays of the chosen (W,) worlds at zero, but for robots at position (W, N, 2) and heading (W, N), the key (W,) of
-    the noise, and what a description says at the start: robots that are switched on, and movables."""
-    for values in state.arrays().values():
-        values[chosen] = 0
+    """All arrays of the chosen (W,) worlds as they start, but for robots at position (W, N, 2) and heading (W, N), the key (W,)
+    of the noise, and what a description says at the start: robots that are switched on, and movables."""
+    state.clear(chosen)
     state.alive[chosen] = switched_on(world)
     state.position[chosen], state.heading[chosen], state.key[chosen] = position[chosen], heading[chosen], key[chosen]
     state.movables[chosen] = movables_start(world)

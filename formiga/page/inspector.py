@@ -38,6 +38,9 @@ class Inspector:
         parts = [_head(robot)]
         for name, reading in robot["readings"].items():
             values = np.asarray(reading)
+            if name in robot["inboxes"]:
+                parts.append(_talk(name, robot["inboxes"][name]))
+                continue
             parts.append(_image(name, values) if _is_image(values)
                          else self._sensor(name, np.asarray(values, np.float64).ravel(), robot["sensors"].get(name)))
         if robot["layers"]:
@@ -56,7 +59,7 @@ class Inspector:
         if robot["name"] != self._whose or any(past and past[-1][0] > time for past in self._past.values()):
             self._whose, self._past = robot["name"], {}
         for name, reading in robot["readings"].items():
-            if _is_image(np.asarray(reading)):
+            if _is_image(np.asarray(reading)) or name in robot["inboxes"]:
                 continue
             past = self._past.setdefault(name, deque(maxlen=SAMPLES))
             if not past or past[-1][0] < time:
@@ -170,6 +173,24 @@ def _image(name: str, picture: Any) -> str:
     data = b64encode(png(np.ascontiguousarray(picture[::apart, ::apart]))).decode()
     return (f'{_title(name)}<img src="data:image/png;base64,{data}" alt="{escape(name)}: {width} x {height} pixels" '
             f'style="width:100%;image-rendering:pixelated;border:1px solid {LINE}"/>')
+
+
+def _talk(name: str, link: dict[str, Any]) -> str:
+    """What a robot sends and hears over a link: a row for each message, nearest first, and its account."""
+    inbox, cell = link["inbox"], f'style="padding-right:8px;color:{SOFT}"'
+    rows = []
+    for k, sender in enumerate(link["senders"][:MOST_LINES]):
+        where = "" if inbox.range is None else f"{inbox.range[k]:.2f} m, {degrees(inbox.bearing[k]):.0f}°"
+        rows.append(f"<tr><td {cell}>{escape(sender)}</td><td {cell}>{where}</td><td>{_words(inbox.message[k])}</td></tr>")
+    sent = "nothing" if np.isnan(link["sent"]).any() else _words(link["sent"])
+    counts = ", ".join(f"{count:,} {what}" for what, count in link["counts"].items() if count or what in ("sent", "heard"))
+    return (f'{_title(name)}<div style="font-size:11.5px">sends <b>{sent}</b>, hears <b>{len(link["senders"])}</b></div>'
+            f'<table style="font:11px/1.4 ui-monospace,monospace">{"".join(rows)}</table>'
+            f'<div style="font-size:11px;color:{SOFT}">{counts}</div>')
+
+
+def _words(message: Any) -> str:
+    return " ".join(f"{value:.3g}" for value in message[:16].tolist()) + (" ..." if len(message) > 16 else "")
 
 
 def _numbers(name: str, values: Any) -> str:

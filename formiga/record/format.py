@@ -253,9 +253,9 @@ def elements_of(world: World) -> Iterator[Any]:
     if world.search is not None:
         yield world.search
     for group in world.groups:
-        yield from (group.robot, *group.place, *group.sensors, *group.actuators)
-        if group.controller is not None:
-            yield group.controller
+        yield group.robot
+        for parts in group.carried.values():
+            yield from parts
 
 
 def embed(world: World) -> tuple[World, dict[str, str]]:
@@ -271,9 +271,10 @@ def embed(world: World) -> tuple[World, dict[str, str]]:
         return thing
 
     def packed_group(group: Group) -> Group:
-        return replace(group, robot=packed(group.robot), place=tuple(map(packed, group.place)),
-                       sensors=tuple(map(packed, group.sensors)), actuators=tuple(map(packed, group.actuators)),
-                       controller=None if group.controller is None else packed(group.controller))
+        changed = replace(group, robot=packed(group.robot))
+        for role, parts in group.carried.items():
+            changed = changed.carrying(role, tuple(map(packed, parts)))
+        return changed
 
     return replace(world, things=tuple(map(packed, world.things)), settings=tuple(map(packed, world.settings)),
                    fitness=tuple(map(packed, world.fitness)), groups=tuple(map(packed_group, world.groups)),

@@ -1,4 +1,4 @@
-"""Optional tables beside a recording: joints, readings, orders and events of the same run, one tidy Parquet file each.
+"""Optional tables beside a recording: joints, messages, readings, orders and events of the run, one tidy Parquet file each.
 
     with Tables("out/run.parquet", ["joints", "events"]) as tables:
         loop.simulate(world, 60.0, record=tables)
@@ -23,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from formiga.comm.inbox import Inbox
 from formiga.control import Orders
 from formiga.errors import RecordingError, reason, suggest
 from formiga.loop import Simulation
@@ -39,6 +40,8 @@ INDICES = {"step": pa.int32(), "time": pa.float64(), "world": pa.int32()}
 SCHEMAS = {name: pa.schema([pa.field(column, kind, nullable=False) for column, kind in (INDICES | columns).items()])
            for name, columns in {
     "joints": {"robot": pa.int32(), "joint": WORD, "position": pa.float64(), "effort": pa.float64(), "command": pa.float64()},
+    "messages": {"robot": pa.int32(), "link": WORD, "sender": pa.int32(), "range": pa.float64(), "bearing": pa.float64(),
+                 "index": pa.int32(), "value": pa.float64()},
     "readings": {"robot": pa.int32(), "sensor": WORD, "index": pa.int32(), "value": pa.float64()},
     "orders": {"robot": pa.int32(), "part": WORD, "name": WORD, "value": pa.float64()},
     "events": {"kind": WORD, "text": pa.string()},
@@ -246,6 +249,23 @@ def _readings(shard: Simulation, step: int) -> Iterator[Columns]:
             yield flat | {"sensor": np.full(len(flat["world"]), sensor), "value": values.reshape(-1).astype(np.float64)}
 
 
+def _messages(shard: Simulation, step: int) -> Iterator[Columns]:
+    """One row for each number of each message that was heard; range and bearing are NaN for a link that measures none."""
+    readings, state = shard.readings, shard.state
+    for group, robots in _each(shard):
+        for link in group.links:
+            inbox = Inbox.at(state, group, link, readings[group.name])
+            if inbox is None:
+                continue
+            world, robot, row = np.nonzero(inbox.heard)
+            at, each, none = (world, robot, row), link.numbers, np.full(len(world), np.nan)
+            yield {"world": np.repeat(world, each), "robot": np.repeat(robots.start + robot, each),
+                   "link": np.full(len(world) * each, link.name), "sender": np.repeat(inbox.sender[at], each),
+                   "range": np.repeat(none if inbox.range is None else inbox.range[at], each),
+                   "bearing": np.repeat(none if inbox.bearing is None else inbox.bearing[at], each),
+                   "index": np.tile(np.arange(each), len(world)), "value": inbox.message[at].reshape(-1)}
+
+
 def _orders(shard: Simulation, step: int) -> Iterator[Columns]:
     if step == 0:
         return
@@ -269,6 +289,6 @@ def _events(shard: Simulation, step: int) -> Iterator[Columns]:
                "text": [event.text for event in events]}
 
 
-READERS = {"joints": _joints, "readings": _readings, "orders": _orders, "events": _events}
+READERS = {"joints": _joints, "messages": _messages, "readings": _readings, "orders": _orders, "events": _events}
 
 __all__ = ["SCHEMAS", "Tables", "known_names", "read_table", "remove_tables", "table_file"]

@@ -143,32 +143,40 @@ def seated(sensor: Mounted, beams: Beams, group: Group) -> tuple[Floats, Floats]
 
 
 def prepare_all(world: World) -> None:
-    """Before the first step: each sensor reads the files that it needs, and says what is wrong with them."""
+    """Before the first step: each source of readings reads the files that it needs, and says what is wrong with them."""
     for group in world.groups:
-        for sensor in group.sensors:
+        for source in group.sources:
             try:
-                sensor.prepare()
+                source.prepare()
             except WorldError as wrong:
-                raise complaint(sensor, wrong) from wrong
+                raise complaint(source, wrong) from wrong
 
 
 def read_all(world: World, engine: Engine, model: Model, state: State) -> Readings:
     """The readings of all sensors, before any robot moves."""
-    readings: Readings = {}
-    for group, robots in zip(world.groups, world.slices, strict=True):
-        readings[group.name] = {}
-        for sensor in group.sensors:
-            noise = Noise(state.key, state.step, robots, group.name, sensor.name)
-            scene = SensorView(engine, model, state, group, robots, noise, f"{group.name}/{sensor.name}")
-            try:
-                reading = sensor.read(scene)
-            except WorldError as wrong:
-                raise complaint(sensor, wrong) from wrong
-            if not isinstance(reading, np.ndarray) or reading.shape[:2] != (state.worlds, group.count):
-                raise WorldError(f"{where(sensor)}sensor '{sensor.name}' must return an array (worlds, robots, ...) = "
-                                 f"({state.worlds}, {group.count}, ...), not {_shape(reading)}.")
-            readings[group.name][sensor.name] = reading
-    return readings
+    return {group.name: {sensor.name: look(engine, model, state, group, robots, sensor, sensor.read)
+                         for sensor in group.sensors}
+            for group, robots in zip(world.groups, world.slices, strict=True)}
+
+
+def look(engine: Engine, model: Model, state: State, group: Group, robots: slice, source: Any,
+         read: Callable[[SensorView], Any]) -> Any:
+    """The reading of one sensor or link, checked."""
+    noise = Noise(state.key, state.step, robots, group.name, source.name)
+    scene = SensorView(engine, model, state, group, robots, noise, f"{group.name}/{source.name}")
+    try:
+        reading = read(scene)
+    except WorldError as wrong:
+        raise complaint(source, wrong) from wrong
+    return checked(source, reading, (state.worlds, group.count))
+
+
+def checked(source: Any, reading: Any, shape: tuple[int, int]) -> Any:
+    """What a sensor, a link or an estimator returned, which must be an array with the axes (worlds, robots, ...)."""
+    if not isinstance(reading, np.ndarray) or reading.shape[:2] != shape:
+        raise WorldError(f"{where(source)}{of(source).role} '{source.name}' must return an array (worlds, robots, ...) = "
+                         f"({shape[0]}, {shape[1]}, ...), not {_shape(reading)}.")
+    return reading
 
 
 def _shape(reading: Any) -> str:

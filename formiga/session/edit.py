@@ -79,12 +79,8 @@ def with_element(world: World, target: Target, new: Any) -> World:
     if target.kind == "thing":
         return replace(world, things=_with(world.things, target.index, new))
     group = world.groups[target.index]
-    if target.kind == "part" and target.role == "controller":
-        changed = replace(group, controller=new)
-    elif target.kind == "part" and target.role == "sensor":
-        changed = replace(group, sensors=_with(group.sensors, target.part, new))
-    elif target.kind == "part":
-        changed = replace(group, actuators=_with(group.actuators, target.part, new))
+    if target.kind == "part":
+        changed = group.carrying(target.role, _with(group.carried[target.role], target.part, new))
     else:
         changed = replace(group, robot=new)
     return replace(world, groups=_with(world.groups, target.index, changed))

@@ -14,7 +14,7 @@ from typing import Any
 
 from formiga.console.errors import brief
 from formiga.errors import FormigaError, suggest
-from formiga.world.elements import kinds_of, of
+from formiga.world.elements import SOURCES, kinds_of, of
 from formiga.world.kinds import Kind
 from formiga.world.model import Group, World
 
@@ -26,7 +26,7 @@ class Target:
     kind: str                  # "world", "contact", "setting", "thing", "group", "robot", "part"
     name: str
     index: int = 0             # of the thing, the group, the robot (over all groups), the setting
-    role: str = ""             # of a part: "sensor", "controller", "actuator"
+    role: str = ""             # of a part: "sensor", "link", "estimator", "controller", "actuator"
     part: int = 0              # its number among those of its role
 
 
@@ -80,8 +80,8 @@ def robot_name(world: World, robot: int) -> str:
 def part_names(group: Group) -> dict[str, tuple[str, int]]:
     """Name -> (role, number) of everything that the robots of a group carry."""
     names: dict[str, tuple[str, int]] = {}
-    for role, parts in (("sensor", group.sensors), ("actuator", group.actuators)):
-        for number, part in enumerate(parts):
+    for role in (*SOURCES, "actuator"):
+        for number, part in enumerate(group.carried[role]):
             names.setdefault(own_name(part), (role, number))
     if group.controller is not None:
         names["controller"] = ("controller", 0)
@@ -170,8 +170,7 @@ def element(world: World, target: Target) -> Any:
         return group_of(world, target.index).robot
     group = world.groups[target.index]
     if target.kind == "part":
-        parts = {"sensor": group.sensors, "actuator": group.actuators, "controller": (group.controller,)}[target.role]
-        return parts[target.part]
+        return group.carried[target.role][target.part]
     return group.robot
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from formiga.comm.inbox import Inbox
+from formiga.comm.traffic import COUNTS, traffic_of
 from formiga.control.neural.activity import activity
 from formiga.control.neural.network import Network
 from formiga.engine.beams import Beams, moved, ring
@@ -181,10 +183,13 @@ def pulls(session: Session) -> dict[str, Any]:
 
 
 def links(session: Session) -> Any:
-    """Pairs of robots (P, 2) of which at least one has a sensor that reaches the other, rim to rim."""
+    """Pairs of robots (P, 2) of which one heard the other in this step; where robots have no links, pairs of which at least one
+    has a sensor that reaches the other, rim to rim."""
     from scipy.spatial import cKDTree
 
     world = session.world
+    if world.media:
+        return _talks(session)
     reach, radius = np.zeros(world.robots), np.zeros(world.robots)
     for group, robots in zip(world.groups, world.slices, strict=True):
         radius[robots] = group.robot.radius
@@ -196,6 +201,18 @@ def links(session: Session) -> Any:
     pairs = cKDTree(position).query_pairs(float(reach.max() + 2.0 * radius.max()), output_type="ndarray")
     gap = np.linalg.norm(position[pairs[:, 0]] - position[pairs[:, 1]], axis=-1) - radius[pairs].sum(axis=-1)
     return pairs[gap <= reach[pairs].max(axis=-1)][:MOST_LINKS]
+
+
+def _talks(session: Session) -> Any:
+    """Pairs of robots (P, 2) of which one hears the other, each once."""
+    pairs = [np.empty((0, 2), np.int64)]
+    for group, robots in zip(session.world.groups, session.world.slices, strict=True):
+        readings = own_readings(session, group) if group.links else {}
+        for link in group.links:
+            if (inbox := Inbox.at(session.sim.state, group, link, readings)) is not None:
+                hears, row = np.nonzero(inbox.heard[0])
+                pairs.append(np.column_stack([robots.start + hears, inbox.sender[0, hears, row]]))
+    return np.unique(np.sort(np.concatenate(pairs), axis=1), axis=0)[:MOST_LINKS]
 
 
 # -- the inspector ----------------------------------------------------------------------------------------------------
@@ -228,13 +245,30 @@ def inspect(session: Session, robot: int) -> dict[str, Any]:
         "driven": session.manual.includes(robot),
         "controller": of(group.controller).tag if group.controller is not None else "none",
         "readings": readings, "memory": memory, "layers": layers, "space": in_space(session, robot),
-        "sensors": {sensor.name: sensor for sensor in group.sensors},
+        "sensors": {source.name: source for source in group.sources}, "inboxes": _inboxes(session, group, i, readings),
     }
 
 
+def _inboxes(session: Session, group: Group, i: int, readings: dict[str, Any]) -> dict[str, Any]:
+    """Name of a link -> what robot i of a group sends and hears: message, inbox, names of senders, account."""
+    state, world = session.sim.state, session.world
+    robot, found = world.slices[world.groups.index(group)].start + i, {}
+    for link in group.links:
+        counts = traffic_of(state, group.name, link.name)
+        if counts is None or link.name not in readings:
+            continue
+        sender = state.memory[f"{group.name}/{link.name}", "sender"][0, i]
+        found[link.name] = {
+            "sent": state.outbox[0, robot, world.media[link.name].columns].copy(),
+            "inbox": Inbox.of(link, readings[link.name], sender),
+            "senders": [robot_name(world, number) for number in sender[sender >= 0].tolist()],
+            "counts": {name.removeprefix("messages_"): int(counts[0, i, column]) for name, column in COUNTS.items()}}
+    return found
+
+
 def own_readings(session: Session, group: Group) -> dict[str, Any]:
-    """Name -> readings (W, n, ...) of a group's sensors, but of those that a replay cannot know."""
-    known = {sensor.name: sensor for sensor in group.sensors}
+    """Name -> readings (W, n, ...) of a group's sensors, links and estimators, but of those that a replay cannot know."""
+    known = {source.name: source for source in group.sources}
     try:
         return {name: values for name, values in session.sim.readings[group.name].items()
                 if session.replay is None or _sees(session, group.name, name, known.get(name))}

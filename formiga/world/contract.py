@@ -185,9 +185,9 @@ class Placement(Described, Protocol):
     on: bool = True                         # false: they stand still for good
 
 
-# -- sensors and controllers ------------------------------------------------------------------------------------------------
-class Sensor(Described, Protocol):
-    """State -> readings. Its `name` is that of its readings."""
+# -- what gives readings, and what decides ----------------------------------------------------------------------------------
+class Source(Described, Protocol):
+    """Gives readings, under its `name`."""
 
     angles: tuple[float, ...] | None = None     # rad from the heading, of each reading; None: its readings have no directions
     mount: float | None = None                  # m, of a ring of beams from the robot's centre; None: it has no such ring
@@ -208,8 +208,27 @@ class Sensor(Described, Protocol):
         """Before the first step: read files that it needs, and complain about them."""
 
     def stages(self, scene: Any) -> Any:
-        """Its array of readings, and the kernels that fill it; None: it has no kernels, and `read` is called."""
+        """Its array of readings, and the kernels that fill it; None: it has no kernels, and `read`, `hear` or `estimate` is
+        called."""
         return None
+
+
+class Sensor(Source, Protocol):
+    """State -> readings."""
+
+
+class Link(Source, Protocol):
+    """What robots sent -> what each of them hears. Links of one name are one medium: they hear each other."""
+
+    numbers: int = 1                            # in a message
+    range: float = inf                          # m, in which its messages are heard
+    most: int = 1                               # messages that a robot can hear at once
+    limit: float | None = None                  # size at which the numbers of a message are cut
+    bits: int = 32                              # of a number on its way, for the account of what was sent
+
+
+class Estimator(Source, Protocol):
+    """Readings and earlier beliefs -> a belief, which joins the readings."""
 
 
 class Controller(Described, Protocol):
@@ -223,12 +242,12 @@ class Controller(Described, Protocol):
 
 
 CONTRACTS: dict[str, type] = {"robot": Robot, "thing": Thing, "setting": Setting, "placement": Placement, "sensor": Sensor,
-                              "controller": Controller}
+                              "link": Link, "estimator": Estimator, "controller": Controller}
 
 
 def complete(cls: type, role: str, tag: str) -> None:
     """Give a class what the contract of its role has and it leaves out."""
-    if role in ("sensor", "controller"):
+    if role in ("sensor", "link", "estimator", "controller"):
         _complete_stages(cls, CONTRACTS[role])
     own = declared(cls)
     for contract in CONTRACTS.get(role, Described).__mro__:

@@ -230,11 +230,11 @@ class _Edit:
         self.attributes(node, kinds_of(Group), old, new)
         self.attributes(node, of(new.robot).kinds, old.robot, new.robot)
         around, children = new.robot.profile, [child for child in node if isinstance(child.tag, str)]
-        if len(children) != sum(len(parts) for parts in _carried(old).values()):
+        if len(children) != sum(len(parts) for parts in old.carried.values()):
             raise _CannotKeep
-        for role, parts in _carried(new).items():
+        for role, parts in new.carried.items():
             mine = [child for child in children if self.known[child.tag].role == role]
-            before = _carried(old)[role]
+            before = old.carried[role]
             if role == "placement":
                 self.placement(node, mine, before, parts)
             elif [of(part).tag for part in before] == [of(part).tag for part in parts]:
@@ -276,12 +276,6 @@ class _Edit:
                 node.attrib.pop(name, None)
             else:
                 node.set(name, writer.escaped(kind.format(now)))
-
-
-def _carried(group: Group) -> dict[str, tuple[Any, ...]]:
-    """What stands in a group's element, by role."""
-    return {"placement": group.place, "sensor": group.sensors, "actuator": group.actuators,
-            "controller": () if group.controller is None else (group.controller,)}
 
 
 def _key(element: Any) -> tuple[str, str]:

@@ -34,6 +34,8 @@ ROLES = {
     "robot": "a kind of robot; its element is a group of them",
     "placement": "where the robots of a group start",
     "sensor": "state -> readings",
+    "link": "what robots sent -> what each of them hears",
+    "estimator": "readings -> a belief, which joins the readings",
     "controller": "readings -> orders",
     "actuator": "orders -> what the engine or the world does",
     "setting": "how the world runs; at most one of each",
@@ -42,8 +44,10 @@ ROLES = {
     "page": "how people see and steer it in the laboratory; engines ignore it",
 }
 
-METHODS = {"sensor": ("read", "scene"), "controller": ("decide", "view"), "fitness": ("reward", "view"),
+METHODS = {"sensor": ("read", "scene"), "link": ("hear", "scene"), "estimator": ("estimate", "view"),
+           "controller": ("decide", "view"), "fitness": ("reward", "view"),
            "placement": ("place", "site")}  # each must have it; engine/place.py carries out the shipped placements itself
+SOURCES = ("sensor", "link", "estimator")  # what gives readings, in the order of a step
 FORMER = {"reward": "praise"}  # what a method was called before; the old name still serves
 RESERVED = ("world", "include", "param", "defaults")  # the file's own elements; see model.py and reader.py
 
@@ -256,8 +260,8 @@ def _check_methods(cls: type, tag: str, role: str, kinds: dict[str, Kind]) -> No
             inspect.signature(function).bind(cls, given)
         except TypeError:
             raise WorldError(f"{needed}, not {method}{inspect.signature(function)}.") from None
-    if role == "sensor" and "name" not in kinds and "name" not in contract.declared(cls):
-        raise WorldError(f"<{tag}> of the role 'sensor' needs a field name, under which its readings are found: "
+    if role in SOURCES and "name" not in kinds and "name" not in contract.declared(cls):
+        raise WorldError(f"<{tag}> of the role '{role}' needs a field name, under which its readings are found: "
                          f'name: str = name("{tag}").')
 
 

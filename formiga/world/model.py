@@ -6,10 +6,10 @@ Lengths in metres, angles in radians, times in seconds; x to the right, y up, z 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from formiga.errors import WorldError
 from formiga.units import MM
@@ -174,6 +174,10 @@ class Contact:
     rounds: int = integer(20, least=1, most=1000, doc="`impulse`: how often the impacts of one moment are gone through")
 
 
+PARTS = {"placement": "place", "sensor": "sensors", "link": "links", "estimator": "estimators",
+         "actuator": "actuators"}  # role -> the field of a Group that holds what has it, in the order of a file
+
+
 @dataclass(frozen=True)
 class Group:
     """Robots of one kind that share sensors and a controller. In a file: the robot's element, `<sbot count="10">`."""
@@ -185,6 +189,8 @@ class Group:
     sensors: tuple[Any, ...] = ()
     controller: Any = None
     actuators: tuple[Any, ...] = ()
+    links: tuple[Any, ...] = ()
+    estimators: tuple[Any, ...] = ()         # in the order in which they estimate
 
     def __post_init__(self) -> None:
         tag = _role("robot", (self.robot,))[0]
@@ -192,7 +198,7 @@ class Group:
         object.__setattr__(self, "count", self.count if self.count is not None else places or 1)
         object.__setattr__(self, "name", self.name or tag)
         check(self, tag, kinds_of(Group))
-        for part, role in (("place", "placement"), ("sensors", "sensor"), ("actuators", "actuator")):
+        for role, part in PARTS.items():
             object.__setattr__(self, part, tuple(getattr(self, part)))
             _role(role, getattr(self, part))
         _role("controller", () if self.controller is None else (self.controller,))
@@ -203,6 +209,37 @@ class Group:
             raise WorldError(f"{where(self.place[0])}{places} <at> for {self.count} <{tag}>; "
                              "give as many as robots, or leave 'count' out.")
         _unique("sensor", self.sensors)
+        _unique("sensor, link or estimator", self.sources)
+
+    @cached_property
+    def sources(self) -> tuple[Any, ...]:
+        """All that gives readings, in the order of a step: sensors, links, estimators."""
+        return *self.sensors, *self.links, *self.estimators
+
+    @cached_property
+    def carried(self) -> dict[str, tuple[Any, ...]]:
+        """What stands in its element, by role."""
+        parts = {role: tuple(getattr(self, part)) for role, part in PARTS.items()}
+        return parts | {"controller": () if self.controller is None else (self.controller,)}
+
+    def carrying(self, role: str, parts: Sequence[Any]) -> Group:
+        """The same group with other parts of one role."""
+        if role == "controller":
+            return replace(self, controller=next(iter(parts), None))
+        changed: dict[str, Any] = {PARTS[role]: tuple(parts)}
+        return replace(self, **changed)
+
+
+class Medium(NamedTuple):
+    """What links of one name talk over: their messages are these columns of the state's array `outbox`."""
+
+    first: int
+    numbers: int
+
+    @property
+    def columns(self) -> slice:
+        """Of the outbox."""
+        return slice(self.first, self.first + self.numbers)
 
 
 @dataclass(frozen=True)
@@ -248,6 +285,7 @@ class World:
         _role("page", self.page)
         only_one([self.contact, *self.settings])
         _unique("group", self.groups)
+        _ = self.media  # says if two links do not fit together
         for cls, what, by in ((Bind, "bind", "key"), (Alias, "alias", "name"), (Camera, "camera", "name")):
             _unique(what, [part for part in self.page if isinstance(part, cls)], by)
 
@@ -279,6 +317,18 @@ class World:
         return next((thing for thing in self.things if isinstance(thing, Field)), None)
 
     @cached_property
+    def media(self) -> dict[str, Medium]:
+        """What links talk over, by their name, each with its columns of the state's array `outbox`."""
+        found: dict[str, Medium] = {}
+        for link in (link for group in self.groups for link in group.links):
+            other = found.setdefault(link.name, Medium(sum(each.numbers for each in found.values()), link.numbers))
+            if other.numbers != link.numbers:
+                raise WorldError(f"{where(link)}<{of(link).tag}> '{link.name}' has messages of {link.numbers} numbers; another "
+                                 f"link of that name has {other.numbers}. Links of one name hear each other, so their messages "
+                                 "are alike. Give it another name, or as many numbers.")
+        return found
+
+    @cached_property
     def slices(self) -> tuple[slice, ...]:
         """For each group, its robots in the arrays of the state."""
         ends = tuple(accumulate((group.count for group in self.groups), initial=0))
@@ -287,7 +337,7 @@ class World:
 
 # -- what stands where in a file ------------------------------------------------------------------------------------
 IN_WORLD = ("setting", "thing", "robot", "fitness", "search", "page")
-IN_ROBOT = ("placement", "sensor", "controller", "actuator")
+IN_ROBOT = ("placement", "sensor", "link", "estimator", "controller", "actuator")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from formiga.errors import WorldError, suggest
 from formiga.world import placement, robots  # noqa: F401  they register their elements
 from formiga.world.elements import RESERVED, Element, kinds_of, locate, registered
 from formiga.world.kinds import Kind
-from formiga.world.model import IN_ROBOT, IN_WORLD, Contact, Group, Include, Param, World, only_one
+from formiga.world.model import IN_ROBOT, IN_WORLD, PARTS, Contact, Group, Include, Param, World, only_one
 from formiga.world.nodes import LARGEST_FILE, MOST_ELEMENTS, Node, load, parse
 from formiga.world.params import Params
 
@@ -225,8 +225,8 @@ class _Reader:
             parts[known.role].append(self.build(child, known, robot.profile))
         only_one(parts["controller"], "controller")
         self.groups.append((node, {
-            **values, "robot": robot, "place": parts["placement"], "sensors": parts["sensor"],
-            "controller": next(iter(parts["controller"]), None), "actuators": parts["actuator"]}))
+            **values, "robot": robot, "controller": next(iter(parts["controller"]), None),
+            **{field: parts[role] for role, field in PARTS.items()}}))
 
     def named_groups(self) -> Iterator[Group]:
         """The groups; those without a name take their tag, and a number if it is taken."""

@@ -17,7 +17,7 @@ from formiga.errors import WorldError
 from formiga.files import write_whole
 from formiga.world.elements import kinds_of, of, where
 from formiga.world.kinds import Kind
-from formiga.world.model import Contact, Group, World
+from formiga.world.model import IN_ROBOT, Contact, Group, World
 from formiga.world.placement import At
 
 
@@ -46,9 +46,8 @@ def group_node(root: Any, group: Group) -> Any:
     node = element_node(root, group.robot)
     places = sum(isinstance(rule, At) for rule in group.place)
     _attributes(node, group, kinds_of(Group), {"name": of(group.robot).tag, "count": places or 1})
-    for part in (*group.place, *group.sensors, group.controller, *group.actuators):
-        if part is not None:
-            element_node(node, part, group.robot.profile)
+    for part in (part for role in IN_ROBOT for part in group.carried[role]):
+        element_node(node, part, group.robot.profile)
     return node
 
 

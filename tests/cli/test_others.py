@@ -107,7 +107,7 @@ def test_list_of_one_element_tells_how_python_imports_it(call):
             space = {}
             exec(line.removeprefix("in Python: "), space)
             assert space[known.cls.__name__] is known.cls
-    assert call("list", "sensors", "odometry").stdout.endswith("in Python: from formiga.sense.encoders import Odometry\n")
+    assert call("list", "estimators", "odometry").stdout.endswith("in Python: from formiga.estimate.odometry import Odometry\n")
 
 
 def test_list_of_one_world_shows_its_params(call):

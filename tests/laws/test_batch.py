@@ -6,8 +6,8 @@ import pytest
 from formiga.control.braitenberg import Braitenberg
 from formiga.control.random_walk import RandomWalk
 from formiga.control.turn_away import TurnAway
+from formiga.estimate.odometry import Odometry
 from formiga.loop import Simulation, simulate
-from formiga.sense.encoders import Odometry
 from formiga.sense.proximity import Proximity
 from formiga.sense.scanner import Scanner
 from formiga.world.elements import profiled
@@ -23,7 +23,7 @@ CONTACTS = {"none": Contact("none"), "stop": Contact("stop", crash_limit=40), "m
 def crowd(contact="minimal"):
     """Two kinds of robots, everything noisy, in a narrow place."""
     sbots = Group(profiled(SBot, "draft"), 7, "sbots", (Connected(),),
-                  (profiled(Proximity, "draft"), Odometry()), Braitenberg())
+                  (profiled(Proximity, "draft"),), Braitenberg(), estimators=(Odometry(),))
     discs = Group(Disc(0.05, 0.08, 0.5, 0.01, motor_noise=0.1, position_noise=0.1, heading_noise=0.2), 5, "discs", (Scatter(),),
                   (Scanner(16, noise=0.01),), RandomWalk(0.7))
     return World(contact=CONTACTS[contact], things=(Arena(1.5, 1.2), Wall((0.1, -0.6, 0.2, -0.3)), Cylinders(2, 0.05)),

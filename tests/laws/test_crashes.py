@@ -5,8 +5,8 @@ import pytest
 
 from formiga.control import Orders
 from formiga.control.random_walk import RandomWalk
+from formiga.estimate.odometry import Odometry
 from formiga.loop import Simulation
-from formiga.sense.encoders import Odometry
 from formiga.sense.proximity import Proximity
 from formiga.world.elements import profiled
 from formiga.world.model import Arena, Contact, Group, Wall, World
@@ -182,8 +182,8 @@ def test_a_robot_on_top_of_a_dead_one_is_not_pushed_through_a_wall(rng, mode):
 
 # -- starting again -------------------------------------------------------------------------------------------------
 def lively(contact):
-    sensors = (profiled(Proximity, "draft"), Odometry())
-    group = Group(profiled(SBot, "draft"), 6, "a", (Scatter(),), sensors, RandomWalk(0.5))
+    group = Group(profiled(SBot, "draft"), 6, "a", (Scatter(),), (profiled(Proximity, "draft"),), RandomWalk(0.5),
+                  estimators=(Odometry(),))
     return World(contact=contact, things=(Arena(1.0, 1.0),), groups=(group,))
 
 

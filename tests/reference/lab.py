@@ -3,6 +3,7 @@
 import numpy as np
 
 from formiga.loop import Simulation
+from formiga.world.elements import SOURCES, of
 from formiga.world.model import Contact, Group, World
 from formiga.world.placement import At
 
@@ -11,9 +12,11 @@ MODELS = {"none": Contact("none"), "stop": Contact("stop"), "minimal": Contact("
 
 
 def bench(robot, poses, things=(), contact="none", sensors=(), controller=None, worlds=1, dt=0.1, seed=0):
-    """One group, 'a', of equal robots at poses (x, y, heading); in every world the same."""
+    """One group, 'a', of equal robots at poses (x, y, heading); in every world the same. sensors: links and estimators, too."""
     contact = MODELS[contact] if isinstance(contact, str) else contact
-    group = Group(robot, len(poses), "a", tuple(At(*map(float, pose)) for pose in poses), tuple(sensors), controller)
+    parts = {role: tuple(each for each in sensors if of(each).role == role) for role in SOURCES}
+    group = Group(robot, len(poses), "a", tuple(At(*map(float, pose)) for pose in poses), parts["sensor"], controller,
+                  links=parts["link"], estimators=parts["estimator"])
     return Simulation(World(dt=dt, contact=contact, things=tuple(things), groups=(group,)), seed, worlds)
 
 

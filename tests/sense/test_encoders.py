@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from formiga.control.sequence import Sequence
-from formiga.sense.encoders import Encoders, Odometry, in_ticks
+from formiga.estimate.odometry import Odometry
+from formiga.sense.encoders import Encoders, in_ticks
 from formiga.world.elements import profiled
 from formiga.world.model import Arena, Wall
 from formiga.world.robots import Disc, SBot

@@ -12,6 +12,7 @@ import numpy as np
 
 from formiga.engine.above.beams import cast_all
 from formiga.engine.above.constants import Above
+from formiga.engine.above.hearing import Ears, Heard, hear_all, hear_world, make_nearby
 from formiga.engine.above.light import light_all
 from formiga.engine.above.outlines import cast_outlines
 from formiga.engine.above.own_beams import cast_own, cast_own_outlines
@@ -19,6 +20,7 @@ from formiga.engine.above.sampling import Samples, sample_all, samples
 from formiga.engine.above.shadow import BINS, BLOCK, shadow_all, watch
 from formiga.engine.above.sight import look_all
 from formiga.engine.beams import Beams
+from formiga.kernels.program import Stage
 from formiga.state import Floats, State
 
 
@@ -94,4 +96,23 @@ def look(model: Above, state: State, reach: float, most: int, robots: slice) -> 
     return blobs, found
 
 
-__all__ = ["cast", "cast_turned", "light", "look", "sample", "shadow"]
+def hear(model: Above, state: State, ears: Ears, foot: Floats, robots: slice, into: Heard) -> None:
+    """What some robots hear; foot (W, N): height of all robots' feet in m."""
+    hear_all(*_hearing(model, state, ears, foot, robots, into))
+
+
+def hear_stages(model: Above, state: State, ears: Ears, foot: Floats, robots: slice, into: Heard) -> list[Stage]:
+    """What `hear` does, as a stage of a compiled program."""
+    return [Stage(hear_world, _hearing(model, state, ears, foot, robots, into))]
+
+
+def _hearing(model: Above, state: State, ears: Ears, foot: Floats, robots: slice, into: Heard) -> tuple[Any, ...]:
+    cells, top = state.scratch.cells, float(ears.up.max(initial=0.0))
+    level = not foot.any() and top <= min(model.height.min(initial=top), model.fixed.heights.min(initial=top))
+    return (state.position, state.heading, foot, state.alive, state.outbox, robots.start, robots.stop, ears, level, model.radius,
+            model.height, model.widest, model.fixed.shapes, model.fixed.heights, model.near(ears.reach),
+            cells._replace(cell=np.empty_like(cells.cell)), state.key, state.step,
+            make_nearby(len(model.radius), len(model.fixed.shapes)), *into)
+
+
+__all__ = ["cast", "cast_turned", "hear", "hear_stages", "light", "look", "sample", "shadow"]

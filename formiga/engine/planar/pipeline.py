@@ -15,8 +15,10 @@ import numpy as np
 from numba import typeof
 
 from formiga.engine.above import cells as cell_lists
+from formiga.engine.above import looking
 from formiga.engine.above.beams import look_world
 from formiga.engine.above.constants import Above, SightWorkspace, above_constants, each_robot
+from formiga.engine.above.hearing import Ears, Heard
 from formiga.engine.above.light import light_world
 from formiga.engine.above.looking import cast, cast_turned, light, look, sample, shadow
 from formiga.engine.above.outlines import Outlines
@@ -232,7 +234,7 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
     scratch.twist = np.zeros((W, N, 3))
     if model.drives.lagging:
         scratch.orders = np.zeros((W, N, model.sizes["channel"]))
-    return State.zeros(model.sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
+    return State.new(model.sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
                        movables=movables, key=keys, own=PlanarState(couplings=couplings), scratch=scratch)
 
 
@@ -400,6 +402,16 @@ def light_stages(model: Model, state: State, diodes: Any, robots: slice, out: Fl
         model.fixed.shapes, model.fixed.heights, cells, model.lamps, model.glow, diodes, state.key, state.step, out))]
 
 
+def hear(model: Model, state: State, ears: Ears, robots: slice, into: Heard) -> None:
+    """What some robots hear: see `above.hearing`. All feet are on the floor."""
+    looking.hear(model, state, ears, np.zeros(state.heading.shape), robots, into)
+
+
+def hear_stages(model: Model, state: State, ears: Ears, robots: slice, into: Heard) -> list[Stage] | None:
+    """What `hear` does."""
+    return looking.hear_stages(model, state, ears, np.zeros(state.heading.shape), robots, into)
+
+
 def _own_cells(state: State) -> cell_lists.Cells:
     """The cell lists with working memory that no other thread has."""
     cells: cell_lists.Cells = state.scratch.cells
@@ -407,5 +419,5 @@ def _own_cells(state: State) -> cell_lists.Cells:
 
 
 __all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
-           "events", "forces", "holding", "init", "inspect", "light", "light_stages", "look", "paint", "places", "points",
-           "put_down", "rays", "sample", "shadow", "step", "step_stages", "told", "twist"]
+           "events", "forces", "hear", "hear_stages", "holding", "init", "inspect", "light", "light_stages", "look", "paint",
+           "places", "points", "put_down", "rays", "sample", "shadow", "step", "step_stages", "told", "twist"]

@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 
 from formiga.engine.above import looking as above
+from formiga.engine.above.hearing import Ears, Heard
 from formiga.engine.beams import SENSOR_HEIGHT, Beams
 from formiga.engine.spatial.model import EVERYTHING, Model
 from formiga.engine.spatial.painter import Painter
@@ -66,6 +67,11 @@ def sample(model: Model, state: State, angles: tuple[float, ...], mount: float, 
 def look(model: Model, state: State, reach: float, most: int, robots: slice) -> tuple[Floats, Any]:
     """The lights that cameras see, as in the plane: walls, obstacles and robots hide them, hills do not."""
     return above.look(model.above, state, reach, most, robots)
+
+
+def hear(model: Model, state: State, ears: Ears, robots: slice, into: Heard) -> None:
+    """What robots hear, from above: feet and antennas have heights, hills stop no message."""
+    above.hear(model.above, state, ears, state.bodies[:, model.chassis, 2], robots, into)
 
 
 def paint(model: Model, state: State, width: int, height: int, field: float, eye: Floats, robots: slice,
@@ -158,4 +164,4 @@ def points(model: Model, state: State, local: Floats, robots: slice) -> Floats:
     return pose[..., PLACE] + local + 2.0 * np.cross(u, np.cross(u, local) + w * local)
 
 
-__all__ = ["cast", "cast_turned", "light", "look", "paint", "points", "rays", "sample", "shadow"]
+__all__ = ["cast", "cast_turned", "hear", "light", "look", "paint", "points", "rays", "sample", "shadow"]

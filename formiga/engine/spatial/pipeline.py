@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 
 from formiga.engine.above.constants import SightWorkspace
+from formiga.engine.above.hearing import Ears, Heard
 from formiga.engine.axes import sizes_of
 from formiga.engine.beams import Beams
 from formiga.engine.command import Command
@@ -24,7 +25,7 @@ from formiga.engine.spatial import start as start_with
 from formiga.engine.spatial.carry import as_it_stands, carry_on, put_down
 from formiga.engine.spatial.gripping import LASTING, aim, grip_all, name_of, note_pulls, pull_all, pulls_before
 from formiga.engine.spatial.inspection import contacts, events, forces, holding, inspect
-from formiga.engine.spatial.looking import cast, cast_turned, light, look, paint, points, rays, sample, shadow
+from formiga.engine.spatial.looking import cast, cast_turned, hear, light, look, paint, points, rays, sample, shadow
 from formiga.engine.spatial.model import EVERYTHING, Model, build
 from formiga.engine.spatial.motion import AT_A_TIME, advance
 from formiga.engine.spatial.own import Coupling, SpatialState
@@ -68,8 +69,8 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
                       pulls=np.zeros((mj.neq, 3)), awake=np.ones(W, np.bool_), twist=np.zeros((W, N, 3)))
     sizes = {"world": W, "number": mujoco.mj_stateSize(mj, EVERYTHING), "coupling": len(model.joints)}
     sizes |= sizes_of(model.world) | {"gripper": N, "joint": K, "body": len(model.parts)}
-    state = State.zeros(sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
-                        movables=np.tile(movables_start(model.world), (W, 1, 1)), key=keys, own=SpatialState.zeros(sizes),
+    state = State.new(sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
+                        movables=np.tile(movables_start(model.world), (W, 1, 1)), key=keys, own=SpatialState.new(sizes),
                         scratch=scratch)
     for w in range(W):
         _set_down(model, state, w)
@@ -334,11 +335,16 @@ def cast_stages(model: Model, state: State, beams: Beams, reach: float, robots: 
     return None
 
 
+def hear_stages(model: Model, state: State, ears: Ears, robots: slice, into: Heard) -> list[Stage] | None:
+    """None: see `step_stages`."""
+    return None
+
+
 def light_stages(model: Model, state: State, diodes: Any, robots: slice, out: Floats) -> list[Stage] | None:
     """None: see `step_stages`."""
     return None
 
 
 __all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
-           "events", "forces", "holding", "init", "inspect", "light", "light_stages", "look", "paint", "places", "points",
-           "put_down", "rays", "sample", "shadow", "step", "step_stages", "told", "twist"]
+           "events", "forces", "hear", "hear_stages", "holding", "init", "inspect", "light", "light_stages", "look", "paint",
+           "places", "points", "put_down", "rays", "sample", "shadow", "step", "step_stages", "told", "twist"]

@@ -1,0 +1,160 @@
+"""What all links share: how far a message goes, what stops it, how it is late, lost or crowded out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import cos, sin
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from formiga.engine.above.hearing import AHEAD, BODIES, DOWN, NOTHING, PLANE, UP, WALLS, Ears, Heard
+from formiga.errors import WorldError
+from formiga.kernels import kernel
+from formiga.kernels.program import Stage
+from formiga.noise import channel
+from formiga.state import Floats
+from formiga.units import DEG
+from formiga.world.elements import angle, choice, duration, integer, length, number, of, where
+
+if TYPE_CHECKING:
+    from formiga.sense import SensorView
+
+BEAMS = {"plane": PLANE, "ahead": AHEAD, "down": DOWN, "up": UP}
+SIGHTS = {"none": NOTHING, "walls": WALLS, "bodies": BODIES}
+MOST_LATE = 10_000   # periods that a message may be on its way
+EVERYWHERE = 90.0 * DEG
+
+
+@dataclass(frozen=True, kw_only=True)
+class Antenna:
+    """Sends the message of each robot to the others that have a link of the same name, once in every control period.
+
+    A message that was decided in one period is heard in the next, and `delay` later. Robots that are not alive neither send nor
+    hear. What can be pushed, such as a ball, stops no message.
+    """
+
+    numbers: int = integer(1, least=1, most=1024, doc="in a message")
+    most: int = integer(8, least=1, most=4096,
+                        doc="messages that a robot can hear in a period; the nearest are heard, the others counted as dropped")
+    loss: float = number(0.0, least=0.0, most=1.0, doc="probability that a message is not received")
+    delay: float = duration(0.0, least=0.0, doc="beyond the next period; rounded to whole periods")
+    rate: float = number(0.0, least=0.0, doc="messages per second; 0: one in every period")
+    limit: float | None = number(None, above=0.0, doc="the numbers of a message are cut at this size; default: not cut")
+    bits: int = integer(32, least=1, most=64, doc="of a number, for the account of what was sent")
+    beam: str = choice("plane", options=tuple(BEAMS),
+                       doc="where its messages go: around it, or into a cone along its heading, down or up")
+    aperture: float = angle(EVERYWHERE, least=0.0, most=180.0 * DEG,
+                            doc="half angle of the beam: from the plane of the floor, or from the axis of the cone")
+    height: float | None = length(None, doc="of the antenna above the robot's foot; default: half of the robot's")
+
+    MEASURES: ClassVar[bool] = False         # whether range and bearing of a sender are columns of what is heard
+    range: ClassVar[Any]
+    sight: ClassVar[Any]
+    name: ClassVar[Any]
+
+    @property
+    def columns(self) -> int:
+        """Numbers in a row of what is heard: whether there is a message, its range and bearing, itself."""
+        return 1 + 2 * self.MEASURES + self.numbers
+
+    @property
+    def noises(self) -> tuple[float, float, bool]:
+        """Of range (a share) and bearing (rad), and whether they are normal."""
+        return 0.0, 0.0, False
+
+    def hear(self, scene: SensorView) -> Floats:
+        """What the robots hear: (W, n, most, columns), nearest first."""
+        heard = self._memory(scene)
+        begin_all(scene.state.step, heard.traffic)
+        scene.engine.hear(scene.model, scene.state, self._ears(scene), scene.robots, heard)
+        if queue := self._queue(scene, heard):
+            late_all(*queue)
+        return np.array(heard.inbox)
+
+    def stages(self, scene: SensorView) -> Any:
+        """The same as kernels."""
+        heard = self._memory(scene)
+        stages = scene.engine.hear_stages(scene.model, scene.state, self._ears(scene), scene.robots, heard)
+        if stages is None:
+            return None
+        queue = self._queue(scene, heard)
+        return heard.inbox, [Stage(begin_world, (scene.state.step, heard.traffic)), *stages,
+                             *([Stage(late_world, queue)] if queue else [])]
+
+    def _memory(self, scene: SensorView) -> Heard:
+        W, n = scene.state.worlds, scene.group.count
+        return Heard(scene.memory("inbox", np.zeros((W, n, self.most, self.columns))),
+                     scene.memory("sender", np.full((W, n, self.most), -1)),
+                     scene.memory("traffic", np.zeros((W, n, 4), np.int64)))
+
+    def _queue(self, scene: SensorView, heard: Heard) -> tuple[Any, ...]:
+        """What `late_world` takes, with a queue as long as the delay; () if there is none."""
+        periods = round(self.delay / scene.dt)
+        if periods == 0:
+            return ()
+        if periods > MOST_LATE:
+            raise WorldError(f"{where(self)}<{of(self).tag}> delay: {self.delay:g} s are {periods} control periods; at most "
+                             f"{MOST_LATE} are allowed.")
+        inbox, sender = (scene.memory(f"late {name}", np.repeat(np.full_like(now, blank)[:, :, None], periods, axis=2))
+                         for name, now, blank in (("inbox", heard.inbox, 0.0), ("sender", heard.sender, -1)))
+        return scene.state.step, heard.inbox, heard.sender, inbox, sender
+
+    def _ears(self, scene: SensorView) -> Ears:
+        """Made once for each model."""
+        return scene.once(scene.owner, lambda world: _ears(world, scene.group, self, scene.dt))
+
+
+def _ears(world: Any, group: Any, own: Any, dt: float) -> Ears:
+    medium, N = world.media[own.name], world.robots
+    reach, up, beam, edge = np.zeros(N), np.zeros(N), np.zeros(N, np.int64), np.zeros(N)
+    period = np.ones(N, np.int64)
+    for each, robots in zip(world.groups, world.slices, strict=True):
+        for link in each.links:
+            if link.name != own.name or not isinstance(link, Antenna):
+                continue
+            reach[robots], beam[robots] = link.range, BEAMS[link.beam]
+            up[robots] = 0.5 * each.robot.height if link.height is None else link.height
+            edge[robots] = sin(min(link.aperture, EVERYWHERE)) if link.beam == "plane" else cos(link.aperture)
+            period[robots] = max(1, round(1.0 / (link.rate * dt))) if link.rate else 1
+    range_noise, bearing_noise, normal = own.noises
+    names = group.name, own.name
+    return Ears(medium.first, medium.numbers, reach, up, beam, edge, period, float(reach.max(initial=0.0)), SIGHTS[own.sight],
+                own.MEASURES, own.loss, range_noise, bearing_noise, normal, channel(*names, "loss"), channel(*names, "noise"))
+
+
+@kernel()
+def begin_world(w, step, traffic):
+    """The account begins again with its world."""
+    if step[w] == 0:
+        traffic[w] = 0
+
+
+@kernel()
+def begin_all(step, traffic):
+    """`begin_world` for every world."""
+    for w in range(step.shape[0]):
+        begin_world(w, step, traffic)
+
+
+@kernel()
+def late_world(w, step, inbox, sender, late_inbox, late_sender):
+    """What is heard now goes to the end of the queue, and what is at its front is heard: late (W, n, periods, most, ...)."""
+    if step[w] == 0:
+        late_inbox[w], late_sender[w] = 0.0, -1
+    at = step[w] % late_inbox.shape[2]
+    for i in range(inbox.shape[1]):
+        for k in range(inbox.shape[2]):
+            late_sender[w, i, at, k], sender[w, i, k] = sender[w, i, k], late_sender[w, i, at, k]
+            for c in range(inbox.shape[3]):
+                late_inbox[w, i, at, k, c], inbox[w, i, k, c] = inbox[w, i, k, c], late_inbox[w, i, at, k, c]
+
+
+@kernel()
+def late_all(step, inbox, sender, late_inbox, late_sender):
+    """`late_world` for every world."""
+    for w in range(step.shape[0]):
+        late_world(w, step, inbox, sender, late_inbox, late_sender)
+
+
+__all__ = ["Antenna"]

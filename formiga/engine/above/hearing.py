@@ -1,0 +1,307 @@
+"""Messages: which robots hear which others, by distance, beam, line of sight and luck.
+
+A robot sends to all that are within its range and inside its beam. What stands between the two antennas stops a message, if the
+link says so: walls and obstacles, or robots too. All of it goes by the poses after the step in which a message was sent, so
+every robot hears the others of one moment, in whatever order they are looked at.
+"""
+
+from __future__ import annotations
+
+from math import atan2, cos, floor, log, pi, sin, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from formiga.engine.above.cells import around, fill_world
+from formiga.engine.above.light import chord
+from formiga.engine.fixed import near_cell
+from formiga.geometry import crossing, nearest_on_segment
+from formiga.kernels import kernel
+from formiga.noise import either, stream, unit
+
+PLANE, AHEAD, DOWN, UP = range(4)      # beams
+NOTHING, WALLS, BODIES = range(3)      # what stops a message
+SENT, HEARD, LOST, DROPPED = range(4)  # columns of the account, a link's memory `traffic` (W, n, 4)
+
+
+class Ears(NamedTuple):
+    """How the robots of one group hear a medium, and how all robots (N,) send over it."""
+
+    word: int              # where its messages begin in the outbox
+    numbers: int           # of a message
+    range: Any             # (N,) m, in which a robot is heard; 0: it has no such link
+    up: Any                # (N,) m, of its antenna above its foot
+    beam: Any              # (N,) PLANE, AHEAD, DOWN or UP
+    edge: Any              # (N,) of the beam: sine of the aperture for PLANE, else its cosine
+    period: Any            # (N,) steps from one of its messages to the next
+    reach: float           # m, the longest range
+    sight: int             # NOTHING, WALLS, BODIES
+    measures: bool         # whether range and bearing are columns of what is heard
+    loss: float            # probability
+    range_noise: float     # share of the range
+    bearing_noise: float   # rad
+    normal: bool           # noises are standard deviations of normal distributions, else half widths of uniform ones
+    luck: int              # channels of noise
+    error: int
+
+
+class Heard(NamedTuple):
+    """What some robots hear; it belongs to a link and is filled by an engine."""
+
+    inbox: Any             # (W, n, most, columns) rows: 1, range and bearing if they are measured, and the numbers of a message
+    sender: Any            # (W, n, most) number of the robot that sent it; -1: no message
+    traffic: Any           # (W, n, 4) columns SENT, HEARD, LOST, DROPPED, since the start
+
+
+class Nearby(NamedTuple):
+    """Working memory: what is near one robot, as discs, and the robots among them that send to it."""
+
+    loud: Any              # (N,) m^2, squared range of each robot that sends in this step, else -1
+    x: Any                 # (N + K,) m, of discs from the robot that hears: robots first, then fixed ones
+    y: Any
+    square: Any            # (N + K,) m^2, of their radii
+    robot: Any             # (N + K,) their numbers; N + k: fixed thing k
+    distance: Any          # (N,) m^2, squared, of those that send, between the antennas
+    sends: Any             # (N,) their places among the discs, nearest first
+    seen: Any              # (N,) whether no disc stands between
+    wall: Any              # (K,) fixed things near it that are no discs
+
+
+def make_nearby(robots: int, shapes: int) -> Nearby:
+    """Working memory for so many robots and fixed things."""
+    both = robots + shapes
+    return Nearby(np.empty(robots), np.empty(both), np.empty(both), np.empty(both), np.empty(both, np.int64), np.empty(robots),
+                  np.empty(robots, np.int64), np.empty(robots, np.bool_), np.empty(shapes, np.int64))
+
+
+@kernel()
+def hear_world(w, position, heading, foot, alive, outbox, first, last, ears, level, radius, height, widest, shapes, tops, near,
+               cells, key, step, work, inbox, sender, traffic):
+    """What robots first..last of world w hear, nearest first.
+
+    foot (W, N): height of the robots' feet; level: no ray between two antennas leaves the heights of any body, so heights need
+    no look; outbox (W, N, X); near: table of fixed things for ears.reach; inbox (W, n, most, columns), sender (W, n, most):
+    filled; traffic (W, n, 4): counted on.
+    """
+    fill_world(w, position, cells)
+    listen(w, alive, outbox, ears, step, work.loud)
+    most, columns, numbers, word = inbox.shape[2], inbox.shape[3], ears.numbers, ears.word
+    for i in range(first, last):
+        n = i - first
+        heard, lost = 0, 0
+        if alive[w, i]:
+            traffic[w, n, SENT] += work.loud[i] >= 0.0
+            x, y, z = position[w, i, 0], position[w, i, 1], foot[w, i] + ears.up[i]
+            discs, count = gather(w, i, x, y, z, position, heading, foot, ears, radius, widest, cells, work)
+        else:
+            x, y, z, discs, count = 0.0, 0.0, 0.0, 0, 0
+        walls = 0
+        if count > 0:
+            sort_by_distance(work, count)
+            if ears.sight != NOTHING:
+                discs, walls = list_fixed(x, y, ears.reach, discs, radius.shape[0], shapes, near, work)
+                see_past_discs(count, work.sends, discs, work.x, work.y, work.square, work.seen)
+        luck, error = np.uint64(0), np.uint64(0)
+        if count > 0 and (ears.loss > 0.0 or ears.range_noise > 0.0 or ears.bearing_noise > 0.0):
+            luck, error = stream(key[w], i, step[w], ears.luck), stream(key[w], i, step[w], ears.error)
+        for m in range(count):
+            at = work.sends[m]
+            j, dx, dy = work.robot[at], work.x[at], work.y[at]
+            if ears.sight != NOTHING:
+                h = foot[w, j] + ears.up[j]
+                if not work.seen[m] and (level or behind_body(w, at, discs, dx, dy, z, h, foot, height, tops, work)):
+                    continue
+                if walls > 0 and behind_wall(x, y, z, dx, dy, h, level, shapes, tops, work.wall, walls):
+                    continue
+            if ears.loss > 0.0 and unit(luck, j) < ears.loss:
+                lost += 1
+                continue
+            if heard < most:
+                sender[w, n, heard], inbox[w, n, heard, 0] = j, 1.0
+                if ears.measures:
+                    inbox[w, n, heard, 1] = (sqrt(work.distance[m])
+                                             * (1.0 + deviate(error, 4 * j, ears.range_noise, ears.normal)))
+                    bearing = atan2(dy, dx) - heading[w, i] + deviate(error, 4 * j + 2, ears.bearing_noise, ears.normal)
+                    inbox[w, n, heard, 2] = bearing - 2.0 * pi * floor(bearing / (2.0 * pi) + 0.5)
+                for c in range(numbers):
+                    inbox[w, n, heard, columns - numbers + c] = outbox[w, j, word + c]
+            heard += 1
+        traffic[w, n, HEARD] += min(heard, most)
+        traffic[w, n, LOST] += lost
+        traffic[w, n, DROPPED] += max(0, heard - most)
+        for k in range(min(heard, most), most):
+            sender[w, n, k] = -1
+            for c in range(columns):
+                inbox[w, n, k, c] = 0.0
+
+
+@kernel(inline="always")
+def listen(w, alive, outbox, ears, step, loud):
+    """Which robots (N,) sent a message in the last step, as their squared ranges: there is one, and it was their turn."""
+    for j in range(loud.shape[0]):
+        message = outbox[w, j, ears.word]
+        sends = alive[w, j] and ears.range[j] > 0.0 and message == message and step[w] > 0  # NaN differs from itself
+        if sends and ears.period[j] > 1:
+            sends = (step[w] - 1) % ears.period[j] == 0
+        loud[j] = ears.range[j] * ears.range[j] if sends else -1.0
+
+
+@kernel(inline="always")
+def gather(w, i, x, y, z, position, heading, foot, ears, radius, widest, cells, work):
+    """List the robots near robot i at (x, y) as discs, and those of them that send to it; returns how many of both."""
+    bodies = ears.sight == BODIES
+    wide = ears.reach + (widest if bodies else 0.0)
+    limit, found, count = wide * wide, 0, 0
+    start_of, order, sx, sy = cells.start, cells.order, cells.x, cells.y
+    loud, robot, px, py, square = work.loud, work.robot, work.x, work.y, work.square
+    c0, c1, r0, r1 = around(x, y, wide, cells)
+    for r in range(r0, r1 + 1):
+        for m in range(start_of[w, r * cells.columns + c0], start_of[w, r * cells.columns + c1 + 1]):
+            dx, dy = sx[w, m] - x, sy[w, m] - y
+            far = dx * dx + dy * dy
+            if far > limit:
+                continue
+            j = order[w, m]
+            if j == i:
+                continue
+            robot[found], px[found], py[found] = j, dx, dy
+            square[found] = radius[j] * radius[j] if bodies else -1.0
+            found += 1
+            if far > loud[j]:
+                continue
+            dz = foot[w, j] + ears.up[j] - z
+            far += dz * dz
+            if far <= loud[j] and in_beam(ears.beam[j], ears.edge[j], dx, dy, dz, far, heading[w, j]):
+                work.distance[count], work.sends[count] = far, found - 1
+                count += 1
+    return found, count
+
+
+@kernel()
+def in_beam(beam, edge, dx, dy, dz, square, ahead):
+    """Whether a robot lies in the beam of a sender that is at (dx, dy, dz) from it; square: of its distance.
+
+        PLANE  |dz| <= sin(aperture) distance       AHEAD, DOWN, UP  axis . way >= cos(aperture) distance
+    """
+    if beam == PLANE:
+        return edge >= 1.0 or abs(dz) <= edge * sqrt(square)
+    if beam == AHEAD:
+        return -(cos(ahead) * dx + sin(ahead) * dy) >= edge * sqrt(square)
+    return (dz if beam == DOWN else -dz) >= edge * sqrt(square)
+
+
+@kernel(inline="always")
+def sort_by_distance(work, count):
+    """Put those that send in order: nearest first, of equally far ones the one with the lower number. Shell's method."""
+    distance, place, robot = work.distance, work.sends, work.robot
+    gap = 1
+    while gap < count // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for m in range(gap, count):
+            d, at = distance[m], place[m]
+            k = m - gap
+            while k >= 0 and (distance[k] > d or (distance[k] == d and robot[place[k]] > robot[at])):
+                distance[k + gap], place[k + gap] = distance[k], place[k]
+                k -= gap
+            distance[k + gap], place[k + gap] = d, at
+        gap //= 3
+
+
+@kernel(inline="always")
+def list_fixed(x, y, reach, discs, robots, shapes, near, work):
+    """Add the fixed things within reach of (x, y): round ones to the discs, others to the walls. Returns how many of both."""
+    walls = 0
+    cell = near_cell(x, y, near)
+    for m in range(near.start[cell], near.start[cell + 1]):
+        k = near.items[m]
+        r = shapes[k, 4]
+        qx, qy = nearest_on_segment(x, y, shapes[k, 0], shapes[k, 1], shapes[k, 2], shapes[k, 3])
+        if (qx - x) * (qx - x) + (qy - y) * (qy - y) > (reach + r) * (reach + r):
+            continue
+        if r > 0.0:
+            work.robot[discs], work.square[discs] = robots + k, r * r
+            work.x[discs], work.y[discs] = shapes[k, 0] - x, shapes[k, 1] - y
+            discs += 1
+        else:
+            work.wall[walls] = k
+            walls += 1
+    return discs, walls
+
+
+@kernel()
+def behind_wall(x, y, z, dx, dy, h, level, shapes, tops, wall, walls):
+    """Whether a wall stands between (x, y, z) and (x + dx, y + dy, h)."""
+    for m in range(walls):
+        k = wall[m]
+        share, along = crossing(shapes[k, 0] - x, shapes[k, 1] - y, dx, dy, shapes[k, 2] - shapes[k, 0],
+                                shapes[k, 3] - shapes[k, 1])
+        if 0.0 <= along <= 1.0 and 0.0 <= share <= 1.0 and (level or z + share * (h - z) <= tops[k]):
+            return True
+    return False
+
+
+@kernel()
+def see_past_discs(count, sends, discs, px, py, squares, seen):
+    """Whether no disc stands between a robot and each of those that send to it, seen from above: seen (count,).
+
+    sends (count,): places of the senders among the discs, none of which is in its own way. With a sender at d, disc g is
+        between them if   (g x d)^2 <= r^2 d^2 and 0 < g . d < d^2,   or one of the centres lies in it
+    """
+    for k in range(count):
+        target = sends[k]
+        dx, dy = px[target], py[target]
+        size, hits = dx * dx + dy * dy, 0
+        own = squares[target]
+        squares[target] = -1.0
+        for m in range(discs):  # without branches, so that the compiler makes vectors of it
+            gx, gy, r = px[m], py[m], squares[m]
+            along, across = gx * dx + gy * dy, gx * dy - gy * dx
+            ex, ey = gx - dx, gy - dy
+            hits += (((across * across <= r * size) & (along > 0.0) & (along < size)) | (gx * gx + gy * gy <= r)
+                     | (ex * ex + ey * ey <= r))
+        squares[target] = own
+        seen[k] = hits == 0
+
+
+@kernel()
+def behind_body(w, target, discs, dx, dy, z, h, foot, height, tops, work):
+    """The same with heights: whether the ray from height z to h meets the body between its foot and its top."""
+    for m in range(discs):
+        if m == target or work.square[m] < 0.0:
+            continue
+        enter, leave = chord(work.x[m], work.y[m], dx, dy, sqrt(work.square[m]))
+        if enter <= 1.0 and leave >= 0.0:
+            k = work.robot[m]
+            fixed = k >= height.shape[0]
+            low = 0.0 if fixed else foot[w, k]
+            top = tops[k - height.shape[0]] if fixed else foot[w, k] + height[k]
+            one, other = way(z, h, enter), way(z, h, leave)
+            if min(one, other) <= top and max(one, other) >= low:
+                return True
+    return False
+
+
+@kernel(inline="always")
+def way(z, h, share):
+    """Height of a ray from z to h after a share of its way, which is cut to 0..1."""
+    return z + min(1.0, max(0.0, share)) * (h - z)
+
+
+@kernel()
+def deviate(start, index, size, normal):
+    """A number of a stream, which takes two places in it: uniform in [-size, size), or normal with that deviation."""
+    if size == 0.0:
+        return 0.0
+    if normal:
+        return size * sqrt(-2.0 * log(1.0 - unit(start, index))) * cos(2.0 * pi * unit(start, index + 1))
+    return either(start, index, size)
+
+
+@kernel()
+def hear_all(position, heading, foot, alive, outbox, first, last, ears, level, radius, height, widest, shapes, tops, near,
+             cells, key, step, work, inbox, sender, traffic):
+    """`hear_world` for every world."""
+    for w in range(position.shape[0]):
+        hear_world(w, position, heading, foot, alive, outbox, first, last, ears, level, radius, height, widest, shapes, tops,
+                   near, cells, key, step, work, inbox, sender, traffic)

@@ -1,0 +1,34 @@
+"""6. Readings -> beliefs, which join the readings.
+
+An estimator is an element of role 'estimator' with a `name` and a method `estimate(view)`, which returns an array whose first
+two axes are (worlds, robots of the group). Those of a group run in the order of the file; each sees the readings and the
+beliefs of those before it.
+"""
+
+from __future__ import annotations
+
+from formiga.errors import WorldError
+from formiga.estimate.view import RobotView
+from formiga.noise import Noise
+from formiga.sense import Readings, checked
+from formiga.state import State
+from formiga.world.elements import complaint, discover
+from formiga.world.model import World
+
+
+def update_all(world: World, state: State, readings: Readings) -> None:
+    """Let each group's estimators add their beliefs to its readings."""
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        for estimator in group.estimators:
+            noise = Noise(state.key, state.step, robots, group.name, estimator.name)
+            view = RobotView(group, readings[group.name], state, robots, world.dt, noise, world.media, estimator)
+            try:
+                belief = estimator.estimate(view)
+            except WorldError as wrong:
+                raise complaint(estimator, wrong) from wrong
+            readings[group.name][estimator.name] = checked(estimator, belief, view.shape)
+
+
+discover(__name__)
+
+__all__ = ["RobotView", "update_all"]

@@ -1,0 +1,126 @@
+"""What the code of a robot may know: its readings, its time, what it remembers. No true poses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from formiga.comm.inbox import Inbox
+from formiga.engine.beams import directions
+from formiga.errors import WorldError, suggest
+from formiga.noise import Noise
+from formiga.state import Floats, State
+from formiga.world.contract import channels
+from formiga.world.elements import of, where
+from formiga.world.model import Group, Medium
+
+
+@dataclass(frozen=True)
+class RobotView:
+    """One group of robots, as its estimators and its controller may know it."""
+
+    group: Group
+    readings: dict[str, Any]     # name of a sensor, a link or an earlier estimator -> (W, n, ...)
+    _state: State
+    _robots: slice
+    dt: float
+    noise: Noise
+    _media: dict[str, Medium]    # of the world
+    _reader: Any = None          # the estimator that looks; None: the controller
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(worlds, robots)."""
+        return self._state.worlds, self.group.count
+
+    @property
+    def time(self) -> Floats:
+        """Seconds since the start, (W, 1): every world has its own clock."""
+        return np.asarray(self._state.step[:, None] * self.dt, np.float64)
+
+    @property
+    def crashed(self) -> Any:
+        """Whether each robot touched something in the last step, (W, n): a bumper."""
+        return self._state.crashed[:, self._robots]
+
+    @property
+    def wheel_angle(self) -> Floats:
+        """How far each wheel turned since the start, (W, n, channels of the drive), in rad; a steering angle as it is."""
+        return self._state.wheel_angle[:, self._robots, : channels(self.group.robot)]
+
+    @property
+    def joint_command(self) -> Floats:
+        """What the joints were ordered last, (W, n, joints): at the start the posture, of joints in position mode."""
+        return self._state.joint_command[:, self._robots, : len(self.group.robot.joints)]
+
+    @property
+    def start(self) -> Floats:
+        """Poses (W, n, 3), x y heading, at which the robots were put into the world: all that they are told of the truth."""
+        here = np.concatenate([self._state.position[:, self._robots], self._state.heading[:, self._robots, None]], axis=-1)
+        return self.memory("<start>", here)
+
+    def start_source(self) -> tuple[Any, Floats, Floats]:
+        """Steps (W,), positions (W, n, 2) and headings (W, n), for a kernel: at step 0 they are what `start` is then."""
+        return self._state.step, self._state.position[:, self._robots], self._state.heading[:, self._robots]
+
+    def reading(self, name: str) -> Any:
+        """The reading of a sensor, a link or an estimator by name; a clear error if the robots do not have it."""
+        if name in self.readings:
+            return self.readings[name]
+        names = [each.name for each in self.group.sources]
+        reader = self._complains
+        if name in names:  # it is an estimator that has not estimated yet
+            raise WorldError(f"{reader} reads '{name}', which comes after it. Estimators run in the order of the file: put "
+                             f"<{of(self.group.sources[names.index(name)]).tag}> before it.")
+        carried = ", ".join(self.readings) or "none"
+        raise WorldError(f"{reader} reads '{name}', but the robots carry: {carried}.{suggest(name, self.readings)} "
+                         "Add a sensor of that name.")
+
+    def inbox(self, link: str = "") -> Inbox:
+        """The messages that the robots hear now over a link; its name may be left out if there is only one."""
+        each = self._link(link)
+        return Inbox.of(each, self.reading(each.name), self._state.memory.get((f"{self.group.name}/{each.name}", "sender")))
+
+    def outbox(self, link: str = "") -> Floats:
+        """The messages (W, n, numbers) that the robots send until they are changed, for kernels that write them; NaN: none."""
+        return self._state.outbox[:, self._robots, self._media[self._link(link).name].columns]
+
+    def sensor(self, name: str) -> Any:
+        """The description of a sensor, a link or an estimator: its angles, its reach."""
+        self.reading(name)
+        return next(source for source in self.group.sources if source.name == name)
+
+    def directions(self, name: str) -> Floats:
+        """Where the beams of a ring of sensors point, as unit vectors (beams, 2) in the robot's frame."""
+        sensor = self.sensor(name)
+        if sensor.angles is None:
+            raise WorldError(f"{self._complains} needs a ring of beams, such as <proximity>; '{name}' is <{of(sensor).tag}>.")
+        if (each := self.reading(name).shape[2:]) != (len(sensor.angles),):
+            raise WorldError(f"{self._complains} needs one reading for each of the {len(sensor.angles)} angles of '{name}'; "
+                             f"<{of(sensor).tag}> gives {each} numbers here.")
+        return directions(sensor.angles)
+
+    def memory(self, name: str, first: Any) -> Any:
+        """An array of its own, changed in place; `first` (W, n, ...) is what it starts as."""
+        return self._state.remember(self._owner, name, first)
+
+    @property
+    def _owner(self) -> str:
+        return f"{self.group.name}/{self._reader.name}"
+
+    @property
+    def _complains(self) -> str:
+        """Begins a complaint."""
+        return f"{where(self._reader)}the estimator '{self._reader.name}' of '{self.group.name}'"
+
+    def _link(self, name: str) -> Any:
+        links = {link.name: link for link in self.group.links}
+        if not name and len(links) == 1:
+            return self.group.links[0]
+        if name not in links:
+            which = f"has no link '{name}'.{suggest(name, links)} It" if name else "has several links, or none: say which. It"
+            raise WorldError(f"{self._complains} asks for messages, but '{self.group.name}' {which} has: "
+                             f"{', '.join(links) or 'none'}.")
+        return links[name]
