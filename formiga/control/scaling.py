@@ -51,8 +51,8 @@ class Scale(NamedTuple):
 
 
 def givers(group: Group) -> dict[str, Any]:
-    """Name -> what gives the readings of that name."""
-    return {sensor.name: sensor for sensor in group.sensors}
+    """Name -> the sensor, link or estimator that gives the reading of that name."""
+    return {source.name: source for source in group.sources}
 
 
 def scale_of(giver: Any, group: Group, shape: tuple[int, ...]) -> Scale:

@@ -10,15 +10,19 @@ and the actions of learners are such rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from formiga.control.orders import Orders
 from formiga.errors import WorldError, suggest
+from formiga.kernels import kernel
+from formiga.kernels.program import Stage
 from formiga.state import Floats
+from formiga.world.elements import of
 from formiga.world.model import Group
 
 PARTS = ("drive", "joints", "leds", "message")
@@ -39,8 +43,7 @@ class Shares:
             if part not in parts_of(group):
                 raise WorldError(f"{place}the robots of '{group.name}' have no {HAS[part]}, so '{part}' says nothing to them. "
                                  f"They take: {', '.join(parts_of(group)) or 'nothing'}.")
-        if "joints" in self.parts:
-            self._refuse_endless()
+        self._refuse_endless()
         self.names = tuple(name for part in self.parts for name in _names(group, part))
         self.low = np.array([0.0 if name.startswith("leds[") else -1.0 for name in self.names])
         self.high = np.ones(len(self.names))
@@ -60,13 +63,34 @@ class Shares:
         drive = self.group.robot.drive
         return np.array(drive.limits if drive is not None and "drive" in self.parts else (), np.float64)
 
+    @cached_property
+    def messages(self) -> dict[str, tuple[slice, float]]:
+        """Link -> its columns of a row, and the limit of its numbers; none, if messages are not in the row."""
+        if "message" not in self.parts:
+            return {}
+        ends = (self.columns["message"].start + np.cumsum([0, *(link.numbers for link in self.group.links)])).tolist()
+        return {link.name: (slice(first, last), float(link.limit))
+                for link, (first, last) in zip(self.group.links, pairwise(ends), strict=True)}
+
     def orders(self, shares: Any) -> Orders:
         """Rows (W, n, K) as orders."""
         cut = np.clip(shares, self.low, self.high)
         part = {name: cut[..., columns] for name, columns in self.columns.items()}
         return Orders(self.limits * part["drive"] if "drive" in part else None,
                       self._joints(part["joints"]) if "joints" in part else None,
-                      self._leds(part["leds"]) if "leds" in part else None)
+                      self._leds(part["leds"]) if "leds" in part else None,
+                      {link: limit * cut[..., columns] for link, (columns, limit) in self.messages.items()} or None)
+
+    def stages(self, rows: Floats, drive: Floats, outbox: Callable[[str], Floats]) -> list[Stage] | None:
+        """The same as kernels that fill drive (W, n, D) and outbox(link) (W, n, numbers); None for joints and lights.
+
+        rows (W, n, K) is looked into in every step.
+        """
+        if not set(self.parts) <= {"drive", "message"}:
+            return None
+        stages = [Stage(share_world, (rows, self.columns["drive"].start, self.limits, drive))] if "drive" in self.parts else []
+        return stages + [Stage(share_world, (rows, columns.start, np.full(columns.stop - columns.start, limit), outbox(link)))
+                         for link, (columns, limit) in self.messages.items()]
 
     def from_signed(self, outputs: Floats) -> Floats:
         """Rows in their own ranges from rows (W, n, K) that are in -1..1 throughout, as the outputs of a network are."""
@@ -87,6 +111,14 @@ class Shares:
         return np.where(switch, np.maximum(low, 0.0), low), np.where(switch, np.minimum(high, 1.0), high)
 
     def _refuse_endless(self) -> None:
+        if "message" in self.parts:
+            for link in self.group.links:
+                if link.limit is None or not np.isfinite(link.limit):
+                    raise WorldError(f"{self._place}the messages of <{of(link).tag}> '{link.name}' of '{self.group.name}' have "
+                                     "numbers of any size, so there is no range to take a share of. Declare one, such as "
+                                     "limit=\"1\"; or leave the messages out.")
+        if "joints" not in self.parts:
+            return
         low, high = self._range
         for joint, known in zip(self.group.robot.joints, np.isfinite(low) & np.isfinite(high), strict=True):
             if not known:
@@ -102,7 +134,8 @@ HAS = {"drive": "drive", "joints": "joints", "leds": "lights", "message": "link"
 def parts_of(group: Group) -> tuple[str, ...]:
     """What the robots of a group can be told."""
     robot = group.robot
-    has = {"drive": robot.drive is not None, "joints": bool(robot.joints), "leds": robot.leds > 0, "message": False}
+    has = {"drive": robot.drive is not None, "joints": bool(robot.joints), "leds": robot.leds > 0,
+           "message": bool(group.links)}
     return tuple(part for part in PARTS if has[part])
 
 
@@ -113,7 +146,17 @@ def _names(group: Group, part: str) -> list[str]:
         return [f"drive.{channel}" for channel in robot.drive.channels]
     if part == "joints":
         return [f"joints.{joint.name}" for joint in robot.joints]
+    if part == "message":
+        return [f"message.{link.name}[{k}]" for link in group.links for k in range(link.numbers)]
     return [f"leds[{light}].{colour}" for light in range(robot.leds) for colour in COLOURS]
+
+
+@kernel()
+def share_world(w, rows, first, limits, out):
+    """Columns of rows (W, n, K) from `first` on, cut to -1..1, times limits (D,), into out (W, n, D)."""
+    for i in range(rows.shape[1]):
+        for k in range(limits.shape[0]):
+            out[w, i, k] = limits[k] * min(1.0, max(-1.0, rows[w, i, first + k]))
 
 
 __all__ = ["PARTS", "Shares", "parts_of"]

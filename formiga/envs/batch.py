@@ -61,6 +61,7 @@ class Batch:
         self.shares = commanded(learner, actions, self.lab.state.joint_command.size > 0)
         self.channels = len(self.shares)  # numbers in the action of one robot: one for each wheel or other channel, joint ...
         self.scales = scales_of(self.group, self.seen, self.lab.readings[self.group.name])
+        self.lab.look_again()
         twist = self.lab.engine.twist(self.lab.model, self.lab.state)
         self.score = Score(self.world, self.lab.model, self.lab.state, self.group, twist)
         self.robots, self.reward, self.ended = self.score.robots, self.score.reward, self.lab.state.done
@@ -107,6 +108,7 @@ class Batch:
         self._ahead.start(self._chosen)
         self.score.restart(self._chosen)
         if self._look_parts:
+            self.lab.forget_look()
             self._forget()
             self._run(self._look_parts)
         else:
@@ -125,6 +127,7 @@ class Batch:
         if isnan(square):  # as only a NaN can make it; looking at each would take as long as a small world's step
             raise FormigaError(f"action {tuple(np.argwhere(np.isnan(self._actions))[0].tolist())} is not a number.")
         if self._step_parts:
+            self.lab.forget_look()
             self._run(self._step_parts)
         else:
             self._step_readable()
@@ -167,7 +170,7 @@ class Batch:
     # -- the compiled way ---------------------------------------------------------------------------------------------
     def _prepare(self, parts: int) -> bool:
         """Two programs for each thread: a step, and a look at worlds that have just begun. False: something has no kernel."""
-        if self.score.own or self.shares.parts != DRIVE or self._stages().lacking:
+        if self.score.own or self._told(self._actions) is None or self._stages().lacking:
             return False
         state, W = self.lab.state, len(self.ended)
         self.inputs = np.zeros((W, self.group.count, sum(len(scale.one) for scale in self.scales)))
@@ -175,9 +178,8 @@ class Batch:
             stages = self._stages()
             readings = stages.readings[self.group.name]
             look = [*stages.look, *scale_stages([readings[name] for name in self.seen], self.scales, self.inputs)[0]]
-            orders = stages.orders[self.group.name]
             step = [Stage(rest_world, (self.ended, state.drive, self.reward), decides=True),
-                    Stage(order_world, (self._actions, self.shares.limits, orders)),
+                    *(self._told(stages.orders[self.group.name]) or []),
                     *stages.decide, *stages.move, *self.score.stages(readings), *look]
             begin = [Stage(chosen_world, (self._chosen,), decides=True), *look]
             for calls, program in ((self._step_parts, step), (self._look_parts, begin)):
@@ -185,15 +187,23 @@ class Batch:
         return True
 
     def _forget(self) -> None:
-        """Elements of the user's own say anew what they remember in the chosen worlds; kernels of formiga do so themselves."""
+        """Elements of the user's own say anew what they remember in the chosen worlds; kernels of formiga do so themselves, at
+        step 0."""
         state = self.lab.state
         own = (forgotten for (owner, _), forgotten in state.forgotten.items() if owner in self._owners)
         if any(forgotten[self._chosen].any() for forgotten in own):
             with state.memory_stays(~self._chosen):
                 self._stages()  # whose memories are those of the programs
+        for forgotten in state.forgotten.values():
+            forgotten[self._chosen] = False
 
     def _stages(self) -> Stages:
         return stages_of(self.world, self.lab.engine, self.lab.model, self.lab.state, self.group.name)
+
+    def _told(self, drive: Floats) -> list[Stage] | None:
+        """Actions as orders for the drive (W, n, D) and as messages; None if they are more than that."""
+        state, media = self.lab.state, self.world.media
+        return self.shares.stages(self._actions, drive, lambda link: state.outbox[:, self.robots, media[link].columns])
 
     def _run(self, parts: list[Call]) -> None:
         if len(parts) == 1:
@@ -256,14 +266,6 @@ def chosen_world(w, chosen):
 
 
 @kernel()
-def order_world(w, actions, limits, orders):
-    """Actions in shares of the limits (D,), cut to -1..1, as channels of the drive; both (W, n, D)."""
-    for i in range(actions.shape[1]):
-        for k in range(limits.shape[0]):
-            orders[w, i, k] = limits[k] * min(1.0, max(-1.0, actions[w, i, k]))
-
-
-@kernel()
 def episode_keys(seed, world, episode, key):
     """Keys (n,) of the first or of a later episode (n,) of some worlds: what their starts and their noise are hashed from.
 
@@ -278,8 +280,8 @@ def episode_keys(seed, world, episode, key):
 # -- the world and what is given ------------------------------------------------------------------------------------
 def _elements(group: Group) -> list[tuple[str, Any]]:
     """What may remember something, and the name under which it does."""
-    sensors: list[tuple[str, Any]] = [(sensor.name, sensor) for sensor in group.sensors]
-    return sensors if group.controller is None else [*sensors, (CONTROLLER, group.controller)]
+    sources: list[tuple[str, Any]] = [(source.name, source) for source in group.sources]
+    return sources if group.controller is None else [*sources, (CONTROLLER, group.controller)]
 
 
 def released(world: World, group: Group) -> tuple[World, Group]:

@@ -10,7 +10,7 @@ from formiga.control.shares import Shares, parts_of
 from formiga.errors import WorldError
 from formiga.evolve import evolve
 from formiga.loop import Simulation
-from formiga.rollout import genes, rollout
+from formiga.rollout import genes, lacking, rollout
 from formiga.score import Score
 from formiga.world.model import Group
 from formiga.world.reader import read_text
@@ -77,6 +77,24 @@ def test_outputs_of_a_network_are_rows_too():
 def test_what_a_robot_does_not_take_is_refused(robot, parts, complaint):
     with pytest.raises(WorldError, match=complaint):
         Shares(Group(robot, 1, "ants"), parts, "")
+
+
+def test_a_network_talks_with_the_same_bits_in_kernels_and_in_the_loop(rng):
+    """It drives, and sends what it decides to a network that hears it."""
+    world = read_text(LIT.format('<range_and_bearing numbers="2" limit="3" most="1"/>'
+                                 '<elman inputs="range_and_bearing proximity" outputs="drive message"/>'))
+    network = world.groups[0].controller
+    assert genes(world, world.groups[0]) == network.size(15 + 5, 4)
+    given = rng.uniform(-0.1, 0.1, (3, network.size(20, 4)))
+    assert lacking(world, world.groups[0]) == ""
+    fast, plain = (rollout(world, given, 3, 2, compiled=compiled) for compiled in (True, False))
+    assert np.array_equal(fast.fitness, plain.fitness) and len(np.unique(fast.speed)) == 6
+    labs = [Simulation(world, 5, genotypes={"ants": given[0]}, compiled=compiled) for compiled in (True, False)]
+    for _ in range(5):
+        for lab in labs:
+            lab.step()
+        assert np.array_equal(labs[0].state.outbox, labs[1].state.outbox) and (np.abs(labs[0].state.outbox) < 3.0).all()
+    assert labs[0].readings["ants"]["range_and_bearing"].any()
 
 
 # -- networks ---------------------------------------------------------------------------------------------------------

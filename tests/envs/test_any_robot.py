@@ -1,6 +1,7 @@
 """Environments for any robot: cars, omnidirectional ones, legs, lights; what is seen, what may be done, what each is called."""
 
 import warnings
+from dataclasses import replace
 
 import gymnasium
 import numpy as np
@@ -27,9 +28,12 @@ SBOT3D = FLAT.format('sbot joint_speed="2" model="detailed"', "<motors/><tractio
 LEGS = """<world engine="spatial" dt="0.04" seconds="1"><arena width="4" depth="4" walls="false"/>
 <machine name="dog" file="{}" posture="stand" radius="20cm"><at x="0" y="0" heading="0"/><motors/><inclinometer/>
 </machine><fitness of="speed"/></world>""".format(shipped_worlds()["quadruped"].parent / "robots" / "quadruped.xml")
+TALK = FLAT.format('sbot leds="0"', '<range_and_bearing numbers="2" most="3" limit="5"/><radio most="1" limit="2"/>', "sbot")
+BELIEF = FLAT.format("sbot", "<encoders/><odometry/>", "sbot")
 # numbers that one robot reads, and that it takes
 ANY = {"car": (CAR, None, 15 + 2, 2), "omni": (OMNI, None, 15 + 3, 3), "quadruped": (LEGS, None, 24 + 3, 12),
-       "lights": (LIGHTS, ["drive", "leds"], 3 * 5, 2 + 2 * 3), "s-bot in space": (SBOT3D, None, 6 + 2 + 3, 2 + 3)}
+       "lights": (LIGHTS, ["drive", "leds"], 3 * 5, 2 + 2 * 3), "messages": (TALK, None, 3 * 5 + 2, 2 + 3),
+       "beliefs": (BELIEF, None, 2 + 3, 2), "s-bot in space": (SBOT3D, None, 6 + 2 + 3, 2 + 3)}
 EACH = pytest.mark.parametrize("text, actions, seen, told", ANY.values(), ids=ANY)
 
 
@@ -47,6 +51,11 @@ def quiet():
     warnings.simplefilter("error")
     warnings.filterwarnings("ignore", message=r".*m(in|ax)imum value is -?infinity")
     return caught
+
+
+def same(one, other):
+    """Whether two readings agree bit for bit."""
+    return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
 
 
 # -- the two libraries ------------------------------------------------------------------------------------------------
@@ -119,7 +128,7 @@ def test_the_kernel_gives_the_bits_of_the_readable_loop_for_signed_readings(own,
     sensor = own("sensor", name="east", read=lambda scene: scene.state.position[:, scene.robots, :1].copy(), stages=stages,
                  bounds=lambda robot: (-1.5, 1.5))
     world = read_text(FLAT.format("sbot", "<proximity/>", "sbot"))
-    object.__setattr__(world.groups[0], "sensors", (*world.groups[0].sensors, sensor))
+    world = replace(world, groups=(world.groups[0].carrying("sensor", (*world.groups[0].sensors, sensor)),))
     fast, slow = Batch(world, 3), Batch(world, 3, compiled=False)
     assert fast._step_parts and not slow._step_parts
     fast.reset(2)
@@ -163,6 +172,46 @@ def test_what_is_not_in_the_action_stays_as_it_is():
     assert (state.joint_command[0, :, :2] == 2.0).all() and (state.joint_command[0, :, 2] == 1.0).all()
 
 
+def test_messages_are_numbers_up_to_the_limit_of_their_link_and_are_heard_in_the_next_step(rng):
+    env = formiga.make_env(read_text(TALK))
+    assert env.action_names[2:5] == ("r_0.message.range_and_bearing[0]", "r_0.message.range_and_bearing[1]",
+                                     "r_0.message.radio[0]")
+    assert env.observation_space.contains(env.reset(seed=1)[0])
+    action = rng.uniform(-1, 1, 10)
+    seen = dict(zip(env.observation_names, env.step(action)[0]))
+    said = dict(zip(env.action_names, action))
+    assert env.batch.lab.state.outbox[0, 0] == pytest.approx([5 * action[2], 5 * action[3], 2 * action[4]])
+    for own, other in (("r_0", "r_1"), ("r_1", "r_0")):
+        assert seen[f"{own}.range_and_bearing[0,0]"] == 1.0 and seen[f"{own}.range_and_bearing[1,0]"] == 0.0
+        for k in range(2):
+            assert seen[f"{own}.range_and_bearing[0,{3 + k}]"] == pytest.approx(said[f"{other}.message.range_and_bearing[{k}]"])
+        assert seen[f"{own}.radio[0,1]"] == pytest.approx(said[f"{other}.message.radio[0]"])
+        assert 0.0 < seen[f"{own}.range_and_bearing[0,1]"] <= 1.0        # the range, in ranges of the link
+    quiet = formiga.make_env(read_text(TALK), actions=["drive"])         # it hears, and says nothing
+    quiet.reset(seed=1)
+    assert not any("message" in name for name in quiet.action_names) and not quiet.step(np.ones(4))[0].any()
+
+
+@pytest.mark.parametrize("text", [TALK, BELIEF.replace("<encoders/>", "<proximity/>")])
+def test_with_messages_and_beliefs_the_kernel_gives_the_bits_of_the_readable_loop(text, rng):
+    world = read_text(text)
+    fast, slow = (Batch(world, 3, steps=9, compiled=compiled) for compiled in (True, False))
+    assert fast._step_parts and not slow._step_parts
+    fast.reset(2)
+    slow.reset(2)
+    for actions in rng.uniform(-1.2, 1.2, (25, 3, 2, fast.channels)):
+        assert np.array_equal(fast.inputs, slow.inputs)
+        for batch in (fast, slow):
+            batch.step(actions)
+        assert np.array_equal(fast.inputs, slow.inputs) and np.array_equal(fast.reward, slow.reward)
+        assert np.array_equal(fast.lab.state.outbox, slow.lab.state.outbox, equal_nan=True)
+        assert same(fast.lab.readings["r"], slow.lab.readings["r"])          # also when the loop reads what kernels remember
+        over = fast.over.copy()
+        for batch in (fast, slow):
+            batch.restart(over)
+            assert np.isnan(batch.lab.state.outbox[over]).all()
+
+
 def test_in_the_plane_joints_are_not_in_the_action():
     assert formiga.make_env(read_text(LIGHTS)).action_names == ("r_0.drive.left", "r_0.drive.right", "r_1.drive.left",
                                                                 "r_1.drive.right")
@@ -195,14 +244,15 @@ def test_the_hexapod_has_an_id():
     (CAR, {"without": "encoders"}, "without: it must be a list of names, such as \\[\"proximity\"\\], not 'encoders'"),
     (CAR, {"observe": 3}, "observe: it must be a list of names"),
     (CAR, {"actions": "drive"}, "actions: it must be a list of names, such as \\[\"drive\"\\]"),
-    (CAR, {"without": ["encoders", "proximity"]}, "<text>:2: there is nothing to observe: the robots of 'r' read proximity, encod"),
+    (CAR, {"without": ["encoders", "proximity"]}, "<text>:2: there is nothing to observe: .* 'r' read proximity, encoders"),
     (CAR, {"actions": ["joints"]}, "have no joints, so 'joints' says nothing to them. They take: drive"),
     (CAR, {"actions": ["drvie"]}, "there is no part 'drvie'. Did you mean 'drive'?"),
     (CAR, {"actions": []}, "nothing to do"),
     (CAR.replace("<proximity/><encoders/>", ""), {}, "<text>:2: there is nothing to observe: the robots of 'r' read nothing"),
     (LIGHTS, {"actions": ["joints"]}, "joints move only in space; choose engine=\"spatial\""),
-    (SBOT3D.replace('joint_speed="2"', ""), {}, "joint 'turret' of 'r' takes any velocity.*Declare one: joint_speed of an <sbot>"),
+    (SBOT3D.replace('joint_speed="2"', ""), {}, "joint 'turret' of 'r' takes any velocity.*Declare one: joint_speed"),
     (LIGHTS, {"actions": ["message"]}, "have no link"),
+    (TALK.replace('limit="2"', ""), {}, "the messages of <radio> 'radio' of 'r' have numbers of any size, .*limit=\"1\""),
 ])
 def test_a_wrong_choice_is_named(text, choice, complaint):
     with pytest.raises(WorldError, match=complaint):

@@ -97,9 +97,12 @@ class Network:
         return rows if plain else shares.orders(shares.from_signed(rows))
 
     def stages(self, view: View, drive: Floats) -> list[Stage] | None:
-        """The same as kernels that fill drive (W, n, D); None if it orders anything else."""
+        """The same as kernels that fill drive (W, n, D) and the outbox; None if it orders anything else."""
         shares = self.shares(view.group)
-        if shares.parts != DRIVE:
+        plain = shares.parts == DRIVE
+        rows, limits = (drive, shares.limits) if plain else (np.empty((*view.shape, len(shares))), np.ones(len(shares)))
+        after = [] if plain else shares.stages(rows, drive, view.outbox)
+        if after is None:
             return None
         readings = self._readings(view)
         stages, x = scale_stages(readings, self.scales(view.group, readings))
@@ -108,9 +111,9 @@ class Network:
         neurons = view.memory("neurons", np.zeros((*view.shape, self.memory(inputs))))
         shape = self.shape(inputs, len(shares))
         stages.append(Stage(begin_world, (view.noise.source()[1], neurons)))
-        stages.append(Stage(think_world, (self.KIND, np.array(shape), weights, view.dt, shares.limits, x, neurons,
-                                          np.empty((2, max(shape))), drive)))
-        return stages
+        stages.append(Stage(think_world, (self.KIND, np.array(shape), weights, view.dt, limits, x, neurons,
+                                          np.empty((2, max(shape))), rows)))
+        return stages + after
 
     def look(self, view: View) -> Floats:
         """The inputs (W, n, I)."""
