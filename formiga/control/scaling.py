@@ -9,7 +9,9 @@ Each number of a reading has its own range: see `bounds` in `formiga.world.contr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +23,8 @@ from formiga.world.elements import of, where
 from formiga.world.model import Group
 
 
-class Scale(NamedTuple):
+@dataclass(frozen=True)
+class Scale:
     """x = (reading - zero) / one, cut to low .. high; each (B,), for the numbers of one reading in a row."""
 
     name: str
@@ -36,7 +39,7 @@ class Scale(NamedTuple):
         """Whether all of it has a range."""
         return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
 
-    @property
+    @cached_property
     def plain(self) -> bool:
         """Whether all of it is reading / full, cut to 0..1."""
         return bool((self.zero == 0.0).all() and (self.low == 0.0).all() and (self.high == 1.0).all()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -78,6 +78,9 @@ class Network:
 
     def shares(self, group: Group) -> Shares:
         """What its outputs order, for the robots of a group; a clear error if they do not take that."""
+        return _shares(_Itself(self), _Itself(group))
+
+    def _make_shares(self, group: Group) -> Shares:
         place = f"{where(self)}<{of(self).tag}> outputs: "
         names = self.outputs.replace(",", " ").split()
         if not names:
@@ -137,9 +140,11 @@ class Network:
 
     def scales(self, group: Group, readings: Sequence[Any]) -> list[Scale]:
         """How each of its readings (W, n, ...) becomes inputs."""
+        return _scales(_Itself(self), _Itself(group), tuple(reading.shape[2:] for reading in readings))
+
+    def _make_scales(self, group: Group, shapes: tuple[tuple[int, ...], ...]) -> list[Scale]:
         carried = givers(group)
-        found = [scale_of(carried[name], group, reading.shape[2:])
-                 for name, reading in zip(self.sensors, readings, strict=True)]
+        found = [scale_of(carried[name], group, shape) for name, shape in zip(self.sensors, shapes, strict=True)]
         for scale in found:
             if not scale.bounded:
                 raise WorldError(f"{where(self)}<{of(self).tag}> inputs: <{of(carried[scale.name]).tag}> has no full reading "
@@ -159,6 +164,34 @@ class Network:
             raise WorldError(f"{where(self)}{origin}{genes.shape[-1]} genes, but <{tag}> of '{group.name}' with "
                              f"{inputs} inputs has {size}.")
         return genes
+
+
+# -- made once for each network and group, since the readable loop asks in every step ---------------------------------------
+class _Itself:
+    """Stands for one object: elements of a user's own may have fields that cannot be hashed."""
+
+    __slots__ = ("thing",)
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+
+    def __hash__(self) -> int:
+        return id(self.thing)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and other.thing is self.thing
+
+
+@lru_cache(maxsize=256)
+def _shares(network: _Itself, group: _Itself) -> Shares:
+    made: Shares = network.thing._make_shares(group.thing)
+    return made
+
+
+@lru_cache(maxsize=256)
+def _scales(network: _Itself, group: _Itself, shapes: tuple[tuple[int, ...], ...]) -> list[Scale]:
+    made: list[Scale] = network.thing._make_scales(group.thing, shapes)
+    return made
 
 
 __all__ = ["Network", "OUTPUTS"]
