@@ -33,6 +33,7 @@ BELIEF = FLAT.format("sbot", "<encoders/><odometry/>", "sbot")
 # numbers that one robot reads, and that it takes
 ANY = {"car": (CAR, None, 15 + 2, 2), "omni": (OMNI, None, 15 + 3, 3), "quadruped": (LEGS, None, 24 + 3, 12),
        "lights": (LIGHTS, ["drive", "leds"], 3 * 5, 2 + 2 * 3), "messages": (TALK, None, 3 * 5 + 2, 2 + 3),
+       "messages in space": (TALK.replace("<world", '<world engine="spatial"'), ["message", "drive"], 3 * 5 + 2, 2 + 3),
        "beliefs": (BELIEF, None, 2 + 3, 2), "s-bot in space": (SBOT3D, None, 6 + 2 + 3, 2 + 3)}
 EACH = pytest.mark.parametrize("text, actions, seen, told", ANY.values(), ids=ANY)
 
