@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from formiga.compiled import Stages, shipped, stages_of
+from formiga.compiled import Stages, refuse_orders, shipped, stages_of
 from formiga.control.neural.network import DRIVE
 from formiga.control.scaling import scale_stages, scaled
 from formiga.envs.agents import Names, choose, commanded, observed, scales_of
@@ -62,8 +62,7 @@ class Batch:
         self.channels = len(self.shares)  # numbers in the action of one robot: one for each wheel or other channel, joint ...
         self.scales = scales_of(self.group, self.seen, self.lab.readings[self.group.name])
         self.lab.look_again()
-        twist = self.lab.engine.twist(self.lab.model, self.lab.state)
-        self.score = Score(self.world, self.lab.model, self.lab.state, self.group, twist)
+        self.score = Score(self.world, self.lab.engine, self.lab.model, self.lab.state, self.group)
         self.robots, self.reward, self.ended = self.score.robots, self.score.reward, self.lab.state.done
 
         self._begun = False
@@ -170,7 +169,10 @@ class Batch:
     # -- the compiled way ---------------------------------------------------------------------------------------------
     def _prepare(self, parts: int) -> bool:
         """Two programs for each thread: a step, and a look at worlds that have just begun. False: something has no kernel."""
-        if self.score.own or self._told(self._actions) is None or self._stages().lacking:
+        if self._told(self._actions) is None:
+            return False
+        trial = self._stages()
+        if trial.lacking or self.score.stages(trial.readings[self.group.name]) is None:
             return False
         state, W = self.lab.state, len(self.ended)
         self.inputs = np.zeros((W, self.group.count, sum(len(scale.one) for scale in self.scales)))
@@ -180,11 +182,16 @@ class Batch:
             look = [*stages.look, *scale_stages([readings[name] for name in self.seen], self.scales, self.inputs)[0]]
             step = [Stage(rest_world, (self.ended, state.drive, self.reward), decides=True),
                     *(self._told(stages.orders[self.group.name]) or []),
-                    *stages.decide, *stages.move, *self.score.stages(readings), *look]
+                    *stages.decide, *stages.move, *(self.score.stages(readings) or ()), *look]
             begin = [Stage(chosen_world, (self._chosen,), decides=True), *look]
             for calls, program in ((self._step_parts, step), (self._look_parts, begin)):
-                calls.append(partial(Program(program, W, self.world.robots).run, first, last, 1))
+                calls.append(partial(self._take, Program(program, W, self.world.robots), stages, first, last))
         return True
+
+    def _take(self, program: Program, parts: Stages, first: int, last: int) -> None:
+        if not program.run(first, last):
+            self.score.refuse(program.stopped)
+            refuse_orders(self.world, program.stopped, parts.orders, parts.readings)
 
     def _forget(self) -> None:
         """Elements of the user's own say anew what they remember in the chosen worlds; kernels of formiga do so themselves, at

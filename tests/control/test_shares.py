@@ -134,7 +134,7 @@ def test_speed_on_legs_is_the_way_ahead():
     """The sum of v . ahead dt is the way along x, as long as the heading stays near 0."""
     world = formiga.read_world("hexapod")
     lab = Simulation(world)
-    score = Score(world, lab.model, lab.state, world.groups[0], lab.engine.twist(lab.model, lab.state))
+    score = Score(world, lab.engine, lab.model, lab.state, world.groups[0])
     start = lab.state.position[0, 0].copy()
     for _ in range(100):
         lab.step()

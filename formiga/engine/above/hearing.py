@@ -14,6 +14,7 @@ import numpy as np
 
 from formiga.engine.above.cells import around, fill_world
 from formiga.engine.above.light import chord
+from formiga.engine.above.neighbours import sort
 from formiga.engine.fixed import near_cell
 from formiga.geometry import crossing, nearest_on_segment
 from formiga.kernels import kernel
@@ -97,7 +98,7 @@ def hear_world(w, position, heading, foot, alive, outbox, first, last, ears, lev
             x, y, z, discs, count = 0.0, 0.0, 0.0, 0, 0
         walls = 0
         if count > 0:
-            sort_by_distance(work, count)
+            sort(count, work.distance, work.sends, work.robot)
             if ears.sight != NOTHING:
                 discs, walls = list_fixed(x, y, ears.reach, discs, radius.shape[0], shapes, near, work)
                 see_past_discs(count, work.sends, discs, work.x, work.y, work.square, work.seen)
@@ -188,24 +189,6 @@ def in_beam(beam, edge, dx, dy, dz, square, ahead):
     if beam == AHEAD:
         return -(cos(ahead) * dx + sin(ahead) * dy) >= edge * sqrt(square)
     return (dz if beam == DOWN else -dz) >= edge * sqrt(square)
-
-
-@kernel(inline="always")
-def sort_by_distance(work, count):
-    """Put those that send in order: nearest first, of equally far ones the one with the lower number. Shell's method."""
-    distance, place, robot = work.distance, work.sends, work.robot
-    gap = 1
-    while gap < count // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for m in range(gap, count):
-            d, at = distance[m], place[m]
-            k = m - gap
-            while k >= 0 and (distance[k] > d or (distance[k] == d and robot[place[k]] > robot[at])):
-                distance[k + gap], place[k + gap] = distance[k], place[k]
-                k -= gap
-            distance[k + gap], place[k + gap] = d, at
-        gap //= 3
 
 
 @kernel(inline="always")
