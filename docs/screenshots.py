@@ -47,7 +47,8 @@ SHOTS: dict[str, tuple[str, list[str], list[str]]] = {  # name -> world, console
     "quadruped": ("quadruped", ["overlay trails on", "select dog", "step 300", "camera side"], []),
     "spread": ("spread", ["overlay links on", "overlay trails on", "step 120", "select 7", "step 30", "camera top"], []),
     "office": ("office", ["overlay trails on", "step 300", "select 1", "overlay beams on", "camera top"], []),
-    "drawing": ("drawing.md:cloud.xml", ["step 150", "select none", "camera top"], ["tab:Look"]),
+    "filter": ("tutorials/filter.md:lost.xml", ["step 20", "select robot.0", "step 10", "camera top"], []),
+    "drawing": ("guides/drawing.md:cloud.xml", ["step 150", "select none", "camera top"], ["tab:Look"]),
     "gallery": ("corral", [], ["click:#worlds"]),
 }
 BEFORE = {"packed": 0, "line": 150, "aggregate": 500, "phototaxis": 500, "lamps": 900, "disperse": 300, "phototaxis3d": 600,
@@ -123,8 +124,8 @@ class Laboratory:
 
 
 def from_page(page: str, file: str) -> str:
-    """The path of a file that a guide shows, beside its other files; elements in them are loaded."""
-    folder, text = Path(mkdtemp()), (ROOT / "docs" / "guides" / page).read_text(encoding="utf-8")
+    """The path of a file that a page of the manual shows, beside its other files; elements in them are loaded."""
+    folder, text = Path(mkdtemp()), (ROOT / "docs" / page).read_text(encoding="utf-8")
     for title, body in re.findall(r'^```\w+ title="(.*?)"\n(.*?)^```$', text, re.DOTALL | re.MULTILINE):
         (folder / title).write_text(body, encoding="utf-8")
         if title.endswith(".py"):

@@ -117,12 +117,12 @@ def _layer(element: Any) -> str:
 def _view(element: Any, group: Group, robots: slice, readings: dict[str, Any], run: tuple[Engine, Model, State]) -> Any:
     """What an element saw when it read, heard, estimated or decided; and all readings of its group."""
     engine, model, state = run
-    role, media = of(element).role, model.world.media
+    role, world = of(element).role, model.world
     noise = Noise(state.key, state.step, robots, group.name, "<controller>" if role == "controller" else element.name)
     if role == "controller":
-        return View(group, readings, state, robots, model.dt, noise, media)
+        return View(group, readings, state, robots, model.dt, noise, world)
     if role == "estimator":
-        return RobotView(group, readings, state, robots, model.dt, noise, media, element)
+        return RobotView(group, readings, state, robots, model.dt, noise, world, element)
     return SensorView(engine, model, state, group, robots, noise, f"{group.name}/{element.name}", readings)
 
 
