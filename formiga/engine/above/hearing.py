@@ -22,6 +22,7 @@ from formiga.noise import either, stream, unit
 PLANE, AHEAD, DOWN, UP = range(4)      # beams
 NOTHING, WALLS, BODIES = range(3)      # what stops a message
 SENT, HEARD, LOST, DROPPED = range(4)  # columns of the account, a link's memory `traffic` (W, n, 4)
+VECTOR = 8                            # loops run over multiples of this many numbers, so that none is left to be done singly
 
 
 class Ears(NamedTuple):
@@ -53,25 +54,38 @@ class Heard(NamedTuple):
     traffic: Any           # (W, n, 4) columns SENT, HEARD, LOST, DROPPED, since the start
 
 
+class Senders(NamedTuple):
+    """Robots that send to one robot. The arrays end with room to fill a vector of the processor."""
+
+    robot: Any             # (N,) their numbers
+    x: Any                 # (N,) m, from the robot that hears
+    y: Any
+    square: Any            # (N,) m^2, of their distances, between the antennas
+    disc: Any              # (N,) their places among the discs
+
+
 class Nearby(NamedTuple):
-    """Working memory: what is near one robot, as discs, and the robots among them that send to it."""
+    """Working memory: what is near one robot."""
 
     loud: Any              # (N,) m^2, squared range of each robot that sends in this step, else -1
-    x: Any                 # (N + K,) m, of discs from the robot that hears: robots first, then fixed ones
+    sends: Senders         # to it, in any order
+    sorted: Senders        # the nearest first
+    x: Any                 # (N + K,) m, from it, of the discs that may stand between: robots first, then fixed things
     y: Any
     square: Any            # (N + K,) m^2, of their radii
-    robot: Any             # (N + K,) their numbers; N + k: fixed thing k
-    distance: Any          # (N,) m^2, squared, of those that send, between the antennas
-    sends: Any             # (N,) their places among the discs, nearest first
-    seen: Any              # (N,) whether no disc stands between
+    body: Any              # (N + K,) their numbers; N + k: fixed thing k
     wall: Any              # (K,) fixed things near it that are no discs
+    seen: Any              # (N,) whether nothing stands between it and a sender
+    bearing: Any           # (N,) rad
 
 
 def make_nearby(robots: int, shapes: int) -> Nearby:
     """Working memory for so many robots and fixed things."""
-    both = robots + shapes
-    return Nearby(np.empty(robots), np.empty(both), np.empty(both), np.empty(both), np.empty(both, np.int64), np.empty(robots),
-                  np.empty(robots, np.int64), np.empty(robots, np.bool_), np.empty(shapes, np.int64))
+    one, both = robots + VECTOR, robots + shapes + VECTOR
+    sends, ordered = (Senders(np.zeros(one, np.int64), np.zeros(one), np.zeros(one), np.zeros(one), np.zeros(one, np.int64))
+                      for _ in range(2))
+    return Nearby(np.empty(robots), sends, ordered, np.zeros(both), np.zeros(both), np.zeros(both), np.zeros(both, np.int64),
+                  np.zeros(shapes, np.int64), np.zeros(one, np.bool_), np.zeros(one))
 
 
 @kernel()
@@ -85,51 +99,25 @@ def hear_world(w, position, heading, foot, alive, outbox, first, last, ears, lev
     """
     fill_world(w, position, cells)
     listen(w, alive, outbox, ears, step, work.loud)
-    most, columns, numbers, word = inbox.shape[2], inbox.shape[3], ears.numbers, ears.word
+    most, columns = inbox.shape[2], inbox.shape[3]
     for i in range(first, last):
-        n = i - first
-        heard, lost = 0, 0
+        n, heard = i - first, 0
         if alive[w, i]:
-            traffic[w, n, SENT] += work.loud[i] >= 0.0
             x, y, z = position[w, i, 0], position[w, i, 1], foot[w, i] + ears.up[i]
             discs, count = gather(w, i, x, y, z, position, heading, foot, ears, radius, widest, cells, work)
-        else:
-            x, y, z, discs, count = 0.0, 0.0, 0.0, 0, 0
-        walls = 0
-        if count > 0:
-            sort_by_distance(work, count)
-            if ears.sight != NOTHING:
+            if count > 0 and ears.sight != NOTHING:
                 discs, walls = list_fixed(x, y, ears.reach, discs, radius.shape[0], shapes, near, work)
-                see_past_discs(count, work.sends, discs, work.x, work.y, work.square, work.seen)
-        luck, error = np.uint64(0), np.uint64(0)
-        if count > 0 and (ears.loss > 0.0 or ears.range_noise > 0.0 or ears.bearing_noise > 0.0):
-            luck, error = stream(key[w], i, step[w], ears.luck), stream(key[w], i, step[w], ears.error)
-        for m in range(count):
-            at = work.sends[m]
-            j, dx, dy = work.robot[at], work.x[at], work.y[at]
-            if ears.sight != NOTHING:
-                h = foot[w, j] + ears.up[j]
-                if not work.seen[m] and (level or behind_body(w, at, discs, dx, dy, z, h, foot, height, tops, work)):
-                    continue
-                if walls > 0 and behind_wall(x, y, z, dx, dy, h, level, shapes, tops, work.wall, walls):
-                    continue
-            if ears.loss > 0.0 and unit(luck, j) < ears.loss:
-                lost += 1
-                continue
-            if heard < most:
-                sender[w, n, heard], inbox[w, n, heard, 0] = j, 1.0
-                if ears.measures:
-                    inbox[w, n, heard, 1] = (sqrt(work.distance[m])
-                                             * (1.0 + deviate(error, 4 * j, ears.range_noise, ears.normal)))
-                    bearing = atan2(dy, dx) - heading[w, i] + deviate(error, 4 * j + 2, ears.bearing_noise, ears.normal)
-                    inbox[w, n, heard, 2] = bearing - 2.0 * pi * floor(bearing / (2.0 * pi) + 0.5)
-                for c in range(numbers):
-                    inbox[w, n, heard, columns - numbers + c] = outbox[w, j, word + c]
-            heard += 1
-        traffic[w, n, HEARD] += min(heard, most)
-        traffic[w, n, LOST] += lost
-        traffic[w, n, DROPPED] += max(0, heard - most)
-        for k in range(min(heard, most), most):
+                count = keep_seen(w, x, y, z, count, discs, walls, foot, ears.up, level, height, shapes, tops, work)
+            received = keep_received(w, i, count, ears, key, step, work.sends)
+            heard = min(received, most)
+            traffic[w, n, SENT] += work.loud[i] >= 0.0
+            traffic[w, n, HEARD] += heard
+            traffic[w, n, LOST] += count - received
+            traffic[w, n, DROPPED] += received - heard
+            if heard > 0:
+                nearest_first(work.sends, received, most, work.sorted)
+                write_down(w, i, n, heard, heading, outbox, ears, key, step, work, inbox, sender)
+        for k in range(heard, most):
             sender[w, n, k] = -1
             for c in range(columns):
                 inbox[w, n, k, c] = 0.0
@@ -148,33 +136,31 @@ def listen(w, alive, outbox, ears, step, loud):
 
 @kernel(inline="always")
 def gather(w, i, x, y, z, position, heading, foot, ears, radius, widest, cells, work):
-    """List the robots near robot i at (x, y) as discs, and those of them that send to it; returns how many of both."""
+    """List the robots that send to robot i at (x, y), and, if they stop messages, those near it as discs; returns how many discs
+    and how many that send."""
     bodies = ears.sight == BODIES
     wide = ears.reach + (widest if bodies else 0.0)
     limit, found, count = wide * wide, 0, 0
     start_of, order, sx, sy = cells.start, cells.order, cells.x, cells.y
-    loud, robot, px, py, square = work.loud, work.robot, work.x, work.y, work.square
+    loud, body, px, py, square, sends = work.loud, work.body, work.x, work.y, work.square, work.sends
     c0, c1, r0, r1 = around(x, y, wide, cells)
     for r in range(r0, r1 + 1):
         for m in range(start_of[w, r * cells.columns + c0], start_of[w, r * cells.columns + c1 + 1]):
-            dx, dy = sx[w, m] - x, sy[w, m] - y
-            far = dx * dx + dy * dy
-            if far > limit:
-                continue
-            j = order[w, m]
-            if j == i:
-                continue
-            robot[found], px[found], py[found] = j, dx, dy
-            square[found] = radius[j] * radius[j] if bodies else -1.0
-            found += 1
-            if far > loud[j]:
-                continue
-            dz = foot[w, j] + ears.up[j] - z
-            far += dz * dz
-            if far <= loud[j] and in_beam(ears.beam[j], ears.edge[j], dx, dy, dz, far, heading[w, j]):
-                work.distance[count], work.sends[count] = far, found - 1
-                count += 1
-    return found, count
+            dx, dy, j = sx[w, m] - x, sy[w, m] - y, order[w, m]
+            body[found], px[found], py[found] = j, dx, dy  # written in any case: a branch would be missed half of the time
+            found += (dx * dx + dy * dy <= limit) & (j != i)
+    for m in range(found):
+        j, dx, dy = body[m], px[m], py[m]
+        square[m] = radius[j] * radius[j]
+        far = dx * dx + dy * dy
+        if far > loud[j]:
+            continue
+        dz = foot[w, j] + ears.up[j] - z
+        far += dz * dz
+        if far <= loud[j] and in_beam(ears.beam[j], ears.edge[j], dx, dy, dz, far, heading[w, j]):
+            sends.robot[count], sends.x[count], sends.y[count], sends.square[count], sends.disc[count] = j, dx, dy, far, m
+            count += 1
+    return found if bodies else 0, count
 
 
 @kernel()
@@ -191,24 +177,6 @@ def in_beam(beam, edge, dx, dy, dz, square, ahead):
 
 
 @kernel(inline="always")
-def sort_by_distance(work, count):
-    """Put those that send in order: nearest first, of equally far ones the one with the lower number. Shell's method."""
-    distance, place, robot = work.distance, work.sends, work.robot
-    gap = 1
-    while gap < count // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for m in range(gap, count):
-            d, at = distance[m], place[m]
-            k = m - gap
-            while k >= 0 and (distance[k] > d or (distance[k] == d and robot[place[k]] > robot[at])):
-                distance[k + gap], place[k + gap] = distance[k], place[k]
-                k -= gap
-            distance[k + gap], place[k + gap] = d, at
-        gap //= 3
-
-
-@kernel(inline="always")
 def list_fixed(x, y, reach, discs, robots, shapes, near, work):
     """Add the fixed things within reach of (x, y): round ones to the discs, others to the walls. Returns how many of both."""
     walls = 0
@@ -220,7 +188,7 @@ def list_fixed(x, y, reach, discs, robots, shapes, near, work):
         if (qx - x) * (qx - x) + (qy - y) * (qy - y) > (reach + r) * (reach + r):
             continue
         if r > 0.0:
-            work.robot[discs], work.square[discs] = robots + k, r * r
+            work.body[discs], work.square[discs] = robots + k, r * r
             work.x[discs], work.y[discs] = shapes[k, 0] - x, shapes[k, 1] - y
             discs += 1
         else:
@@ -241,38 +209,57 @@ def behind_wall(x, y, z, dx, dy, h, level, shapes, tops, wall, walls):
     return False
 
 
-@kernel()
-def see_past_discs(count, sends, discs, px, py, squares, seen):
-    """Whether no disc stands between a robot and each of those that send to it, seen from above: seen (count,).
+@kernel(inline="always")
+def keep_seen(w, x, y, z, count, discs, walls, foot, up, level, height, shapes, tops, work):
+    """Keep the senders between which and (x, y, z) nothing stands, and return how many they are."""
+    sends, seen, kept = work.sends, work.seen, 0
+    see_past_discs(count, sends.x, sends.y, sends.disc, discs, work.x, work.y, work.square, work.body, height.shape[0], seen)
+    for k in range(count):
+        j, dx, dy, disc = sends.robot[k], sends.x[k], sends.y[k], sends.disc[k]
+        h = foot[w, j] + up[j]
+        hidden = not seen[k]
+        if hidden and not level:
+            hidden = behind_body(w, j, discs, dx, dy, z, h, foot, height, tops, work)
+        if walls > 0 and not hidden:
+            hidden = behind_wall(x, y, z, dx, dy, h, level, shapes, tops, work.wall, walls)
+        sends.robot[kept], sends.x[kept], sends.y[kept], sends.square[kept] = j, dx, dy, sends.square[k]
+        kept += not hidden
+    return kept
 
-    sends (count,): places of the senders among the discs, none of which is in its own way. With a sender at d, disc g is
+
+@kernel()
+def see_past_discs(count, tx, ty, own, discs, px, py, squares, body, robots, seen):
+    """Whether no disc stands between a robot and each of those that send to it, at (tx, ty), seen from above: seen (count,).
+
+    own (count,): places of the senders among the discs, none of which is in its own way. With a sender at d, disc g is
         between them if   (g x d)^2 <= r^2 d^2 and 0 < g . d < d^2,   or one of the centres lies in it
     """
+    full = (discs + VECTOR - 1) // VECTOR * VECTOR
+    for m in range(discs, full):
+        px[m], py[m], squares[m] = 0.0, 0.0, -1.0  # stands nowhere
+    bodies = discs > 0 and body[0] < robots
     for k in range(count):
-        target = sends[k]
-        dx, dy = px[target], py[target]
-        size, hits = dx * dx + dy * dy, 0
-        own = squares[target]
-        squares[target] = -1.0
-        for m in range(discs):  # without branches, so that the compiler makes vectors of it
+        dx, dy, hits = tx[k], ty[k], 0
+        size = dx * dx + dy * dy
+        target = own[k] if bodies else -1
+        for m in range(full):  # without branches, so that the compiler makes vectors of it
             gx, gy, r = px[m], py[m], squares[m]
             along, across = gx * dx + gy * dy, gx * dy - gy * dx
             ex, ey = gx - dx, gy - dy
-            hits += (((across * across <= r * size) & (along > 0.0) & (along < size)) | (gx * gx + gy * gy <= r)
-                     | (ex * ex + ey * ey <= r))
-        squares[target] = own
+            between = (across * across <= r * size) & (along > 0.0) & (along < size)
+            hits += (m != target) & (between | (gx * gx + gy * gy <= r) | (ex * ex + ey * ey <= r))
         seen[k] = hits == 0
 
 
 @kernel()
-def behind_body(w, target, discs, dx, dy, z, h, foot, height, tops, work):
-    """The same with heights: whether the ray from height z to h meets the body between its foot and its top."""
+def behind_body(w, j, discs, dx, dy, z, h, foot, height, tops, work):
+    """The same with heights: whether the ray from height z to h of robot j meets a body between its foot and its top."""
     for m in range(discs):
-        if m == target or work.square[m] < 0.0:
+        k = work.body[m]
+        if k == j:
             continue
         enter, leave = chord(work.x[m], work.y[m], dx, dy, sqrt(work.square[m]))
         if enter <= 1.0 and leave >= 0.0:
-            k = work.robot[m]
             fixed = k >= height.shape[0]
             low = 0.0 if fixed else foot[w, k]
             top = tops[k - height.shape[0]] if fixed else foot[w, k] + height[k]
@@ -286,6 +273,57 @@ def behind_body(w, target, discs, dx, dy, z, h, foot, height, tops, work):
 def way(z, h, share):
     """Height of a ray from z to h after a share of its way, which is cut to 0..1."""
     return z + min(1.0, max(0.0, share)) * (h - z)
+
+
+@kernel(inline="always")
+def keep_received(w, i, count, ears, key, step, sends):
+    """Keep the senders whose messages robot i receives, by luck, and return how many they are."""
+    if count == 0 or ears.loss == 0.0:
+        return count
+    luck, kept = stream(key[w], i, step[w], ears.luck), 0
+    for k in range(count):
+        j = sends.robot[k]
+        sends.robot[kept], sends.x[kept], sends.y[kept], sends.square[kept] = j, sends.x[k], sends.y[k], sends.square[k]
+        kept += unit(luck, j) >= ears.loss
+    return kept
+
+
+@kernel()
+def nearest_first(sends, count, most, into):
+    """Put the nearest `most` of those that send in order: nearest first, of equally far ones the one with the lower number."""
+    square, robot = sends.square, sends.robot
+    full = (count + VECTOR - 1) // VECTOR * VECTOR
+    for m in range(count, full):
+        square[m] = np.inf
+    for k in range(count):  # its place is the number of those that come before it
+        far, j, rank = square[k], robot[k], 0
+        for m in range(full):
+            rank += (square[m] < far) | ((square[m] == far) & (robot[m] < j))
+        into.robot[rank], into.x[rank], into.y[rank], into.square[rank] = j, sends.x[k], sends.y[k], far
+
+
+@kernel(inline="always")
+def write_down(w, i, n, heard, heading, outbox, ears, key, step, work, inbox, sender):
+    """Fill the inbox of robot i, which is row n of it, with the first `heard` of the sorted senders."""
+    near, numbers, ahead = work.sorted, ears.numbers, heading[w, i]
+    word, columns = ears.word, inbox.shape[3]
+    for k in range(heard):
+        j = near.robot[k]
+        sender[w, n, k], inbox[w, n, k, 0] = j, 1.0
+        for c in range(numbers):
+            inbox[w, n, k, columns - numbers + c] = outbox[w, j, word + c]
+    if not ears.measures:
+        return
+    for k in range(heard):
+        work.bearing[k] = atan2(near.y[k], near.x[k]) - ahead
+    error = np.uint64(0)
+    if ears.range_noise > 0.0 or ears.bearing_noise > 0.0:
+        error = stream(key[w], i, step[w], ears.error)
+    for k in range(heard):
+        j = near.robot[k]
+        inbox[w, n, k, 1] = sqrt(near.square[k]) * (1.0 + deviate(error, 4 * j, ears.range_noise, ears.normal))
+        bearing = work.bearing[k] + deviate(error, 4 * j + 2, ears.bearing_noise, ears.normal)
+        inbox[w, n, k, 2] = bearing - 2.0 * pi * floor(bearing / (2.0 * pi) + 0.5)
 
 
 @kernel()
