@@ -7,7 +7,7 @@ every robot hears the others of one moment, in whatever order they are looked at
 
 from __future__ import annotations
 
-from math import atan2, cos, floor, log, pi, sin, sqrt
+from math import cos, floor, log, pi, sin, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from formiga.engine.above.cells import around, fill_world
 from formiga.engine.above.light import chord
 from formiga.engine.fixed import near_cell
-from formiga.geometry import crossing, nearest_on_segment
+from formiga.geometry import crossing, direction, nearest_on_segment
 from formiga.kernels import kernel
 from formiga.noise import either, stream, unit
 
@@ -75,7 +75,9 @@ class Nearby(NamedTuple):
     square: Any            # (N + K,) m^2, of their radii
     body: Any              # (N + K,) their numbers; N + k: fixed thing k
     wall: Any              # (K,) fixed things near it that are no discs
-    seen: Any              # (N,) whether nothing stands between it and a sender
+    past: Any              # (N + K,) m^2, of the way from it to where a tangent meets a disc, squared
+    hits: Any              # (N,) discs that stand between it and a sender
+    rank: Any              # (N,) how many senders are nearer
     bearing: Any           # (N,) rad
 
 
@@ -85,7 +87,7 @@ def make_nearby(robots: int, shapes: int) -> Nearby:
     sends, ordered = (Senders(np.zeros(one, np.int64), np.zeros(one), np.zeros(one), np.zeros(one), np.zeros(one, np.int64))
                       for _ in range(2))
     return Nearby(np.empty(robots), sends, ordered, np.zeros(both), np.zeros(both), np.zeros(both), np.zeros(both, np.int64),
-                  np.zeros(shapes, np.int64), np.zeros(one, np.bool_), np.zeros(one))
+                  np.zeros(shapes, np.int64), np.zeros(both), np.zeros(one, np.int64), np.zeros(one, np.int64), np.zeros(one))
 
 
 @kernel()
@@ -98,13 +100,13 @@ def hear_world(w, position, heading, foot, alive, outbox, first, last, ears, lev
     filled; traffic (W, n, 4): counted on.
     """
     fill_world(w, position, cells)
-    listen(w, alive, outbox, ears, step, work.loud)
+    flat = listen(w, foot, alive, outbox, ears, step, work.loud)
     most, columns = inbox.shape[2], inbox.shape[3]
     for i in range(first, last):
         n, heard = i - first, 0
         if alive[w, i]:
             x, y, z = position[w, i, 0], position[w, i, 1], foot[w, i] + ears.up[i]
-            discs, count = gather(w, i, x, y, z, position, heading, foot, ears, radius, widest, cells, work)
+            discs, count = gather(w, i, x, y, z, flat, position, heading, foot, ears, radius, widest, cells, work)
             if count > 0 and ears.sight != NOTHING:
                 discs, walls = list_fixed(x, y, ears.reach, discs, radius.shape[0], shapes, near, work)
                 count = keep_seen(w, x, y, z, count, discs, walls, foot, ears.up, level, height, shapes, tops, work)
@@ -115,7 +117,7 @@ def hear_world(w, position, heading, foot, alive, outbox, first, last, ears, lev
             traffic[w, n, LOST] += count - received
             traffic[w, n, DROPPED] += received - heard
             if heard > 0:
-                nearest_first(work.sends, received, most, work.sorted)
+                nearest_first(work.sends, received, most, work.rank, work.sorted)
                 write_down(w, i, n, heard, heading, outbox, ears, key, step, work, inbox, sender)
         for k in range(heard, most):
             sender[w, n, k] = -1
@@ -124,18 +126,24 @@ def hear_world(w, position, heading, foot, alive, outbox, first, last, ears, lev
 
 
 @kernel(inline="always")
-def listen(w, alive, outbox, ears, step, loud):
-    """Which robots (N,) sent a message in the last step, as their squared ranges: there is one, and it was their turn."""
+def listen(w, foot, alive, outbox, ears, step, loud):
+    """Which robots (N,) sent a message in the last step, as their squared ranges: there is one, and it was their turn.
+
+    Returns whether all antennas are at one height and send all around, so that a distance is all that counts.
+    """
+    flat, level = True, foot[w, 0] + ears.up[0]
     for j in range(loud.shape[0]):
         message = outbox[w, j, ears.word]
         sends = alive[w, j] and ears.range[j] > 0.0 and message == message and step[w] > 0  # NaN differs from itself
         if sends and ears.period[j] > 1:
             sends = (step[w] - 1) % ears.period[j] == 0
         loud[j] = ears.range[j] * ears.range[j] if sends else -1.0
+        flat &= (foot[w, j] + ears.up[j] == level) & (ears.beam[j] == PLANE) & (ears.edge[j] >= 1.0)
+    return flat
 
 
 @kernel(inline="always")
-def gather(w, i, x, y, z, position, heading, foot, ears, radius, widest, cells, work):
+def gather(w, i, x, y, z, flat, position, heading, foot, ears, radius, widest, cells, work):
     """List the robots that send to robot i at (x, y), and, if they stop messages, those near it as discs; returns how many discs
     and how many that send."""
     bodies = ears.sight == BODIES
@@ -149,6 +157,15 @@ def gather(w, i, x, y, z, position, heading, foot, ears, radius, widest, cells, 
             dx, dy, j = sx[w, m] - x, sy[w, m] - y, order[w, m]
             body[found], px[found], py[found] = j, dx, dy  # written in any case: a branch would be missed half of the time
             found += (dx * dx + dy * dy <= limit) & (j != i)
+    if flat:
+        for m in range(found):
+            j, dx, dy = body[m], px[m], py[m]
+            far = dx * dx + dy * dy
+            square[m] = radius[j] * radius[j]
+            sends.robot[count], sends.x[count], sends.y[count], sends.square[count] = j, dx, dy, far
+            sends.disc[count] = m if bodies else -1
+            count += far <= loud[j]
+        return found if bodies else 0, count
     for m in range(found):
         j, dx, dy = body[m], px[m], py[m]
         square[m] = radius[j] * radius[j]
@@ -158,7 +175,8 @@ def gather(w, i, x, y, z, position, heading, foot, ears, radius, widest, cells, 
         dz = foot[w, j] + ears.up[j] - z
         far += dz * dz
         if far <= loud[j] and in_beam(ears.beam[j], ears.edge[j], dx, dy, dz, far, heading[w, j]):
-            sends.robot[count], sends.x[count], sends.y[count], sends.square[count], sends.disc[count] = j, dx, dy, far, m
+            sends.robot[count], sends.x[count], sends.y[count], sends.square[count] = j, dx, dy, far
+            sends.disc[count] = m if bodies else -1
             count += 1
     return found if bodies else 0, count
 
@@ -183,17 +201,14 @@ def list_fixed(x, y, reach, discs, robots, shapes, near, work):
     cell = near_cell(x, y, near)
     for m in range(near.start[cell], near.start[cell + 1]):
         k = near.items[m]
-        r = shapes[k, 4]
-        qx, qy = nearest_on_segment(x, y, shapes[k, 0], shapes[k, 1], shapes[k, 2], shapes[k, 3])
-        if (qx - x) * (qx - x) + (qy - y) * (qy - y) > (reach + r) * (reach + r):
-            continue
+        dx, dy, r = shapes[k, 0] - x, shapes[k, 1] - y, shapes[k, 4]
         if r > 0.0:
-            work.body[discs], work.square[discs] = robots + k, r * r
-            work.x[discs], work.y[discs] = shapes[k, 0] - x, shapes[k, 1] - y
-            discs += 1
+            work.body[discs], work.square[discs], work.x[discs], work.y[discs] = robots + k, r * r, dx, dy
+            discs += dx * dx + dy * dy <= (reach + r) * (reach + r)
         else:
+            qx, qy = nearest_on_segment(x, y, shapes[k, 0], shapes[k, 1], shapes[k, 2], shapes[k, 3])
             work.wall[walls] = k
-            walls += 1
+            walls += (qx - x) * (qx - x) + (qy - y) * (qy - y) <= reach * reach
     return discs, walls
 
 
@@ -212,12 +227,12 @@ def behind_wall(x, y, z, dx, dy, h, level, shapes, tops, wall, walls):
 @kernel(inline="always")
 def keep_seen(w, x, y, z, count, discs, walls, foot, up, level, height, shapes, tops, work):
     """Keep the senders between which and (x, y, z) nothing stands, and return how many they are."""
-    sends, seen, kept = work.sends, work.seen, 0
-    see_past_discs(count, sends.x, sends.y, sends.disc, discs, work.x, work.y, work.square, work.body, height.shape[0], seen)
+    sends, hits, kept = work.sends, work.hits, 0
+    see_past_discs(count, sends.x, sends.y, sends.disc, discs, work.x, work.y, work.square, work.past, work.hits)
     for k in range(count):
-        j, dx, dy, disc = sends.robot[k], sends.x[k], sends.y[k], sends.disc[k]
+        j, dx, dy = sends.robot[k], sends.x[k], sends.y[k]
         h = foot[w, j] + up[j]
-        hidden = not seen[k]
+        hidden = hits[k] > 0
         if hidden and not level:
             hidden = behind_body(w, j, discs, dx, dy, z, h, foot, height, tops, work)
         if walls > 0 and not hidden:
@@ -228,27 +243,31 @@ def keep_seen(w, x, y, z, count, discs, walls, foot, up, level, height, shapes, 
 
 
 @kernel()
-def see_past_discs(count, tx, ty, own, discs, px, py, squares, body, robots, seen):
-    """Whether no disc stands between a robot and each of those that send to it, at (tx, ty), seen from above: seen (count,).
+def see_past_discs(count, tx, ty, own, discs, px, py, squares, past, hits):
+    """How many discs stand between a robot and each of those that send to it, at (tx, ty), seen from above: hits (count,).
 
-    own (count,): places of the senders among the discs, none of which is in its own way. With a sender at d, disc g is
-        between them if   (g x d)^2 <= r^2 d^2 and 0 < g . d < d^2,   or one of the centres lies in it
+    own (count,): place of each sender among the discs, or -1; it is not in its own way. With a sender at d, a disc at g with radius r is
+    between them if   (g x d)^2 <= r^2 d^2 and 0 < g . d < d^2,   or one of the centres lies in it:
+                      g^2 - r^2 <= 0   or   (g^2 - r^2) + d^2 <= 2 g . d
     """
-    full = (discs + VECTOR - 1) // VECTOR * VECTOR
+    full, inside = (discs + VECTOR - 1) // VECTOR * VECTOR, 0
     for m in range(discs, full):
         px[m], py[m], squares[m] = 0.0, 0.0, -1.0  # stands nowhere
-    bodies = discs > 0 and body[0] < robots
+    for m in range(full):
+        past[m] = px[m] * px[m] + py[m] * py[m] - squares[m]
+        inside += past[m] <= 0.0
     for k in range(count):
-        dx, dy, hits = tx[k], ty[k], 0
+        dx, dy, target, between = tx[k], ty[k], own[k], 0
         size = dx * dx + dy * dy
-        target = own[k] if bodies else -1
         for m in range(full):  # without branches, so that the compiler makes vectors of it
-            gx, gy, r = px[m], py[m], squares[m]
+            gx, gy = px[m], py[m]
             along, across = gx * dx + gy * dy, gx * dy - gy * dx
-            ex, ey = gx - dx, gy - dy
-            between = (across * across <= r * size) & (along > 0.0) & (along < size)
-            hits += (m != target) & (between | (gx * gx + gy * gy <= r) | (ex * ex + ey * ey <= r))
-        seen[k] = hits == 0
+            between += (m != target) & (((across * across <= squares[m] * size) & (along > 0.0) & (along < size))
+                                        | (past[m] + size <= 2.0 * along))
+        hits[k] = between
+    if inside > 0:
+        for k in range(count):
+            hits[k] += inside - (own[k] >= 0 and past[own[k]] <= 0.0)
 
 
 @kernel()
@@ -289,17 +308,26 @@ def keep_received(w, i, count, ears, key, step, sends):
 
 
 @kernel()
-def nearest_first(sends, count, most, into):
+def nearest_first(sends, count, most, rank, into):
     """Put the nearest `most` of those that send in order: nearest first, of equally far ones the one with the lower number."""
     square, robot = sends.square, sends.robot
     full = (count + VECTOR - 1) // VECTOR * VECTOR
     for m in range(count, full):
         square[m] = np.inf
-    for k in range(count):  # its place is the number of those that come before it
-        far, j, rank = square[k], robot[k], 0
+    total = 0
+    for k in range(count):  # its place is the number of those that are nearer
+        far, before = square[k], 0
         for m in range(full):
-            rank += (square[m] < far) | ((square[m] == far) & (robot[m] < j))
-        into.robot[rank], into.x[rank], into.y[rank], into.square[rank] = j, sends.x[k], sends.y[k], far
+            before += square[m] < far
+        rank[k] = before
+        total += before
+    if 2 * total != count * (count - 1):  # some are equally far
+        for k in range(count):
+            for m in range(count):
+                rank[k] += (square[m] == square[k]) & (robot[m] < robot[k])
+    for k in range(count):
+        at = rank[k]
+        into.robot[at], into.x[at], into.y[at], into.square[at] = robot[k], sends.x[k], sends.y[k], square[k]
 
 
 @kernel(inline="always")
@@ -314,8 +342,8 @@ def write_down(w, i, n, heard, heading, outbox, ears, key, step, work, inbox, se
             inbox[w, n, k, columns - numbers + c] = outbox[w, j, word + c]
     if not ears.measures:
         return
-    for k in range(heard):
-        work.bearing[k] = atan2(near.y[k], near.x[k]) - ahead
+    for k in range((heard + VECTOR - 1) // VECTOR * VECTOR):
+        work.bearing[k] = direction(near.x[k], near.y[k]) - ahead
     error = np.uint64(0)
     if ears.range_noise > 0.0 or ears.bearing_noise > 0.0:
         error = stream(key[w], i, step[w], ears.error)
