@@ -1,4 +1,4 @@
-"""reference/api.md, written from the docstrings of the names that it lists: `python docs/api.py` after one has changed."""
+"""reference/api.md and own-code.md, written from docstrings: `python docs/api.py` after one has changed."""
 
 from __future__ import annotations
 
@@ -8,48 +8,77 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-PAGE = Path(__file__).with_name("reference") / "api.md"
-HEAD = """# Python
+FOLDER = Path(__file__).with_name("reference")
+NOTE = "<!-- written by docs/api.py -->"
+UNITS = ("Lengths are in metres, angles in radians, times in seconds; arrays begin with (worlds, robots), W and n for short; "
+         "N are all robots of a world.")
+ALL = ("*",)  # every public method and property of a class, its fields aside
+Sections = dict[str, tuple[str, dict[str, Any]]]  # title -> (module, names; of a class those of its members that are listed)
 
-<!-- written by docs/api.py -->
+PYTHON: Sections = {
+    "Worlds": ("formiga", {"read_world": (), "write_world": (), "World": ALL}),
+    "Runs": ("formiga", {"simulate": (), "Run": (), "Simulation": ALL}),
+    "": ("formiga.state", {"State": ("arrays", "declared", "worlds")}),
+    "Recordings": ("formiga", {"read_recording": (), "read_table": ()}),
+    " ": ("formiga.record.recording", {"Recording": ALL, "Poses": ()}),
+    "Learning": ("formiga", {"make_env": (), "make_vector_env": (), "parallel_env": ()}),
+    "Evolution": ("formiga.evolve", {"evolve": (), "Outcome": ()}),
+    "  ": ("formiga.rollout", {"rollout": ()}),
+    "Supervisors of a run": ("formiga.supervisor", {"Supervisor": ALL, "Note": ALL, "Side": ()}),
+    "Programs in other processes": ("formiga.link", {"Record": (), "Exchange": (), "Remote": ("show", "ask", "troubles"),
+                                                     "Peer": ("from_arguments", "look", "reply")}),
+    "Workers": ("formiga.pool", {"pool": ()}),
+    "Errors": ("formiga.errors", {"FormigaError": (), "WorldError": (), "RecordingError": (), "MissingExtra": ()}),
+}
+OWN: Sections = {
+    "Registering": ("formiga", {"element": (), "load_elements": ()}),
+    "Attributes": ("formiga.world.elements", {
+        name: () for name in ("number", "length", "angle", "duration", "speed", "integer", "numbers", "integers", "flag",
+                              "text", "name", "choice", "colour", "file")}),
+    "Sensors and links": ("formiga.sense", {"SensorView": ALL}),
+    "": ("formiga.noise", {"Noise": ALL}),
+    " ": ("formiga.engine.beams", {"Beams": (), "ring": (), "moved": (), "directions": ()}),
+    "Estimators": ("formiga.estimate", {"RobotView": ALL}),
+    "Controllers": ("formiga.control", {"View": ALL, "Orders": ()}),
+    "Messages": ("formiga.comm.inbox", {"Inbox": ALL}),
+    "  ": ("formiga.comm.traffic", {"account": (), "traffic_of": ()}),
+    "   ": ("formiga.world.model", {"Medium": ALL}),
+    "What an engine takes": ("formiga.engine.command", {"Command": ALL}),
+    "Terms of fitness": ("formiga.score", {"RewardView": ALL}),
+    "What the laboratory asks of an element": ("formiga.world.contract", {
+        **{name: ALL for name in ("Source", "Link", "Controller", "Thing", "Placement")}, "Robot": (),
+        **{name: ALL for name in ("Body", "Driven", "Jointed", "Gripping", "Looks", "Spatial")}, "Actuator": ()}),
+    "The look of a robot": ("formiga.world.looks", {
+        "Look": (), "Mount": (), "Shape": ALL,
+        **{name: () for name in ("Box", "Prism", "Drum", "Lathe", "Ellipsoid", "Capsule", "Cylinder", "Triangles")}}),
+}
+PAGES: dict[str, tuple[str, Sections]] = {
+    "api.md": (f"""# Python
+
+{NOTE}
 
 What the package offers to programs, from its docstrings. The names at the top come with `import formiga`; they are loaded when
-they are first used. Lengths are in metres, angles in radians, times in seconds; arrays begin with (worlds, robots).
-Wherever a world is taken, a `World`, the name of a shipped one or the path of a file will do.
-"""
-SECTIONS = {  # title -> (module, names; a name with a list: those of its members that are listed)
-    "Worlds": ("formiga", {"read_world": [], "write_world": [], "World": ["robots", "group", "arena", "movables", "slices"]}),
-    "Runs": ("formiga", {"simulate": [], "Run": [], "Simulation": ["readings", "orders", "step", "reset", "look_again"]}),
-    "Recordings": ("formiga", {"read_recording": [], "read_table": []}),
-    "": ("formiga.record.recording", {"Recording": ["table", "poses", "blocks", "frames", "replay", "code", "touched", "notes"],
-                                      "Poses": []}),
-    "Elements of your own": ("formiga", {"element": [], "load_elements": []}),
-    " ": ("formiga.sense", {"SensorView": ["cast", "cast_turned", "rays", "light", "look", "memory", "once", "dt"]}),
-    "  ": ("formiga.control", {"View": ["reading", "memory", "shape", "crashed"], "Orders": []}),
-    "Attributes of an element": ("formiga.world.elements", {
-        name: [] for name in ("number", "length", "angle", "duration", "speed", "integer", "numbers", "integers", "flag",
-                              "text", "name", "choice", "colour", "file")}),
-    "The look of a robot": ("formiga.world.looks", {
-        "Look": [], "Mount": [], "Shape": ["moved", "on"],
-        **{name: [] for name in ("Box", "Prism", "Drum", "Lathe", "Ellipsoid", "Capsule", "Cylinder", "Triangles")}}),
-    "Learning": ("formiga", {"make_env": [], "make_vector_env": [], "parallel_env": []}),
-    "Evolution": ("formiga.evolve", {"evolve": [], "Outcome": []}),
-    "   ": ("formiga.rollout", {"rollout": []}),
-    "Supervisors of a run": ("formiga.supervisor", {"Supervisor": ["over", "before", "after", "resume", "note", "close"],
-                                                    "Note": ["headline", "outcome"], "Side": []}),
-    "Programs in other processes": ("formiga.link", {"Record": [], "Exchange": [], "Remote": ["show", "ask", "troubles"],
-                                                     "Peer": ["from_arguments", "look", "reply"]}),
-    "Workers": ("formiga.pool", {"pool": []}),
-    "Errors": ("formiga.errors", {"FormigaError": [], "WorldError": [], "RecordingError": [], "MissingExtra": []}),
+they are first used. {UNITS}
+Wherever a world is taken, a `World`, the name of a shipped one or the path of a file will do. What a sensor, an estimator, a
+controller or a robot of your own may use is on [the next page](own-code.md).
+""", PYTHON),
+    "own-code.md": (f"""# Code of your own
+
+{NOTE}
+
+What elements of your own are made of, and what they are given, from the docstrings;
+[a first world](../tutorials/first-world.md) shows how to begin. {UNITS}
+""", OWN),
 }
 
-BRIEF = ("Attributes of an element",)  # a line for each name
+BRIEF = ("Attributes",)  # a line for each name
 
 
-def written() -> str:
-    """The page as it should be."""
-    parts = [HEAD]
-    for title, (module, names) in SECTIONS.items():
+def written(page: str) -> str:
+    """A page as it should be."""
+    head, sections = PAGES[page]
+    parts = [head]
+    for title, (module, names) in sections.items():
         if title.strip():
             parts.append(f"## {title}\n")
         home = import_module(module)
@@ -59,13 +88,27 @@ def written() -> str:
                 parts.append(f"**`{name}{signature(thing)}`** {words(thing)}\n")
                 continue
             parts.append(entry(f"{module}.{name}", thing))
-            parts += [member(name, each, thing) for each in members]
+            parts += [member(name, each, thing) for each in (public(thing) if members == ALL else members)]
     return "\n".join(parts)
+
+
+def public(thing: type) -> list[str]:
+    """The public methods and properties of a class, those of its parents in formiga first, in the order of the source."""
+    fields = set(getattr(thing, "__dataclass_fields__", ())) | set(getattr(thing, "_fields", ()))
+    found: dict[str, None] = {}
+    for parent in reversed(thing.__mro__):
+        if parent.__module__.startswith("formiga."):
+            for name, value in vars(parent).items():
+                function = getattr(value, "fget", None) or getattr(value, "func", None) or getattr(value, "__func__", value)
+                if not name.startswith("_") and name not in fields and inspect.isfunction(function):
+                    found[name] = None
+    return list(found)
 
 
 def entry(name: str, thing: Any) -> str:
     """A function or a class."""
-    shown = name if inspect.isclass(thing) and issubclass(thing, Exception) else f"{name}{signature(thing)}"
+    given = inspect.isclass(thing) and (issubclass(thing, Exception) or name.endswith("View"))  # nothing that one makes oneself
+    shown = name if given else f"{name}{signature(thing)}"
     fields = "" if not inspect.isclass(thing) else attributes(thing)
     return f"### {name.rpartition('.')[2]}\n\n```text\n{shown}\n```\n\n{words(thing)}\n{fields}"
 
@@ -128,4 +171,5 @@ def plain(line: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(written(), encoding="utf-8")
+    for page in PAGES:
+        (FOLDER / page).write_text(written(page), encoding="utf-8")

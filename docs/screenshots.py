@@ -43,10 +43,12 @@ SHOTS: dict[str, tuple[str, list[str], list[str]]] = {  # name -> world, console
     "rough": ("rough amplitude=10cm", ["step 90", "select 4", "follow 4 behind", "step 2"], []),
     "assembly": ("assembly", ["overlay forces on", "step 600", "select none"], []),
     "quadruped": ("quadruped", ["overlay trails on", "select dog", "step 300", "camera side"], []),
+    "spread": ("spread", ["overlay links on", "overlay trails on", "step 120", "select 7", "step 30", "camera top"], []),
     "gallery": ("corral", [], ["click:#worlds"]),
 }
 BEFORE = {"packed": 0, "line": 150, "aggregate": 500, "phototaxis": 500, "lamps": 900, "disperse": 300, "phototaxis3d": 600,
-          "assembly": 900, "rough": 150, "pulling": 120, "trough": 60, "quadruped": 420}  # steps; else 100
+          "assembly": 900, "rough": 150, "pulling": 120, "trough": 60, "quadruped": 420,
+          "spread": 200}  # steps; else 100
 
 
 class Laboratory:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from formiga.act.messages import cut_world
 from formiga.act.motors import order_world, running_world, stand_world
 from formiga.control import bad_order
 from formiga.control.view import View
@@ -89,6 +90,8 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
                 parts.lacking = _named(group.controller)
                 return parts
             parts.decide += decide
+            parts.decide += [Stage(cut_world, (link.limit, view.outbox(link.name))) for link in group.links
+                             if link.limit is not None]
         parts.move.append(Stage(order_world, (orders, robots.start, drive.limits, drive.motor_noise, state.key, state.step,
                                               told), decides=True))
     parts.move += move

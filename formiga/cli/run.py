@@ -160,6 +160,10 @@ def _words(summary: dict[str, Any]) -> str:
         "crashes": f"{summary['crashes']:,} (in {100 * summary['contact_rate']:.2f} % of all robot-steps)",
         "worlds ended": f"{summary['worlds_ended']} of {summary['worlds']}",
     }
+    if summary.get("messages_sent"):
+        lines["messages"] = (f"{summary['messages_sent']:,.0f} sent ({summary['kilobits_sent']:,.0f} kbit), "
+                             f"{summary['messages_heard']:,.0f} heard, {summary['messages_lost']:,.0f} lost, "
+                             f"{summary['messages_dropped']:,.0f} dropped")
     if summary["happened"]:
         lines["events"] = summary["happened"]
     if summary["unresolved_steps"] > len(summary["exploded"]):

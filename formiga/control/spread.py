@@ -44,8 +44,8 @@ class Spread:
     def _stage(self, view: View, wheels: Floats, message: Floats) -> Stage:
         inbox, link = view.inbox(self.link), view.sensor(self.link)
         if inbox.range is None or link.numbers != 1:
-            raise WorldError(f"{where(self)}<spread> needs a link that measures ranges and bearings, with messages of one number; "
-                             f"'{self.link}' is <{of(link).tag}> with {link.numbers}.")
+            raise WorldError(f"{where(self)}<spread> needs a link that measures ranges and bearings, with messages of one "
+                             f"number; '{self.link}' is <{of(link).tag}> with {link.numbers}.")
         top = view.two_wheels().top_speed
         return Stage(spread_world, (view.reading(self.link), link.range, self.gain, top, wheels, message))
 

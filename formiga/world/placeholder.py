@@ -15,7 +15,7 @@ import numpy as np
 
 from formiga.errors import WorldError
 from formiga.world.contract import declared
-from formiga.world.elements import Element, name, stand_in, text
+from formiga.world.elements import Element, integer, name, stand_in, text
 from formiga.world.robots.disc import Disc
 
 DISC = {each.name: each for each in fields(Disc)}
@@ -30,6 +30,14 @@ class Placeholder:
     def read(self, scene: Any) -> Any:
         """Of a sensor: nothing, for each robot."""
         return np.zeros((scene.state.worlds, scene.group.count, 0))
+
+    def hear(self, scene: Any) -> Any:
+        """Of a link: nothing, for each robot."""
+        return self.read(scene)
+
+    def estimate(self, view: Any) -> Any:
+        """Of an estimator: nothing, for each robot."""
+        return np.zeros((*view.shape, 0))
 
     def decide(self, view: Any) -> Any:
         """Of a controller: refused."""
@@ -50,6 +58,8 @@ def placeholder(tag: str, role: str, attributes: Sequence[str], called: str, fac
     taken = ("name", *DISC) if role == "robot" else ("name",)
     own: list[tuple[str, Any, Any]] = [(each, str, text("")) for each in attributes
                                        if each.isidentifier() and not iskeyword(each) and each not in taken]
+    if role == "link" and "numbers" in attributes:  # the columns of an outbox
+        own = [each for each in own if each[0] != "numbers"] + [("numbers", int, integer(1, least=1))]
     if role == "robot":
         known = UNKNOWN | {key: facts[key] for key in FACTS if key in facts and _fits(key, facts[key])}
         own += [(key, float, field(default=value, metadata=DISC[key].metadata)) for key, value in known.items()]

@@ -80,8 +80,8 @@ def test_list_shows_every_shipped_world_with_its_one_line(call):
 def test_list_without_a_section_has_all_of_them(call):
     words = call("list").stdout
     assert [line for line in words.splitlines() if line and not line.startswith(" ")] == [
-        section for section in ("worlds", "robots", "sensors", "controllers", "placements", "things", "actuators",
-                                "settings", "fitness", "searches", "page", "studies", "benches")
+        section for section in ("worlds", "robots", "sensors", "links", "estimators", "controllers", "placements", "things",
+                                "actuators", "settings", "fitness", "searches", "page", "studies", "benches")
         if section != "actuators" or registered("actuator")]
     assert "  swarmod" in words.split("\nstudies")[1] and "  avoid24" in words.split("benches")[1]
 

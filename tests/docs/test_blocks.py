@@ -19,7 +19,9 @@ The blocks of console.md, and those of laboratory.md in the console's own langua
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
+import inspect
 import json
 import re
 import shlex
@@ -229,10 +231,43 @@ def test_the_shelf_of_papers_lists_all_26_systems_and_those_that_are_here_can_be
         assert page is None or (shelf / page[1]).is_file(), row
 
 
-def test_the_reference_is_of_now():
+@pytest.fixture(scope="module")
+def api():
+    """docs/api.py, which writes the reference."""
     spec = importlib.util.spec_from_file_location("docs_api", ROOT / "docs" / "api.py")
-    api = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(api)
-    assert api.PAGE.read_text(encoding="utf-8") == api.written(), "it is not of now: python docs/api.py"
-    listed = {name for module, names in api.SECTIONS.values() if module == "formiga" for name in names}
-    assert listed == set(formiga.__all__)
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def test_the_reference_is_of_now(api):
+    for page in api.PAGES:
+        assert (api.FOLDER / page).read_text(encoding="utf-8") == api.written(page), f"{page} is not of now: python docs/api.py"
+
+
+def test_the_reference_is_complete(api):
+    """Every name of the package's face, every kind of attribute, every public method of what own code is given."""
+    sections = [section for _, sections in api.PAGES.values() for section in sections.values()]
+    listed = {(module, name): members for module, names in sections for name, members in names.items()}
+    assert {name for module, name in listed if module == "formiga"} == set(formiga.__all__)
+    kinds = {name for name, value in vars(elements).items() if inspect.isfunction(value) and not name.startswith("_")
+             and isinstance(made(value), dataclasses.Field)}
+    assert kinds == {name for module, name in listed if module == "formiga.world.elements"}
+    given = [("formiga.sense", "SensorView"), ("formiga.estimate", "RobotView"), ("formiga.control", "View"),
+             ("formiga.control", "Orders"), ("formiga.engine.command", "Command"), ("formiga.comm.inbox", "Inbox"),
+             ("formiga.score", "RewardView")]
+    text = (api.FOLDER / "own-code.md").read_text(encoding="utf-8")
+    for module, name in given:
+        assert (module, name) in listed
+        for member in api.public(getattr(importlib.import_module(module), name)):
+            assert f"**`{name}.{member}" in text or name == "Orders", f"{name}.{member} is not in the reference"
+    for module, name in listed:
+        assert inspect.getdoc(getattr(importlib.import_module(module), name)), f"{module}.{name} has no docstring"
+
+
+def made(function):
+    """What a function of `world.elements` returns for a default of None, if it takes one."""
+    try:
+        return function(None, options=("a",)) if function.__name__ == "choice" else function(None)
+    except Exception:
+        return None

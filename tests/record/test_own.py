@@ -23,7 +23,7 @@ from formiga.world.writer import to_text
 OWN = """open("ran.txt", "a").write("ran ")
 from dataclasses import dataclass
 import numpy as np
-from formiga.world.elements import element, length, name, number, text
+from formiga.world.elements import element, integer, length, name, number, text
 from own_helper import pace
 
 @element("nose", role="sensor")
@@ -34,6 +34,25 @@ class Nose:
     name: str = name("smell")
     def read(self, scene):
         return np.linalg.norm(scene.state.position[:, scene.robots], axis=-1)[..., None] / self.reach
+
+@element("hum", role="link")
+@dataclass(frozen=True)
+class Hum:
+    "All robots hear the sum of what they say."
+    numbers: int = integer(1, least=1)
+    name: str = name("hum")
+    def hear(self, scene):
+        columns = scene.model.world.media[self.name].columns
+        said = np.nan_to_num(scene.state.outbox[:, scene.robots, columns])
+        return np.broadcast_to(said.sum(axis=1, keepdims=True), said.shape).copy()
+
+@element("hunch", role="estimator")
+@dataclass(frozen=True)
+class Hunch:
+    "Believes what it smells."
+    name: str = name("hunch")
+    def estimate(self, view):
+        return view.reading("smell") + view.reading("hum")[..., :1]
 
 @element("sniffer", role="controller")
 @dataclass(frozen=True)
@@ -68,8 +87,8 @@ class Order:
         raise NotImplementedError
 """
 WORLD = """<world name="own" dt="0.1" seconds="1"><arena width="1" depth="1"/><stone word="granite"/>
-<beetle count="3" name="b" shine="0.5"><scatter/><nose reach="2"/><proximity angles="0 90" mount="0.03" reach="0.2"/><sniffer/>
-</beetle><order/></world>"""
+<beetle count="3" name="b" shine="0.5"><scatter/><nose reach="2"/><proximity angles="0 90" mount="0.03" reach="0.2"/>
+<hum numbers="2"/><hunch/><sniffer/></beetle><order/></world>"""
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +110,7 @@ def test_it_is_read_and_tabulated_without_its_code_and_nothing_of_it_is_run(ther
     monkeypatch.chdir(there)
     before = set(elements._registry)
     recording = formiga.read_recording("run.parquet")
-    assert recording.missing == ("beetle", "nose", "order", "sniffer", "stone")
+    assert recording.missing == ("beetle", "hum", "hunch", "nose", "order", "sniffer", "stone")
     assert recording.table.num_rows == 11 * 2 * 3 and np.ptp(recording.poses().x) > 0.0
     assert recording.code == {"own_helper.py": (there / "own_helper.py").read_text(), "mine.py": OWN}
     assert recording.world.groups[0].robot.radius == 0.03 and recording.world.groups[0].sensors[0].name == "smell"

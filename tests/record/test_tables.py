@@ -76,7 +76,8 @@ def test_threads_and_shards_write_the_same_tables(tmp_path):
 
 @pytest.mark.parametrize("tables", [["joint"], ["events", "wheels"]])
 def test_a_table_that_there_is_not_is_refused_before_the_run(tmp_path, tables):
-    with pytest.raises(RecordingError, match=r"there is no table '\w+' of a run.* There are: joints, messages, readings, orders, events"):
+    with pytest.raises(RecordingError, match=r"there is no table '\w+' of a run.* There are: joints, messages, "
+                                             r"readings, orders, events"):
         formiga.simulate("avoid", 0.5, out=tmp_path / "new", tables=tables)
     assert not (tmp_path / "new").exists()
 

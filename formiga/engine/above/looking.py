@@ -109,8 +109,8 @@ def hear_stages(model: Above, state: State, ears: Ears, foot: Floats, robots: sl
 def _hearing(model: Above, state: State, ears: Ears, foot: Floats, robots: slice, into: Heard) -> tuple[Any, ...]:
     cells, top = state.scratch.cells, float(ears.up.max(initial=0.0))
     level = not foot.any() and top <= min(model.height.min(initial=top), model.fixed.heights.min(initial=top))
-    return (state.position, state.heading, foot, state.alive, state.outbox, robots.start, robots.stop, ears, level, model.radius,
-            model.height, model.widest, model.fixed.shapes, model.fixed.heights, model.near(ears.reach),
+    return (state.position, state.heading, foot, state.alive, state.outbox, robots.start, robots.stop, ears, level,
+            model.radius, model.height, model.widest, model.fixed.shapes, model.fixed.heights, model.near(ears.reach),
             cells._replace(cell=np.empty_like(cells.cell)), state.key, state.step,
             make_nearby(len(model.radius), len(model.fixed.shapes)), *into)
 

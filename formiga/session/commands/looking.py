@@ -13,13 +13,14 @@ from formiga.session.commands import arguments
 from formiga.session.plots import MOST, quantity
 from formiga.session.values import describe
 from formiga.view.overlays import OVERLAYS
-from formiga.world.elements import of, registered
+from formiga.world.elements import SOURCES, of, registered
 from formiga.world.model import Group
 
 if TYPE_CHECKING:
     from formiga.session.session import Session
 
-LISTS = ("robots", "things", "worlds", "sensors", "controllers", "kinds", "binds", "aliases", "cameras", "overlays")
+LISTS = ("robots", "things", "worlds", "sensors", "links", "estimators", "controllers", "kinds", "binds", "aliases", "cameras",
+         "overlays")
 
 
 def commands(session: Session) -> list[CommandSpec]:
@@ -161,7 +162,7 @@ def listing(session: Session, section: str) -> list[str]:
                 for name, thing in zip(names.thing_names(world), world.things, strict=True)] or ["no things"]
     if section == "worlds":
         return [f"{name}: {lab.read_world(name).doc}" for name in lab.shipped_worlds()]
-    if section in ("sensors", "controllers"):
+    if section in ("sensors", "links", "estimators", "controllers"):
         return [f"{tag}: {known.doc}" for tag, known in registered(section[:-1]).items()]
     if section == "kinds":
         return [f"{tag}: {known.doc}" for role in ("robot", "thing") for tag, known in registered(role).items()]
@@ -175,6 +176,7 @@ def listing(session: Session, section: str) -> list[str]:
 
 
 def _group(group: Group) -> str:
-    sensors = ", ".join(sensor.name for sensor in group.sensors) or "none"
+    parts = {f"{role}s": ", ".join(source.name for source in group.carried[role]) for role in SOURCES}
+    carried = "; ".join(f"{what}: {names or 'none'}" for what, names in parts.items() if names or what == "sensors")
     controller = of(group.controller).tag if group.controller is not None else "none"
-    return f"{group.name}: {group.count} x {of(group.robot).tag}; sensors: {sensors}; controller: {controller}"
+    return f"{group.name}: {group.count} x {of(group.robot).tag}; {carried}; controller: {controller}"
