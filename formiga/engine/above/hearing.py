@@ -12,17 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from formiga.engine.above.between import SECTORS, VECTOR, keep_seen, list_fixed, whole
 from formiga.engine.above.cells import around, fill_world
-from formiga.engine.above.light import chord
-from formiga.engine.fixed import near_cell
-from formiga.geometry import crossing, direction, nearest_on_segment
+from formiga.geometry import direction
 from formiga.kernels import kernel
 from formiga.noise import either, stream, unit
 
 PLANE, AHEAD, DOWN, UP = range(4)      # beams
 NOTHING, WALLS, BODIES = range(3)      # what stops a message
 SENT, HEARD, LOST, DROPPED = range(4)  # columns of the account, a link's memory `traffic` (W, n, 4)
-VECTOR = 8                            # loops run over multiples of this many numbers, so that none is left to be done singly
 
 
 class Ears(NamedTuple):
@@ -54,42 +52,6 @@ class Heard(NamedTuple):
     traffic: Any           # (W, n, 4) columns SENT, HEARD, LOST, DROPPED, since the start
 
 
-class Senders(NamedTuple):
-    """Robots that send to one robot. The arrays end with room to fill a vector of the processor."""
-
-    robot: Any             # (N,) their numbers
-    x: Any                 # (N,) m, from the robot that hears
-    y: Any
-    square: Any            # (N,) m^2, of their distances, between the antennas
-    disc: Any              # (N,) their places among the discs
-
-
-class Nearby(NamedTuple):
-    """Working memory: what is near one robot."""
-
-    loud: Any              # (N,) m^2, squared range of each robot that sends in this step, else -1
-    sends: Senders         # to it, in any order
-    sorted: Senders        # the nearest first
-    x: Any                 # (N + K,) m, from it, of the discs that may stand between: robots first, then fixed things
-    y: Any
-    square: Any            # (N + K,) m^2, of their radii
-    body: Any              # (N + K,) their numbers; N + k: fixed thing k
-    wall: Any              # (K,) fixed things near it that are no discs
-    past: Any              # (N + K,) m^2, of the way from it to where a tangent meets a disc, squared
-    hits: Any              # (N,) discs that stand between it and a sender
-    rank: Any              # (N,) how many senders are nearer
-    bearing: Any           # (N,) rad
-
-
-def make_nearby(robots: int, shapes: int) -> Nearby:
-    """Working memory for so many robots and fixed things."""
-    one, both = robots + VECTOR, robots + shapes + VECTOR
-    sends, ordered = (Senders(np.zeros(one, np.int64), np.zeros(one), np.zeros(one), np.zeros(one), np.zeros(one, np.int64))
-                      for _ in range(2))
-    return Nearby(np.empty(robots), sends, ordered, np.zeros(both), np.zeros(both), np.zeros(both), np.zeros(both, np.int64),
-                  np.zeros(shapes, np.int64), np.zeros(both), np.zeros(one, np.int64), np.zeros(one, np.int64), np.zeros(one))
-
-
 @kernel()
 def hear_world(w, position, heading, foot, alive, outbox, first, last, ears, level, radius, height, widest, shapes, tops, near,
                cells, key, step, work, inbox, sender, traffic):
@@ -117,7 +79,8 @@ def hear_world(w, position, heading, foot, alive, outbox, first, last, ears, lev
             traffic[w, n, LOST] += count - received
             traffic[w, n, DROPPED] += received - heard
             if heard > 0:
-                nearest_first(work.sends, received, most, work.rank, work.sorted)
+                near_ones = keep_nearest(work.sends, received, most, ears.reach, work.starts)
+                sort_nearest_first(work.sends, near_ones, work.rank, work.sorted)
                 write_down(w, i, n, heard, heading, outbox, ears, key, step, work, inbox, sender)
         for k in range(heard, most):
             sender[w, n, k] = -1
@@ -144,13 +107,16 @@ def listen(w, foot, alive, outbox, ears, step, loud):
 
 @kernel(inline="always")
 def gather(w, i, x, y, z, flat, position, heading, foot, ears, radius, widest, cells, work):
-    """List the robots that send to robot i at (x, y), and, if they stop messages, those near it as discs; returns how many discs
-    and how many that send."""
+    """List the robots that send to robot i at (x, y), and, if they stop messages, all that are near it as discs.
+
+    Returns how many discs and how many that send.
+    """
     bodies = ears.sight == BODIES
     wide = ears.reach + (widest if bodies else 0.0)
     limit, found, count = wide * wide, 0, 0
     start_of, order, sx, sy = cells.start, cells.order, cells.x, cells.y
-    loud, body, px, py, square, sends = work.loud, work.body, work.x, work.y, work.square, work.sends
+    loud, sends, among = work.loud, work.sends, work.discs
+    body, px, py, square = among.number, among.x, among.y, among.square
     c0, c1, r0, r1 = around(x, y, wide, cells)
     for r in range(r0, r1 + 1):
         for m in range(start_of[w, r * cells.columns + c0], start_of[w, r * cells.columns + c1 + 1]):
@@ -163,7 +129,6 @@ def gather(w, i, x, y, z, flat, position, heading, foot, ears, radius, widest, c
             far = dx * dx + dy * dy
             square[m] = radius[j] * radius[j]
             sends.robot[count], sends.x[count], sends.y[count], sends.square[count] = j, dx, dy, far
-            sends.disc[count] = m if bodies else -1
             count += far <= loud[j]
         return found if bodies else 0, count
     for m in range(found):
@@ -176,7 +141,6 @@ def gather(w, i, x, y, z, flat, position, heading, foot, ears, radius, widest, c
         far += dz * dz
         if far <= loud[j] and in_beam(ears.beam[j], ears.edge[j], dx, dy, dz, far, heading[w, j]):
             sends.robot[count], sends.x[count], sends.y[count], sends.square[count] = j, dx, dy, far
-            sends.disc[count] = m if bodies else -1
             count += 1
     return found if bodies else 0, count
 
@@ -195,106 +159,6 @@ def in_beam(beam, edge, dx, dy, dz, square, ahead):
 
 
 @kernel(inline="always")
-def list_fixed(x, y, reach, discs, robots, shapes, near, work):
-    """Add the fixed things within reach of (x, y): round ones to the discs, others to the walls. Returns how many of both."""
-    walls = 0
-    cell = near_cell(x, y, near)
-    for m in range(near.start[cell], near.start[cell + 1]):
-        k = near.items[m]
-        dx, dy, r = shapes[k, 0] - x, shapes[k, 1] - y, shapes[k, 4]
-        if r > 0.0:
-            work.body[discs], work.square[discs], work.x[discs], work.y[discs] = robots + k, r * r, dx, dy
-            discs += dx * dx + dy * dy <= (reach + r) * (reach + r)
-        else:
-            qx, qy = nearest_on_segment(x, y, shapes[k, 0], shapes[k, 1], shapes[k, 2], shapes[k, 3])
-            work.wall[walls] = k
-            walls += (qx - x) * (qx - x) + (qy - y) * (qy - y) <= reach * reach
-    return discs, walls
-
-
-@kernel()
-def behind_wall(x, y, z, dx, dy, h, level, shapes, tops, wall, walls):
-    """Whether a wall stands between (x, y, z) and (x + dx, y + dy, h)."""
-    for m in range(walls):
-        k = wall[m]
-        share, along = crossing(shapes[k, 0] - x, shapes[k, 1] - y, dx, dy, shapes[k, 2] - shapes[k, 0],
-                                shapes[k, 3] - shapes[k, 1])
-        if 0.0 <= along <= 1.0 and 0.0 <= share <= 1.0 and (level or z + share * (h - z) <= tops[k]):
-            return True
-    return False
-
-
-@kernel(inline="always")
-def keep_seen(w, x, y, z, count, discs, walls, foot, up, level, height, shapes, tops, work):
-    """Keep the senders between which and (x, y, z) nothing stands, and return how many they are."""
-    sends, hits, kept = work.sends, work.hits, 0
-    see_past_discs(count, sends.x, sends.y, sends.disc, discs, work.x, work.y, work.square, work.past, work.hits)
-    for k in range(count):
-        j, dx, dy = sends.robot[k], sends.x[k], sends.y[k]
-        h = foot[w, j] + up[j]
-        hidden = hits[k] > 0
-        if hidden and not level:
-            hidden = behind_body(w, j, discs, dx, dy, z, h, foot, height, tops, work)
-        if walls > 0 and not hidden:
-            hidden = behind_wall(x, y, z, dx, dy, h, level, shapes, tops, work.wall, walls)
-        sends.robot[kept], sends.x[kept], sends.y[kept], sends.square[kept] = j, dx, dy, sends.square[k]
-        kept += not hidden
-    return kept
-
-
-@kernel()
-def see_past_discs(count, tx, ty, own, discs, px, py, squares, past, hits):
-    """How many discs stand between a robot and each of those that send to it, at (tx, ty), seen from above: hits (count,).
-
-    own (count,): place of each sender among the discs, or -1; it is not in its own way. With a sender at d, a disc at g with radius r is
-    between them if   (g x d)^2 <= r^2 d^2 and 0 < g . d < d^2,   or one of the centres lies in it:
-                      g^2 - r^2 <= 0   or   (g^2 - r^2) + d^2 <= 2 g . d
-    """
-    full, inside = (discs + VECTOR - 1) // VECTOR * VECTOR, 0
-    for m in range(discs, full):
-        px[m], py[m], squares[m] = 0.0, 0.0, -1.0  # stands nowhere
-    for m in range(full):
-        past[m] = px[m] * px[m] + py[m] * py[m] - squares[m]
-        inside += past[m] <= 0.0
-    for k in range(count):
-        dx, dy, target, between = tx[k], ty[k], own[k], 0
-        size = dx * dx + dy * dy
-        for m in range(full):  # without branches, so that the compiler makes vectors of it
-            gx, gy = px[m], py[m]
-            along, across = gx * dx + gy * dy, gx * dy - gy * dx
-            between += (m != target) & (((across * across <= squares[m] * size) & (along > 0.0) & (along < size))
-                                        | (past[m] + size <= 2.0 * along))
-        hits[k] = between
-    if inside > 0:
-        for k in range(count):
-            hits[k] += inside - (own[k] >= 0 and past[own[k]] <= 0.0)
-
-
-@kernel()
-def behind_body(w, j, discs, dx, dy, z, h, foot, height, tops, work):
-    """The same with heights: whether the ray from height z to h of robot j meets a body between its foot and its top."""
-    for m in range(discs):
-        k = work.body[m]
-        if k == j:
-            continue
-        enter, leave = chord(work.x[m], work.y[m], dx, dy, sqrt(work.square[m]))
-        if enter <= 1.0 and leave >= 0.0:
-            fixed = k >= height.shape[0]
-            low = 0.0 if fixed else foot[w, k]
-            top = tops[k - height.shape[0]] if fixed else foot[w, k] + height[k]
-            one, other = way(z, h, enter), way(z, h, leave)
-            if min(one, other) <= top and max(one, other) >= low:
-                return True
-    return False
-
-
-@kernel(inline="always")
-def way(z, h, share):
-    """Height of a ray from z to h after a share of its way, which is cut to 0..1."""
-    return z + min(1.0, max(0.0, share)) * (h - z)
-
-
-@kernel(inline="always")
 def keep_received(w, i, count, ears, key, step, sends):
     """Keep the senders whose messages robot i receives, by luck, and return how many they are."""
     if count == 0 or ears.loss == 0.0:
@@ -308,10 +172,33 @@ def keep_received(w, i, count, ears, key, step, sends):
 
 
 @kernel()
-def nearest_first(sends, count, most, rank, into):
-    """Put the nearest `most` of those that send in order: nearest first, of equally far ones the one with the lower number."""
+def keep_nearest(sends, count, most, reach, tally):
+    """Of many senders, keep the nearest `most` and a few more, and return how many they are.
+
+    They are counted by rings of equal areas around the robot, as many as there are sectors: tally (SECTORS + ...,).
+    """
+    if count <= max(most, 4 * VECTOR):
+        return count
+    scale, last, total, kept = SECTORS / (reach * reach), 0, 0, 0
+    for ring in range(SECTORS + 1):
+        tally[ring] = 0
+    for k in range(count):
+        tally[int(sends.square[k] * scale)] += 1
+    while total + tally[last] < most:
+        total += tally[last]
+        last += 1
+    for k in range(count):
+        far = sends.square[k]
+        sends.robot[kept], sends.x[kept], sends.y[kept], sends.square[kept] = sends.robot[k], sends.x[k], sends.y[k], far
+        kept += int(far * scale) <= last
+    return kept
+
+
+@kernel()
+def sort_nearest_first(sends, count, rank, into):
+    """Put those that send in order: nearest first, of equally far ones the one with the lower number."""
     square, robot = sends.square, sends.robot
-    full = (count + VECTOR - 1) // VECTOR * VECTOR
+    full = whole(count)
     for m in range(count, full):
         square[m] = np.inf
     total = 0
@@ -342,7 +229,7 @@ def write_down(w, i, n, heard, heading, outbox, ears, key, step, work, inbox, se
             inbox[w, n, k, columns - numbers + c] = outbox[w, j, word + c]
     if not ears.measures:
         return
-    for k in range((heard + VECTOR - 1) // VECTOR * VECTOR):
+    for k in range(whole(heard)):
         work.bearing[k] = direction(near.x[k], near.y[k]) - ahead
     error = np.uint64(0)
     if ears.range_noise > 0.0 or ears.bearing_noise > 0.0:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from formiga.engine.above.beams import cast_all
+from formiga.engine.above.between import make_nearby
 from formiga.engine.above.constants import Above
-from formiga.engine.above.hearing import Ears, Heard, hear_all, hear_world, make_nearby
+from formiga.engine.above.hearing import Ears, Heard, hear_all, hear_world
 from formiga.engine.above.light import light_all
 from formiga.engine.above.outlines import cast_outlines
 from formiga.engine.above.own_beams import cast_own, cast_own_outlines
