@@ -1,34 +1,37 @@
 // Robots that talk, in plain C++: situated messages with a line of sight, and a controller that spreads out by them.
 //
 // The drive and the contacts are those of plain.cpp, and what is said there holds here, too: the same world, the same starting
-// poses, the same rules, so both have the same poses and the same messages up to rounding. Being special it may do what the engine may
-// not: all robots are alike, all send in every period, nothing is lost or noisy, and no antenna is higher than any body.
+// poses, the same rules, so both have the same poses and the same messages up to rounding. Being special it may do what the
+// engine may not: all robots are alike and few are in range, all send in every period, nothing is lost or noisy, no antenna is
+// higher than any body, and a robot hears and decides in one go.
 
 #include "plain.cpp"
 
 namespace {
 
-constexpr int MOST = 8;  // messages that a robot hears at once; known to the compiler
+constexpr int MOST = 8;    // messages that a robot hears at once
+constexpr int VECTOR = 8;  // loops run over multiples of this many numbers, so that none is left to be done singly
+
+inline int whole(int count) { return (count + VECTOR - 1) / VECTOR * VECTOR; }
 
 struct Message { double range, bearing, number; int sender; };
 
 struct Talk : Plain {
-    struct Near { double square; int at; };  // a robot within range: squared distance, its place among the discs
     double reach, gain;
     vector<vector<Message>> inbox;           // of each world: MOST rows of each robot
     vector<vector<int64_t>> heard, dropped;  // of each world: counts of each robot, since the start
     vector<vector<double>> said, saying;     // of each world: what each robot sent in the last period, and sends in this one
-    vector<double> gx, gy, square;           // discs around a robot: robots first, then obstacles
-    vector<int> robot, wall;
-    vector<Near> sends;
+    vector<double> gx, gy, square, past;     // discs around a robot, robots first; past: squared distance less square of radius
+    vector<double> far;                      // of those within range: squared distances
+    vector<int> robot, wall, sends;          // sends: those within range, as places among the discs
 
     Talk(const PlainWorld &s, double gain) : Plain(s), reach(s.reach), gain(gain) {
-        size_t N = s.robots, all = N + shapes.size();
+        size_t N = s.robots, all = N + shapes.size() + VECTOR;
         inbox.assign(s.worlds, vector<Message>(N * MOST, Message{0.0, 0.0, 0.0, -1}));
         heard.assign(s.worlds, vector<int64_t>(N, 0)), dropped = heard;
         said.assign(s.worlds, vector<double>(N, NAN)), saying = said;
-        for (auto *v : {&gx, &gy, &square}) v->assign(all, 0.0);
-        robot.assign(all, 0), wall.assign(shapes.size(), 0), sends.assign(N, {0.0, 0});
+        for (auto *v : {&gx, &gy, &square, &past, &far}) v->assign(all, 0.0);
+        for (auto *v : {&robot, &wall, &sends}) v->assign(all, 0);
     }
 
     // -- which robots are within range, and what may stand between: both as discs -------------------------------------
@@ -40,13 +43,12 @@ struct Talk : Plain {
         count = 0;
         for (int r = box.r0; r <= box.r1; r++) {
             const int *start = &cells.start[r * lattice.columns];
-            for (int n = start[box.c0]; n < start[box.c1 + 1]; n++) {
-                double dx = cells.x[n] - x, dy = cells.y[n] - y, far = dx * dx + dy * dy;
+            for (int n = start[box.c0]; n < start[box.c1 + 1]; n++) {  // no branches: half of them would be missed
+                double dx = cells.x[n] - x, dy = cells.y[n] - y, distance = dx * dx + dy * dy;
                 int j = cells.order[n];
-                if (far > wide * wide || j == i) continue;
                 robot[discs] = j, gx[discs] = dx, gy[discs] = dy, square[discs] = scene.radius * scene.radius;
-                if (far <= reach * reach) sends[count++] = {far, discs};
-                discs++;
+                sends[count] = discs, far[count] = distance;
+                count += (distance <= reach * reach) & (j != i), discs += (distance <= wide * wide) & (j != i);
             }
         }
         return discs;
@@ -57,24 +59,27 @@ struct Talk : Plain {
         walls = 0;
         for (int n = seen.start[cell]; n < seen.start[cell + 1]; n++) {
             const Shape &k = shapes[seen.items[n]];
-            Point q = nearest(x, y, k);
-            if ((q.x - x) * (q.x - x) + (q.y - y) * (q.y - y) > (reach + k.r) * (reach + k.r)) continue;
-            if (k.r > 0.0) gx[discs] = k.ax - x, gy[discs] = k.ay - y, square[discs] = k.r * k.r, discs++;
-            else wall[walls++] = seen.items[n];
+            if (k.r > 0.0) {
+                double dx = k.ax - x, dy = k.ay - y;
+                gx[discs] = dx, gy[discs] = dy, square[discs] = k.r * k.r;
+                discs += dx * dx + dy * dy <= (reach + k.r) * (reach + k.r);
+            } else {
+                Point q = nearest(x, y, k);
+                wall[walls] = seen.items[n];
+                walls += (q.x - x) * (q.x - x) + (q.y - y) * (q.y - y) <= reach * reach;
+            }
         }
         return discs;
     }
 
-    bool blocked(double x, double y, int target, int discs, int walls) {
-        double dx = gx[target], dy = gy[target], size = dx * dx + dy * dy, own = square[target];
-        int hits = 0;
-        square[target] = -1.0;  // no robot is in its own way
-        for (int m = 0; m < discs; m++) {  // no branches: the compiler makes vectors of it
-            double along = gx[m] * dx + gy[m] * dy, across = gx[m] * dy - gy[m] * dx, ex = gx[m] - dx, ey = gy[m] - dy;
-            hits += ((across * across <= square[m] * size) & (along > 0.0) & (along < size))
-                    | (gx[m] * gx[m] + gy[m] * gy[m] <= square[m]) | (ex * ex + ey * ey <= square[m]);
+    bool hidden(double x, double y, int target, int full, int walls) const {
+        double dx = gx[target], dy = gy[target], size = dx * dx + dy * dy;
+        int64_t hits = 0;
+        for (int64_t m = 0; m < full; m++) {  // no branches: the compiler makes vectors of it
+            double along = gx[m] * dx + gy[m] * dy, across = gx[m] * dy - gy[m] * dx;
+            hits += (m != target) & (((across * across <= square[m] * size) & (along > 0.0) & (along < size)) | (past[m] <= 0.0)
+                                     | (past[m] + size <= 2.0 * along));
         }
-        square[target] = own;
         for (int m = 0; m < walls && !hits; m++) {
             const Shape &k = shapes[wall[m]];
             double ex = k.bx - k.ax, ey = k.by - k.ay, den = cross(dx, dy, ex, ey);
@@ -87,22 +92,27 @@ struct Talk : Plain {
 
     // -- one robot hears: nearest first -------------------------------------------------------------------------------
     int hear(const World &world, int w, int i) {
-        int count, walls = 0, found = 0, discs = gather(world, i, count);
-        if (count) {
-            std::sort(sends.begin(), sends.begin() + count, [this](const Near &a, const Near &b) {
-                return a.square < b.square || (a.square == b.square && robot[a.at] < robot[b.at]);
-            });
-            discs = list_fixed(world.x[i], world.y[i], discs, walls);
+        int count, walls, found = 0, discs = gather(world, i, count);
+        double x = world.x[i], y = world.y[i];
+        discs = list_fixed(x, y, discs, walls);
+        int full = whole(discs);
+        for (int m = discs; m < full; m++) gx[m] = gy[m] = 0.0, square[m] = -1.0;  // stands nowhere
+        for (int m = 0; m < full; m++) past[m] = gx[m] * gx[m] + gy[m] * gy[m] - square[m];
+        for (int n = 0; n < count; n++) {
+            sends[found] = sends[n], far[found] = far[n];
+            found += !hidden(x, y, sends[n], full, walls);
         }
         Message *message = &inbox[w][size_t(i) * MOST];
-        for (int n = 0; n < count; n++) {
-            int at = sends[n].at, j = robot[at];
-            if (blocked(world.x[i], world.y[i], at, discs, walls)) continue;
-            if (found < MOST) {
-                double bearing = std::atan2(gy[at], gx[at]) - world.heading[i];
-                message[found] = {sqrt(sends[n].square), bearing - 2.0 * M_PI * std::floor(bearing / (2.0 * M_PI) + 0.5), said[w][j], j};
-            }
-            found++;
+        full = whole(found);
+        for (int n = found; n < full; n++) far[n] = INFINITE;
+        for (int n = 0; n < found; n++) {
+            int at = sends[n], j = robot[at];
+            int64_t rank = 0;
+            for (int m = 0; m < full; m++) rank += far[m] < far[n];  // no two are equally far: that has no probability
+            if (rank >= MOST) continue;
+            double bearing = std::atan2(gy[at], gx[at]) - world.heading[i];
+            bearing -= 2.0 * M_PI * std::floor(bearing / (2.0 * M_PI) + 0.5);
+            message[rank] = {sqrt(far[n]), bearing, said[w][j], j};
         }
         int taken = min(found, MOST);
         for (int n = taken; n < MOST; n++) message[n] = {0.0, 0.0, 0.0, -1};
@@ -148,8 +158,8 @@ void talk_read(const Talk *talk, double *position, double *heading, int64_t *cra
     plain_read(talk, position, heading, crashes, total);
 }
 
-// heard and dropped (worlds, robots) since the start; of the last period, messages (worlds, robots, MOST, 3) as range, bearing, number, and their
-// senders (worlds, robots, MOST), -1 for none
+// heard and dropped (worlds, robots) since the start; of the last period, messages (worlds, robots, MOST, 3) as range, bearing,
+// number, and their senders (worlds, robots, MOST), -1 for none
 void talk_heard(const Talk *talk, int64_t *heard, int64_t *dropped, double *message, int64_t *sender) {
     for (size_t w = 0; w < talk->worlds.size(); w++) {
         for (int64_t each : talk->heard[w]) *heard++ = each;
