@@ -1,4 +1,4 @@
-"""Robots that talk: up to 8 messages with range and bearing in every period, along a line of sight, without and with obstacles."""
+"""Robots that talk: up to 8 messages a period with range and bearing, along a line of sight, with and without obstacles."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ def run(full: bool = False, sizes: tuple[tuple[int, int], ...] | None = None) ->
             growth = cost[CROWD, obstacles] / cost[FEW, obstacles]
             summary[f"cost_of_a_robot_10000_to_1000_{words}_obstacles"] = growth
             notes.append(f"A robot among {CROWD:,} costs {growth:.2f} times one among {FEW:,}, {words} obstacles.")
-    show("comm: up to 8 messages with a line of sight, one core; the best of several blocks of steps", rows, notes, COMM_COLUMNS)
+    show("comm: up to 8 messages with a line of sight, one core; the best of several blocks of steps", rows, notes,
+         COMM_COLUMNS)
     return {"rows": rows, "summary": summary}
 
 
@@ -63,8 +64,10 @@ def messages(simulation: Simulation, obstacles: int) -> dict[str, Any]:
 
 
 def differ(simulation: Simulation, twin: cpp.Talking) -> float:
-    """The largest difference of poses and of the ranges, bearings and numbers of the last messages; infinite if a crash, a message or a sender
-    differs."""
+    """The largest difference of poses, and of ranges, bearings and numbers of the last messages.
+
+    Infinite if a crash was counted differently, or a message was heard, dropped or sent by another robot.
+    """
     heard, dropped, message, sender = twin.heard()
     group, state = simulation.world.groups[0], simulation.state
     link = group.links[0]

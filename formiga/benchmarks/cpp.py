@@ -33,7 +33,8 @@ _REAL = ("dt", "radius", "clearance", "wheel_base", "wheel_radius", "top_speed",
          "share", "noise", "threshold", "behind", "slow", "bias", "full", "x0", "y0", "x1", "y1")
 _ARRAY = ("position", "heading", "segment", "disc", "direction", "table", "weight")
 _FUNCTIONS: dict[str, dict[str, list[Any]]] = {
-    "plain": {"plain_make": [c_void_p], "plain_free": [c_void_p], "plain_steps": [c_void_p, c_int64], "plain_read": [c_void_p] * 5},
+    "plain": {"plain_make": [c_void_p], "plain_free": [c_void_p], "plain_steps": [c_void_p, c_int64],
+              "plain_read": [c_void_p] * 5},
     "comm": {"talk_make": [c_void_p, c_double], "talk_free": [c_void_p], "talk_steps": [c_void_p, c_int64],
              "talk_read": [c_void_p] * 5, "talk_heard": [c_void_p] * 5},
 }
@@ -71,7 +72,8 @@ def library(source: Path = PLAIN) -> ctypes.CDLL:
         home.mkdir(parents=True, exist_ok=True)
     except OSError:  # a home that cannot be written to
         home = Path(tempfile.mkdtemp(prefix="formiga-"))
-    what = sha256(PLAIN.read_bytes() + source.read_bytes() + " ".join([*FLAGS, version() or "", cpu()]).encode()).hexdigest()[:16]
+    around = " ".join([*FLAGS, version() or "", cpu()]).encode()
+    what = sha256(PLAIN.read_bytes() + source.read_bytes() + around).hexdigest()[:16]  # all sources include PLAIN
     made = home / f"{source.stem}-{what}.so"
     if not made.exists():
         with tempfile.TemporaryDirectory(dir=home) as folder:
@@ -122,7 +124,8 @@ class Plain:
             weight = mind.gain * 0.5 * (1.0 + ahead[:, 0]) / mind.full
         elif type(mind) is Perceptron:
             weight = mind.express(state.genotypes[group.name], len(ahead), model.dt)
-        self._make("plain", PLAIN, simulation, whole | real, arrays | {"direction": ahead, "table": sensor.values, "weight": weight})
+        arrays |= {"direction": ahead, "table": sensor.values, "weight": weight}
+        self._make("plain", PLAIN, simulation, whole | real, arrays)
 
     def _make(self, prefix: str, source: Path, simulation: Simulation, numbers: dict[str, Any], arrays: dict[str, Any],
               *more: float) -> None:
@@ -164,8 +167,8 @@ class Talking(Plain):
         self._make("talk", COMM, simulation, whole | real | {"reach": group.links[0].range}, arrays, group.controller.gain)
 
     def heard(self) -> tuple[Any, Any, Any, Any]:
-        """Messages heard and dropped since the start, both (W, N); the last ones (W, N, MOST, 3) as range, bearing and number, and
-        their senders (W, N, MOST), -1 for none."""
+        """Counts (W, N) of messages heard and dropped since the start; the last messages (W, N, MOST, 3) as range, bearing and
+        number, and their senders (W, N, MOST), -1 for none."""
         heard, dropped = np.empty(self._shape, np.int64), np.empty(self._shape, np.int64)
         message, sender = np.empty((*self._shape, MOST, 3)), np.empty((*self._shape, MOST), np.int64)
         self._call("heard", self._made, *(array.ctypes.data for array in (heard, dropped, message, sender)))
@@ -176,6 +179,7 @@ def _body(simulation: Simulation) -> tuple[dict[str, Any], dict[str, Any], dict[
     """What all twins need of a simulation: whole numbers, real numbers, arrays."""
     model, state, group = simulation.model, simulation.state, simulation.world.groups[0]
     names = ("radius", "clearance", "wheel_base", "wheel_radius", "top_speed")
-    return ({"worlds": state.worlds, "robots": group.count, "segments": len(model.fixed.segments), "discs": len(model.fixed.discs)},
+    segments, discs = model.fixed.segments, model.fixed.discs
+    return ({"worlds": state.worlds, "robots": group.count, "segments": len(segments), "discs": len(discs)},
             {"dt": model.dt, **model.region._asdict(), **{name: getattr(group.robot, name) for name in names}},
-            {"position": state.position, "heading": state.heading, "segment": model.fixed.segments, "disc": model.fixed.discs})
+            {"position": state.position, "heading": state.heading, "segment": segments, "disc": discs})

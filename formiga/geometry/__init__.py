@@ -42,7 +42,7 @@ from formiga.geometry.rotations import (
     yaw_of,
 )
 
-__all__ = ["IDENTITY", "PLACE", "TINY", "TURN", "about", "about_z", "arc", "between", "conjugate", "cross", "crossing", "direction",
-           "enters_capsule", "enters_disc", "from_euler", "lattice_index", "matrix", "multiply", "nearest_on_segment",
-           "normalized", "passes_disc", "relative", "rotate", "rotate_back", "rotated", "to_body", "to_euler", "to_world",
-           "up_axis", "wrap", "wrapped", "yaw", "yaw_of"]
+__all__ = ["IDENTITY", "PLACE", "TINY", "TURN", "about", "about_z", "arc", "between", "conjugate", "cross", "crossing",
+           "direction", "enters_capsule", "enters_disc", "from_euler", "lattice_index", "matrix", "multiply",
+           "nearest_on_segment", "normalized", "passes_disc", "relative", "rotate", "rotate_back", "rotated", "to_body",
+           "to_euler", "to_world", "up_axis", "wrap", "wrapped", "yaw", "yaw_of"]

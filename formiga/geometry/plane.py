@@ -52,7 +52,7 @@ def crossing(gx, gy, ux, uy, ex, ey):
 def direction(x, y):
     """The angle of a vector, as atan2(y, x), but without branches: a loop over many becomes vector code, 8 times as fast.
 
-    With t = tan(angle) brought into +-tan(pi/8) and z = t^2, atan(t) = t + t z P(z) / Q(z) [Cephes library, atan.c; Moshier 1989]; the
+    With t = tan(angle) brought into +-tan(pi/8) and z = t^2, atan(t) = t + t z P(z) / Q(z) [Moshier 1989, Cephes, atan.c]; the
     error is at most 5e-16 rad. The null vector points along x.
     """
     a, b = abs(x), abs(y)

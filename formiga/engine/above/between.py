@@ -1,7 +1,7 @@
 """What stands between the antennas of two robots: discs, which are robots and round obstacles, and walls.
 
-A robot among few holds all of them against the line of sight to each sender, as vectors. In a crowd that work would grow with the
-square of what is near, so there they are sorted by their directions first.
+Where few are near, all of them are held against the line of sight to each sender, as vectors. In a crowd that work would grow
+with the square of what is near, so there the discs are sorted by their directions first.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def between(first, last, j, dx, dy, px, py, squares, past, number):
         (g x d)^2 <= r^2 d^2 and 0 < g . d < d^2,   or one of the ends lies in it: g^2 <= r^2 or (g - d)^2 <= r^2
     """
     size, hits = dx * dx + dy * dy, 0
-    for m in range(np.uint64(first), np.uint64(last)):  # without branches and signs, so that the compiler makes vectors of it
+    for m in range(np.uint64(first), np.uint64(last)):  # without branches or signs, so that the compiler makes vectors of it
         gx, gy = px[m], py[m]
         along, across = gx * dx + gy * dy, gx * dy - gy * dx
         hits += (number[m] != j) & (((across * across <= squares[m] * size) & (along > 0.0) & (along < size))
@@ -191,8 +191,8 @@ def sort_by_direction(discs, among, sector, starts, into):
     """Sort discs by the sectors of their centres; those that are wider to a side than a sector come first, and their number is
     returned, as a multiple of VECTOR.
 
-    A disc at distance d is asin(r / d) wide to a side. All that can stand in the way to a place is wide, or in its sector, or in one
-    beside it. The list begins with a copy of the last sector and ends with one of the first, so that three sectors are one run.
+    A disc at distance d is asin(r / d) wide to a side. What may stand in the way to a place is wide, or in its sector, or
+    in one beside it. The list begins with a copy of the last sector and ends with one of the first: three sectors are one run.
     """
     wide, scale = 0, 0.25 * SECTORS
     for m in range(discs):
