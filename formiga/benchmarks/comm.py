@@ -23,6 +23,7 @@ from formiga.world.robots.disc import Disc
 
 SIZES = ((1, 1_000), (1, 10_000), (256, 16))  # (worlds, robots in each); each without obstacles and with one for four robots
 FEW, CROWD = 1_000, 10_000                    # the sizes whose costs are compared
+BLOCK, BLOCKS = 0.02, 50                      # s, and how many: short ones, so that other work disturbs not all
 COMM_COLUMNS: Columns = (*COLUMNS[:2], ("obstacles", "discs", "{:,}"), *COLUMNS[2:-1], ("heard", "heard", "{:.2f}"))
 
 
@@ -41,8 +42,8 @@ def run(full: bool = False, sizes: tuple[tuple[int, int], ...] | None = None) ->
     rows = []
     for worlds, robots in sizes or SIZES:
         for obstacles in (0, robots // 4):
-            rows.append(measure(world(robots, obstacles), worlds, blocks=21 if full else 7, twin=cpp.Talking, compare=differ,
-                                more=partial(messages, obstacles=obstacles)))
+            rows.append(measure(world(robots, obstacles), worlds, blocks=(3 if full else 1) * BLOCKS, block=BLOCK,
+                                twin=cpp.Talking, compare=differ, more=partial(messages, obstacles=obstacles)))
     cost = {(row["robots"], row["obstacles"] > 0): row["ns_per_robot_step"] for row in rows if row["worlds"] == 1}
     summary: dict[str, Any] = {}
     notes = []

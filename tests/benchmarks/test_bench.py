@@ -26,8 +26,8 @@ def tiny(monkeypatch):
         monkeypatch.setattr(bench, "measure",
                             lambda world, worlds, blocks: quick(world, worlds, blocks=2, block=1e-4, warm_up=5))
     monkeypatch.setattr(comm, "SIZES", ((1, 8), (2, 4)))
-    monkeypatch.setattr(comm, "measure", lambda world, worlds, blocks, **more: quick(world, worlds, blocks=2, block=1e-4,
-                                                                                     warm_up=5, **more))
+    monkeypatch.setattr(comm, "measure", lambda world, worlds, **more: quick(
+        world, worlds, **more | {"blocks": 2, "block": 1e-4, "warm_up": 5}))
     starts = {"cold_start_s": 9.0, "cached_start_s": 1.0, "memory_mb": 200.0}
     monkeypatch.setattr(avoid24, "start_twice", lambda: starts)
     for name, value in {"ROBOTS": (1, 3), "GENOTYPES": 3, "TRIALS": 2, "STEPS": 20, "QUICK": {3: 1}}.items():

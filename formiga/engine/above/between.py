@@ -61,7 +61,8 @@ def make_nearby(robots: int, shapes: int) -> Nearby:
     """Working memory for so many robots and fixed things."""
     one, both = robots + VECTOR, robots + shapes + VECTOR
     sends, ordered = (Senders(_whole(one), *np.zeros((3, one))) for _ in range(2))
-    discs, around = (Discs(*np.zeros((4, size)), _whole(size)) for size in (both, 2 * both + VECTOR))
+    discs, around = (Discs(np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size), _whole(size))
+                     for size in (both, 2 * both + VECTOR))
     return Nearby(np.empty(robots), sends, ordered, discs, around, _whole(both), _whole(SECTORS + 3), _whole(shapes),
                   _whole(one), _whole(one), np.zeros(one))
 
