@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from formiga.envs import make_env, make_vector_env, parallel_env
+    from formiga.kernels import kernel
+    from formiga.kernels.program import Stage
     from formiga.lab import load_elements, read_recording, read_table, read_world, simulate, write_world
     from formiga.loop import Run, Simulation
     from formiga.world.elements import element
@@ -27,10 +29,11 @@ _HOMES = {
     "read_world": "formiga.lab", "write_world": "formiga.lab", "simulate": "formiga.lab", "load_elements": "formiga.lab",
     "read_recording": "formiga.lab", "read_table": "formiga.lab", "Simulation": "formiga.lab", "Run": "formiga.lab",
     "element": "formiga.world.elements", "World": "formiga.world.model",
+    "kernel": "formiga.kernels", "Stage": "formiga.kernels.program",
     "make_env": "formiga.envs", "make_vector_env": "formiga.envs", "parallel_env": "formiga.envs",
 }
-__all__ = ["Run", "Simulation", "World", "element", "load_elements", "make_env", "make_vector_env", "parallel_env",
-           "read_recording", "read_table", "read_world", "simulate", "write_world"]
+__all__ = ["Run", "Simulation", "Stage", "World", "element", "kernel", "load_elements", "make_env", "make_vector_env",
+           "parallel_env", "read_recording", "read_table", "read_world", "simulate", "write_world"]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,9 +9,9 @@ so both give the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from operator import attrgetter, is_
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from formiga.control import bad_order
 from formiga.control.view import View
 from formiga.engine import Engine, Model
 from formiga.estimate import RobotView
+from formiga.kernels.kept import holding
 from formiga.kernels.program import ENDED, Program, Stage
 from formiga.noise import Noise
 from formiga.sense import Readings, SensorView
@@ -66,8 +67,8 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
         for source in group.sources:
             noise = Noise(state.key, state.step, robots, group.name, source.name)
             scene = SensorView(engine, model, state, group, robots, noise, f"{group.name}/{source.name}")
-            view = RobotView(group, readings, state, robots, world.dt, noise, world.media, source)
-            made = source.stages(view if source in group.estimators else scene)
+            view = RobotView(group, readings, state, robots, world.dt, noise, world, source)
+            made = view.stages_of(source) if source in group.estimators else scene.stages_of(source)
             if made is None:
                 parts.lacking = _named(source)
                 return parts
@@ -84,8 +85,8 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
         parts.orders[group.name] = orders
         if group.name != outside:
             noise = Noise(state.key, state.step, robots, group.name, "<controller>")
-            view = View(group, readings, state, robots, world.dt, noise, world.media)
-            decide = group.controller.stages(view, orders)
+            view = View(group, readings, state, robots, world.dt, noise, world)
+            decide = view.order_stages(group.controller, orders)
             if decide is None:
                 parts.lacking = _named(group.controller)
                 return parts
@@ -141,7 +142,7 @@ class Steps:
             return False
         assert self._program is not None
         if not self._program.run(0, state.worlds, steps):
-            self._refuse(world)
+            refuse_orders(world, self._program.stopped, self.orders, self._readings)
         return True
 
     def _bind(self) -> bool:
@@ -152,7 +153,7 @@ class Steps:
         if not self.lacking:
             self._program = Program(parts.step, state.worlds, world.robots)
             self._readings, self.orders = parts.readings, parts.orders
-            self._held = attrgetter(*held(state, parts.step))
+            self._held = holding(state, parts.step)
             self._arrays = self._current()
             self._genes = {name: genes.copy() for name, genes in state.genotypes.items()}
         return not self.lacking
@@ -168,20 +169,13 @@ class Steps:
         state = self.given[3]
         return *self._held(state), *state.memory.values()
 
-    def _refuse(self, world: World) -> None:
-        """Say which order was not a finite number."""
-        assert self._program is not None
-        for group in world.groups:
-            for w, i in np.argwhere(~np.isfinite(self.orders.get(group.name, np.zeros((0, 0, 2)))).all(axis=-1)):
-                if self._program.stopped[w] > ENDED:
-                    raise bad_order(group, int(w), int(i), self._readings)
+
+def refuse_orders(world: World, stopped: Any, orders: dict[str, Floats], readings: Readings) -> None:
+    """Say which order was not a finite number; stopped (W,): with what a program ended each world."""
+    for group in world.groups:
+        for w, i in np.argwhere(~np.isfinite(orders.get(group.name, np.zeros((0, 0, 2)))).all(axis=-1)):
+            if stopped[w] > ENDED:
+                raise bad_order(group, int(w), int(i), readings)
 
 
-def held(state: State, stages: Sequence[Stage]) -> list[str]:
-    """Names of the arrays of a state that stages hold, whole or as a view; the first two in any case, for `attrgetter`."""
-    given = [each for stage in stages for each in stage.arguments if isinstance(each, np.ndarray)]
-    return [name for number, (name, values) in enumerate(state.arrays().items())
-            if number < 2 or any(np.may_share_memory(values, each) for each in given)]
-
-
-__all__ = ["Stages", "Steps", "stages_of"]
+__all__ = ["Stages", "Steps", "refuse_orders", "stages_of"]

@@ -1,5 +1,8 @@
 """Counter-based noise: a number is a hash of (seed, world, robot, step, channel, index), never the next of a sequence.
 
+    start = stream(key, robot, step, channel)      # in a kernel: where the numbers of one robot, step and use begin
+    unit(start, 0), either(start, 1, 0.5), gaussian(start, 1, 0.1)      # number 0, number 1, numbers 2 and 3 of them
+
 So a result does not depend on how many worlds run together, on threads, or on the order of evaluation. The hash is the
 finaliser of SplitMix64 [Steele, Lea & Flood 2014, "Fast splittable pseudorandom number generators"]: the coordinates
 are folded in one after another, and the numbers of one stream are SplitMix64 started from there.
@@ -58,6 +61,12 @@ def either(start, index, half):
     return half * (2.0 * unit(start, index) - 1.0)
 
 
+@kernel("float64(uint64, int64, float64)")
+def gaussian(start, index, sigma):
+    """Number `index` of a stream, Gaussian with mean 0, by Box and Muller from its numbers 2 index and 2 index + 1."""
+    return sigma * sqrt(-2.0 * log(1.0 - unit(start, 2 * index))) * cos(2.0 * pi * unit(start, 2 * index + 1))
+
+
 def channel(*names: str) -> int:
     """The channel of a named device: the same on every machine, unlike `hash`."""
     return crc32("/".join(names).encode())
@@ -78,7 +87,7 @@ def _fill_normal(keys, steps, first, channel, sigma, out):
         for i in range(out.shape[1]):
             start = stream(keys[w], first + i, steps[w], channel)
             for k in range(out.shape[2]):
-                out[w, i, k] = sigma * sqrt(-2.0 * log(1.0 - unit(start, 2 * k))) * cos(2.0 * pi * unit(start, 2 * k + 1))
+                out[w, i, k] = gaussian(start, k, sigma)
 
 
 class Noise:
@@ -88,11 +97,14 @@ class Noise:
         self._keys, self._steps, self._robots, self._names = keys, steps, robots, names
 
     def held(self, steps: int) -> Noise:
-        """The same noise, but new only every so many steps."""
+        """The same noise, but new only every so many steps. Not for kernels, which divide steps[w] themselves."""
         return Noise(self._keys, self._steps // steps, self._robots, *self._names, "held")
 
     def source(self, *uses: str) -> tuple[Any, Any, int, int]:
-        """Keys (W,), steps (W,), number of the first robot and channel, for a kernel that draws by itself: `stream`, `unit`."""
+        """Keys (W,), steps (W,), number of the first robot and channel, for a kernel that draws by itself: `stream`, `unit`.
+
+        In a kernel, `stream(keys[w], first + i, steps[w], channel)` is where the numbers of robot i begin.
+        """
         return self._keys, self._steps, self._robots.start, channel(*self._names, *uses)
 
     def uniform(self, low: float, high: float, size: int = 1, use: str = "") -> Any:
@@ -106,3 +118,6 @@ class Noise:
         out = np.empty((len(self._keys), self._robots.stop - self._robots.start, size))
         _fill_normal(self._keys, self._steps, self._robots.start, channel(*self._names, use), sigma, out)
         return out
+
+
+__all__ = ["Noise", "channel", "either", "fold", "gaussian", "mix", "stream", "unit", "world_key"]

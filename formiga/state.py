@@ -140,6 +140,7 @@ class State(Arrays):
     forgotten: dict[tuple[str, str], Any] = field(default_factory=dict)  # (W, n) robots whose memory starts again
     genotypes: dict[str, Floats] = field(default_factory=dict)  # group -> (W, size) genes; a restart leaves them alone
     scratch: Any = None            # the engine's working memory; can be rebuilt from the rest at any time
+    kept: dict[str, Any] = field(default_factory=dict)  # programs of elements' stages by owner: `kernels/kept.py`; as scratch
     halted: bool = False           # the run is being ended: an engine leaves a long step in the middle
 
     @property
@@ -158,6 +159,9 @@ class State(Arrays):
         The caller changes it in place. A world that was restarted, or a robot that came later, gets `first` when it is next
         asked for; so does every robot if the memory is to have another shape than before.
         """
+        if first is None:
+            raise WorldError(f"{owner}: memory '{name}' needs what it starts as, an array (worlds, robots, ...); only a method "
+                             "draw may leave that out.")
         key, first = (owner, name), np.asarray(first)
         if key not in self.memory or self.memory[key].shape != first.shape:
             self.memory[key] = first.copy()

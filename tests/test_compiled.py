@@ -17,7 +17,7 @@ from formiga.world.elements import element
 from formiga.world.reader import read_text
 
 PLANAR = [name for name in shipped_worlds() if read_world(name).engine == "planar"]
-FUSED = {"aggregate", "avoid", "avoid24", "corral", "disperse", "drive", "packed", "phototaxis", "swarmod"}
+FUSED = {"aggregate", "avoid", "avoid24", "corral", "disperse", "drive", "office", "packed", "phototaxis", "swarmod"}
 WORLD = """<world name="w" dt="0.1" seconds="12"><arena width="1.4" depth="1.2"/><lamp x="0.3" y="0.2"/>
 <contact model="{contact}" crash_limit="{limit}" at_limit="{at}"/><sbot count="5" name="swarm"><scatter/><proximity/><light/>
 {controller}</sbot><sbot count="2" name="idle"><scatter/></sbot></world>"""
@@ -341,7 +341,8 @@ def test_a_kernel_of_the_users_own_that_raises_is_heard():
 
 
 @pytest.mark.parametrize(("stage", "message"), [
-    (lambda: Stage(add_world, (1.0,)), "the kernel add_world cannot be compiled for its arguments"),
+    (lambda: Stage(add_world, (1.0,)),
+     r"the kernel add_world takes \(w, amount, total\), the number of the world first; its stage gives 1 more, not 2"),
     (lambda: Stage(lambda w: None, ()), "a stage is a function with @kernel")])
 def test_what_is_no_stage_is_refused_in_one_sentence(stage, message):
     with pytest.raises(FormigaError, match=message) as raised:

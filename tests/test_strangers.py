@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
+import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -102,3 +105,35 @@ def test_numbers_that_no_robot_has_are_refused(tmp_path, attribute):
 def test_arguments_of_the_wrong_type_are_refused_in_one_sentence(arguments):
     with pytest.raises(WorldError):
         formiga.simulate("line", **{"seconds": 0.5, **arguments})
+
+
+def test_a_kernel_that_cannot_be_compiled_keeps_no_other_process_waiting(tmp_path, monkeypatch):
+    """The laboratory may stay open with it, while it is tried elsewhere."""
+    (tmp_path / "hopeless.py").write_text("""
+import numpy as np
+from formiga.errors import FormigaError
+from formiga.kernels import kernel
+from formiga.kernels.program import Program, Stage
+
+@kernel
+def hopeless_world(w, out):
+    out[w] = out.nothing
+
+def fails():
+    try:
+        Program([Stage(hopeless_world, (np.zeros(3),))], 3)
+    except FormigaError as wrong:
+        return "cannot be compiled" in str(wrong)
+""")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    command = "import hopeless, time; print(hopeless.fails(), flush=True); time.sleep(600)"
+    with subprocess.Popen([sys.executable, "-c", command], stdout=subprocess.PIPE, text=True, cwd=tmp_path) as other:
+        try:
+            assert other.stdout.readline() == "True\n"
+            waits = []
+            clock = SimpleNamespace(monotonic=time.monotonic, time=time.time, sleep=waits.append)
+            monkeypatch.setattr(cache, "PATIENCE", 0.1)
+            monkeypatch.setattr(cache, "time", clock)
+            assert importlib.import_module("hopeless").fails() and not waits
+        finally:
+            other.kill()

@@ -42,9 +42,9 @@ def command(world: tuple[str, ...], engine: str | None, settings: dict[str, str]
 
 def describe(world: World, engine: str | None = None) -> str:
     """'20 robots in 1 group, 6 obstacles, planar'."""
-    from formiga.world import model
+    from formiga.world import maps, model
 
-    bodies = (model.Wall, model.Rectangle, model.Polygon, model.Cylinder)
+    bodies = (model.Wall, model.Rectangle, model.Polygon, model.Cylinder, maps.Map)
     obstacles = sum(thing.count if isinstance(thing, model.Cylinders) else isinstance(thing, bodies)
                     for thing in world.things)
     return (f"{counted(world.robots, 'robot')} in {counted(len(world.groups), 'group')}, "

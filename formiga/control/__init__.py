@@ -29,7 +29,7 @@ def decide_all(world: World, state: State, readings: Readings) -> dict[str, Orde
         if group.controller is None:
             continue
         noise = Noise(state.key, state.step, robots, group.name, "<controller>")
-        view = View(group, readings[group.name], state, robots, world.dt, noise, world.media)
+        view = View(group, readings[group.name], state, robots, world.dt, noise, world)
         orders = as_orders(group, state.worlds, group.controller.decide(view), where(group.controller))
         decided[group.name] = orders if group.controller.kernels or group.robot.drive is None else _held(view, orders)
     return decided

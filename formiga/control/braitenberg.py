@@ -10,7 +10,7 @@ from formiga.control.orders import Orders
 from formiga.control.view import View
 from formiga.errors import WorldError
 from formiga.kernels import kernel
-from formiga.kernels.program import Program, Stage
+from formiga.kernels.program import Stage
 from formiga.state import Floats
 from formiga.world.contract import joint_names
 from formiga.world.elements import choice, element, name, number, of, where
@@ -47,8 +47,7 @@ class Braitenberg:
 
     def decide(self, view: View) -> Floats | Orders:
         """Wheel speeds (W, n, 2); with `grip` also the orders of the joints."""
-        wheels = np.empty((*view.shape, 2))
-        Program(self.rules(view, wheels), len(wheels)).run(0, len(wheels))
+        wheels = view.run_stages(self, self.rules)
         return wheels if self.grip is None else Orders(wheels, joints=self.gripping(view, self.grip))
 
     def stages(self, view: View, wheels: Floats) -> list[Stage] | None:

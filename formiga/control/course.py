@@ -9,9 +9,8 @@ import numpy as np
 from formiga.control.sequence import by_the_clock
 from formiga.control.view import View
 from formiga.errors import WorldError
-from formiga.kernels.program import Program, Stage
+from formiga.kernels.program import Stage
 from formiga.state import Floats
-from formiga.world.contract import channels
 from formiga.world.elements import element, flag, numbers, where
 
 
@@ -32,12 +31,6 @@ class Course:
             raise WorldError("<course> moves: every move must last longer than 0 s.")
         if max(map(abs, (*self.moves[1::4], *self.moves[2::4], *self.moves[3::4]))) > 1.0:
             raise WorldError("<course> moves: shares of top speeds are from -1 to 1.")
-
-    def decide(self, view: View) -> Floats:
-        """Channels of the drive (W, n, D)."""
-        drive = np.empty((*view.shape, channels(view.group.robot)))
-        Program(self.stages(view, drive), len(drive)).run(0, len(drive))
-        return drive
 
     def stages(self, view: View, drive: Floats) -> list[Stage]:
         """The kernel that fills drive (W, n, D)."""

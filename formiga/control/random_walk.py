@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from formiga.control.view import View
 from formiga.kernels import kernel
-from formiga.kernels.program import Program, Stage
+from formiga.kernels.program import Stage
 from formiga.noise import stream, unit
 from formiga.state import Floats
 from formiga.world.elements import duration, element, number
@@ -21,12 +19,6 @@ class RandomWalk:
 
     period: float = duration(2.0, above=0.0, doc="of one arc")
     bend: float = number(0.5, least=0.0, most=2.0, doc="largest difference of the wheels, in top speeds")
-
-    def decide(self, view: View) -> Floats:
-        """Wheel speeds (W, n, 2)."""
-        wheels = np.empty((*view.shape, 2))
-        Program(self.stages(view, wheels), len(wheels)).run(0, len(wheels))
-        return wheels
 
     def stages(self, view: View, wheels: Floats) -> list[Stage]:
         """The kernel that fills wheels (W, n, 2)."""

@@ -11,7 +11,7 @@ from formiga.control.orders import Orders
 from formiga.control.view import View
 from formiga.errors import WorldError
 from formiga.kernels import kernel
-from formiga.kernels.program import Program, Stage
+from formiga.kernels.program import Stage
 from formiga.state import Floats
 from formiga.world.elements import element, flag, numbers, of, where
 
@@ -33,8 +33,7 @@ class Sequence:
 
     def decide(self, view: View) -> Orders:
         """Wheel speeds (W, n, 2), and orders for the joints."""
-        wheels = np.empty((*view.shape, 2))
-        Program(self.rules(view, wheels), len(wheels)).run(0, len(wheels))
+        wheels = view.run_stages(self, self.rules)
         if self.joints is None:
             return Orders(wheels)
         return Orders(wheels, joints=np.broadcast_to(self.joints, (*view.shape, len(self.joints))))

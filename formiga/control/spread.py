@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import cos, sin
 
-import numpy as np
-
 from formiga.comm.inbox import BEARING, HEARD, RANGE
-from formiga.control.orders import Orders
 from formiga.control.view import View
 from formiga.errors import WorldError
 from formiga.kernels import kernel
-from formiga.kernels.program import Program, Stage
+from formiga.kernels.program import Stage
 from formiga.state import Floats
 from formiga.world.elements import element, name, number, of, where
 
@@ -31,23 +28,14 @@ class Spread:
     link: str = name("range_and_bearing", doc="a link that measures ranges and bearings, with messages of one number")
     gain: float = number(1.0, above=0.0)
 
-    def decide(self, view: View) -> Orders:
-        """Wheel speeds (W, n, 2) and messages (W, n, 1)."""
-        wheels, message = np.empty((*view.shape, 2)), np.empty((*view.shape, 1))
-        Program([self._stage(view, wheels, message)], len(wheels)).run(0, len(wheels))
-        return Orders(wheels, message={self.link: message})
-
     def stages(self, view: View, wheels: Floats) -> list[Stage]:
         """The kernel that fills wheels (W, n, 2) and the outbox."""
-        return [self._stage(view, wheels, view.outbox(self.link))]
-
-    def _stage(self, view: View, wheels: Floats, message: Floats) -> Stage:
         inbox, link = view.inbox(self.link), view.sensor(self.link)
         if inbox.range is None or link.numbers != 1:
             raise WorldError(f"{where(self)}<spread> needs a link that measures ranges and bearings, with messages of one "
                              f"number; '{self.link}' is <{of(link).tag}> with {link.numbers}.")
         top = view.two_wheels().top_speed
-        return Stage(spread_world, (view.reading(self.link), link.range, self.gain, top, wheels, message))
+        return [Stage(spread_world, (view.reading(self.link), link.range, self.gain, top, wheels, view.outbox(self.link)))]
 
 
 @kernel()

@@ -9,7 +9,7 @@ import numpy as np
 
 from formiga.control.view import View
 from formiga.kernels import kernel
-from formiga.kernels.program import Program, Stage
+from formiga.kernels.program import Stage
 from formiga.state import Floats
 from formiga.units import DEG
 from formiga.world.elements import angle, element, name, number
@@ -24,12 +24,6 @@ class TurnAway:
     threshold: float = number(0.02, least=0.0, doc="a shorter mean vector is ignored")
     ahead: float = angle(108.0 * DEG, doc="an obstacle further round than this is behind")
     back: float = number(-0.5, doc="speed of the inner wheel in a turn, in top speeds")
-
-    def decide(self, view: View) -> Floats:
-        """Wheel speeds (W, n, 2)."""
-        wheels = np.empty((*view.shape, 2))
-        Program(self.stages(view, wheels), len(wheels)).run(0, len(wheels))
-        return wheels
 
     def stages(self, view: View, wheels: Floats) -> list[Stage]:
         """The kernel that fills wheels (W, n, 2)."""

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from formiga.control.orders import Orders
 from formiga.errors import WorldError
 from formiga.estimate import RobotView
+from formiga.kernels.kept import listed, run_kept
+from formiga.kernels.program import Stage
 from formiga.state import CONTROLLER, Floats
+from formiga.world.contract import channels
 from formiga.world.drives import Differential
-from formiga.world.elements import of, where
+from formiga.world.elements import no_kernels, of, where
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,28 @@ class View(RobotView):
                              f"'{self.group.name}' have {has}. <course>, a network or a controller of your own can drive them.")
         return drive
 
+    def order_stages(self, controller: Any, orders: Any) -> list[Stage] | None:
+        """The kernels with which a controller fills orders (W, n, D) and its outboxes, checked; None if it has none here."""
+        made = controller.stages(self, orders)
+        return None if made is None else listed(controller, made)
+
+    def run_stages(self, element: Any, rules: Callable[[View, Floats], list[Stage]] | None = None) -> Any:
+        """The orders of a controller that gives only kernels, for the readable loop. rules: instead of its method `stages`."""
+        sent = {f"<outbox> {link.name}": super(View, self).outbox(link.name) for link in self.group.links}
+        kept = run_kept(self._state, self._owner, element, lambda given: self._made(element, rules, given),
+                        {**self.readings, **sent})
+        messages = {link.name: kept.inputs[f"<outbox> {link.name}"].copy() for link in self.group.links
+                    if f"<outbox> {link.name}" in kept.inputs}
+        return Orders(kept.out.copy(), message=messages) if messages else kept.out.copy()
+
+    def _made(self, controller: Any, rules: Any, given: dict[str, Any]) -> tuple[Any, list[Stage]]:
+        orders = np.zeros((*self.shape, channels(self.group.robot)))
+        view = _Apart(**{**vars(self), "readings": given})
+        stages = rules(view, orders) if rules else view.order_stages(controller, orders)
+        if stages is None:
+            raise no_kernels(controller)
+        return orders, stages
+
     @property
     def _owner(self) -> str:
         return f"{self.group.name}/{CONTROLLER}"
@@ -37,3 +67,11 @@ class View(RobotView):
     @property
     def _complains(self) -> str:
         return f"{where(self.group.controller)}the controller of '{self.group.name}'"
+
+
+class _Apart(View):
+    """Of a controller whose kernels run on their own: what they send is not in the state yet, but beside their readings."""
+
+    def outbox(self, link: str = "") -> Floats:
+        """Messages (W, n, numbers) as they were last, to be changed."""
+        return np.asarray(self.readings[f"<outbox> {self._link(link).name}"])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from formiga.engine.above.hearing import Ears, Heard
+    from formiga.engine.above.neighbours import Neighbours
     from formiga.engine.beams import Beams
     from formiga.engine.command import Command
     from formiga.engine.events import Event
@@ -133,6 +134,10 @@ class Engine(Protocol):
     def cast_turned(self, model: Own, state: State, beams: Beams, turn: Floats, reach: float, robots: slice) -> Floats:
         """As `cast`, but each robot's beams are turned about where they start, by turn (W, n, B) in rad."""
 
+    def cast_from(self, model: Own, state: State, poses: Floats, beams: Beams, reach: float) -> Floats:
+        """Distances (W, n, P, B) along beams of a robot at any poses (W, n, P, 3) of x, y and heading, to walls and obstacles
+        alone: what it would see there. From its true pose, with nothing else near, the bits of `cast`."""
+
     def rays(self, model: Own, state: State, origin: Floats, direction: Floats, reach: float, robots: slice,
              on: str = CHASSIS) -> Floats:
         """Distances (W, n, B) along rays (B, 3) in the frame of a part of each robot: that of the chassis begins in the middle
@@ -154,6 +159,14 @@ class Engine(Protocol):
 
     def hear(self, model: Own, state: State, ears: Ears, robots: slice, into: Heard) -> None:
         """What some robots hear of the messages in `state.outbox`; adds to the account `into.traffic`."""
+
+    def neighbours(self, model: Own, state: State, reach: float, most: int, robots: slice) -> Neighbours:
+        """The nearest others of each robot, at most so many of those whose centres are within reach; nearest first, those at
+        the same distance by their numbers."""
+
+    def line_of_sight(self, model: Own, state: State, origins: Floats, targets: Floats, walls_only: bool) -> Any:
+        """Whether (W, n, P) nothing stands between origins (W, n, 2) or (W, n, P, 2) and targets (W, n, P, 2), seen from above:
+        no wall, no fixed obstacle; and no robot unless walls_only. A robot in which a point lies is not in its way."""
 
     def paint(self, model: Own, state: State, width: int, height: int, field: float, eye: Floats, robots: slice,
               on: str = CHASSIS) -> Any:
@@ -197,6 +210,13 @@ class Engine(Protocol):
 
     def light_stages(self, model: Own, state: State, diodes: Any, robots: slice, out: Floats) -> list[Stage] | None:
         """What `light` does, into out (W, n, S)."""
+
+    def neighbour_stages(self, model: Own, state: State, reach: float, robots: slice, out: Neighbours) -> list[Stage]:
+        """What `neighbours` does, into out."""
+
+    def sight_stages(self, model: Own, state: State, origins: Floats, targets: Floats, walls_only: bool,
+                     out: Any) -> list[Stage]:
+        """What `line_of_sight` does, into out (W, n, P)."""
 
 
 def engine(name: str) -> Engine:

@@ -42,6 +42,11 @@ class Region(NamedTuple):
     x1: float
     y1: float
 
+    @property
+    def area(self) -> float:
+        """m^2."""
+        return (self.x1 - self.x0) * (self.y1 - self.y0)
+
 
 class Near(NamedTuple):
     """For each cell of a lattice, the fixed things within `radius` of any of its points.
@@ -75,10 +80,15 @@ class Solids(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """What beams may meet, and the solid obstacles that they may start in."""
+    """What beams may meet, and the solid obstacles that they may start in.
+
+    For short beams: what is near a robot's centre. For long ones, that walk from cell to cell: what is in a cell.
+    """
 
     near: Near
     solids: Solids
+    walks: bool = False      # see above/walk.py
+    furthest: float = 0.0    # m, of the origins of beams that walk, from the robot's centre
 
 
 # -- the table ------------------------------------------------------------------------------------------------------
@@ -88,14 +98,14 @@ def boxes(fixed: Fixed) -> tuple[Any, Any]:
     return np.minimum(one, other) - radius, np.maximum(one, other) + radius
 
 
-def near_table(fixed: Fixed, radius: float) -> Near:
-    """The table for one search radius. Cells are about as wide as the radius, and at most 1024 x 1024."""
+def near_table(fixed: Fixed, radius: float, size: float | None = None) -> Near:
+    """The table for one search radius. Cells are about as wide as the radius, or `size`, and at most 1024 x 1024."""
     if len(fixed.shapes) == 0:
         return Near(0.0, 0.0, 1.0, 1, 1, np.zeros(2, np.int64), np.zeros(1, np.int32), radius)
     low, high = boxes(fixed)
     x0, y0 = low.min(axis=0) - radius
     width, depth = high.max(axis=0) + radius - (x0, y0)
-    size = max(radius, width / 1024, depth / 1024) or 1.0
+    size = max(radius if size is None else size, width / 1024, depth / 1024) or 1.0
     columns, rows = max(1, ceil(width / size)), max(1, ceil(depth / size))
     count = np.zeros(columns * rows, np.int64)
     _list_near(fixed.shapes, x0, y0, size, columns, rows, radius, count, np.zeros(1, np.int32), False)
@@ -107,10 +117,10 @@ def near_table(fixed: Fixed, radius: float) -> Near:
 
 def sight_table(fixed: Fixed, radius: float) -> Sight:
     """The same with the solid obstacles."""
-    return Sight(near_table(fixed, radius), _solids(fixed.outlines, radius))
+    return Sight(near_table(fixed, radius), solids_table(fixed.outlines, radius))
 
 
-def _solids(outlines: Any, radius: float) -> Solids:
+def solids_table(outlines: Any, radius: float) -> Solids:
     """The table of solid obstacles for one search radius. At most 32 x 32 cells, since a box may cover all of them."""
     if len(outlines) == 0:
         return Solids(0.0, 0.0, 1.0, 1, 1, np.zeros(2, np.int64), np.zeros(1, np.int32), np.zeros((0, 6)), np.zeros((0, 4)))

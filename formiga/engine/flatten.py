@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import pairwise
 from math import cos, sin
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from formiga.engine.fixed import Fixed, Region, boxes, inside_solid, near_table
 from formiga.engine.rejection import place_discs
 from formiga.errors import WorldError
+from formiga.map.grid import Grid
+from formiga.map.walls import rectangles, segments
 from formiga.noise import channel, world_key
 from formiga.world.elements import where
+from formiga.world.maps import Map
 from formiga.world.model import Arena, Cylinder, Cylinders, Field, Lamp, Polygon, Rectangle, Wall, World
 
 Shape = tuple[float, float, float, float, float, float]  # x0 y0 x1 y1 radius height
+MOST_WALLS = 200_000  # straight ones of a <map>
 
 
 def flatten(world: World) -> Fixed:
@@ -40,6 +45,7 @@ def _capsules(things: Iterable[Any]) -> Fixed:
     """Everything that says itself where it stands."""
     shapes: list[Shape] = []
     solids: list[list[Shape]] = []
+    filled: list[list[Shape]] = []  # blocks of maps: one cannot be inside them, but what is met are the walls around them
     for thing in things:
         if isinstance(thing, Arena) and thing.walls:
             shapes += _outline(_corners(thing.x, thing.y, thing.width, thing.depth, 0.0), thing.height)
@@ -56,10 +62,62 @@ def _capsules(things: Iterable[Any]) -> Fixed:
             solids.append(_outline(_points(thing.points), thing.height))
         elif isinstance(thing, Cylinder):
             shapes.append((thing.x, thing.y, thing.x, thing.y, thing.radius, thing.height))
+        elif isinstance(thing, Map):
+            plan = plan_of(thing)
+            shapes += [(*wall, 0.0, thing.height) for wall in plan.walls.tolist()]
+            filled += [_outline(block, thing.height) for block in plan.blocks.tolist()]
     shapes += [edge for solid in solids for edge in solid]
-    outlines = [(*edge[:4], float(number)) for number, solid in enumerate(solids) for edge in solid]
+    outlines = [(*edge[:4], float(number)) for number, solid in enumerate([*solids, *filled]) for edge in solid]
     table = np.array(shapes).reshape(-1, 6)
     return Fixed(table[:, :5].copy(), table[:, 5].copy(), np.array(outlines).reshape(-1, 5))
+
+
+class Plan(NamedTuple):
+    """The walls of a <map>, in the world."""
+
+    walls: Any     # (S, 4) x0 y0 x1 y1: the outlines of its solid cells
+    blocks: Any    # (R, 4, 2) corners of rectangles that cover these cells, counter-clockwise
+
+
+def plan_of(thing: Map) -> Plan:
+    """The walls of a map; WorldError if they are too many."""
+    return _plan(thing, thing.grid)
+
+
+@lru_cache(maxsize=32)
+def _plan(thing: Map, grid: Grid) -> Plan:
+    solid = grid.occupied | grid.unknown if thing.unknown == "wall" else grid.occupied
+    edges = segments(solid)
+    if len(edges) > MOST_WALLS:
+        raise WorldError(f"{where(thing)}<map> its cells have {len(edges):,} straight walls; at most {MOST_WALLS:,} can be. Is "
+                         "it a floor plan, in two colours?")
+    return Plan(grid.world_of(edges.reshape(-1, 2, 2)).reshape(-1, 4), _blocks(grid, solid))
+
+
+def _blocks(grid: Grid, cells: Any) -> Any:
+    """Rectangles that cover some cells: their corners (R, 4, 2), counter-clockwise."""
+    return grid.world_of(rectangles(cells)[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 4, 2))
+
+
+def not_on_maps(world: World, fixed: Fixed) -> Fixed:
+    """The same, and as solid all cells of maps of which nothing is known, so that robots are not put there by chance; in a
+    world without an arena also all that is beyond its map."""
+    plans = [thing for thing in world.things if isinstance(thing, Map)]
+    solids = [_outline(block, 0.0) for thing in plans if thing.on for block in _unknown(thing.grid).tolist()]
+    if world.arena is None and len(plans) == 1:
+        x0, y0, x1, y1 = extent(world, fixed)
+        around = [(x0 - 1.0, y0 - 1.0), (x1 + 1.0, y0 - 1.0), (x1 + 1.0, y1 + 1.0), (x0 - 1.0, y1 + 1.0)]
+        solids.append(_outline(around, 0.0) + _outline(plans[0].grid.corners.tolist(), 0.0))  # a ring: in one, not in both
+    if not solids:
+        return fixed
+    number = fixed.outlines[-1, 4] + 1.0 if len(fixed.outlines) else 0.0
+    edges = [(*edge[:4], number + k) for k, solid in enumerate(solids) for edge in solid]
+    return Fixed(fixed.shapes, fixed.heights, np.concatenate([fixed.outlines, np.array(edges)]))
+
+
+@lru_cache(maxsize=8)
+def _unknown(grid: Grid) -> Any:
+    return _blocks(grid, grid.unknown)
 
 
 def _refuse_misfit(field: Field) -> None:
@@ -76,7 +134,7 @@ def _with(fixed: Fixed, discs: Any, height: float) -> Fixed:
 def lamps(world: World) -> Any:
     """The lamps that shine, (L, 4): x y z intensity. One under the roof of a solid obstacle does not."""
     solids = [(thing.height, flatten(World(things=(thing,))).outlines) for thing in world.things
-              if isinstance(thing, Rectangle | Polygon) and thing.on]
+              if isinstance(thing, Rectangle | Polygon | Map) and thing.on]
     shining = [lamp for lamp in world.things if isinstance(lamp, Lamp) and lamp.on and lamp.intensity > 0.0
                and not any(lamp.z < roof and inside_solid(lamp.x, lamp.y, solid) for roof, solid in solids)]
     return np.array([(lamp.x, lamp.y, lamp.z, lamp.intensity) for lamp in shining]).reshape(-1, 4)
@@ -97,14 +155,16 @@ def _outline(points: list[tuple[float, float]], height: float) -> list[Shape]:
 
 
 def extent(world: World, fixed: Fixed) -> Region:
-    """The arena, or the box around everything that stands still (1 m around the origin if nothing does)."""
+    """The arena, or the box around maps and everything that stands still (1 m around the origin if there is nothing)."""
     arena = world.arena
     if arena:
         return Region(arena.x - arena.width / 2, arena.y - arena.depth / 2,
                       arena.x + arena.width / 2, arena.y + arena.depth / 2)
-    if len(fixed.shapes) == 0:
-        return Region(-1.0, -1.0, 1.0, 1.0)
     low, high = boxes(fixed)
+    plans = [thing.grid.corners for thing in world.things if isinstance(thing, Map)]
+    low, high = np.concatenate([low, *plans]), np.concatenate([high, *plans])
+    if len(low) == 0:
+        return Region(-1.0, -1.0, 1.0, 1.0)
     return Region(*(float(v) for v in (*low.min(axis=0), *high.max(axis=0))))
 
 

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from formiga.engine.fixed import Fixed, Region, gap_to_fixed, inside_solid, near_table
-from formiga.engine.flatten import extent
+from formiga.engine.flatten import extent, not_on_maps
 from formiga.engine.rejection import place_discs
 from formiga.errors import WorldError
 from formiga.kernels import kernel
 from formiga.noise import Noise, channel, stream, unit
 from formiga.world.elements import complaint, of, where
+from formiga.world.maps import Map
 from formiga.world.model import Group, World
 from formiga.world.placement import At, Connected, Grid, Scatter
 
@@ -43,7 +44,7 @@ class Site:
 def place(world: World, fixed: Fixed, keys: Any, clear: Fixed | None = None) -> tuple[Any, Any]:
     """Positions (W, N, 2) and headings (W, N) for worlds with these keys. clear: what scattered robots keep clear of, if it is
     more than the walls and obstacles."""
-    avoided = fixed if clear is None else clear
+    avoided = not_on_maps(world, fixed if clear is None else clear)
     position = np.empty((len(keys), world.robots, 2))
     heading = np.empty((len(keys), world.robots))
     radius = np.concatenate([np.full(g.count, g.robot.radius) for g in world.groups] or [np.empty(0)])
@@ -177,9 +178,9 @@ def _region(world: World, fixed: Fixed, group: Group, rule: Scatter | Connected)
     """Where centres may be."""
     if rule.width is not None and rule.depth is not None:
         return Region(rule.x - rule.width / 2, rule.y - rule.depth / 2, rule.x + rule.width / 2, rule.y + rule.depth / 2)
-    if world.arena is None:
-        raise WorldError(f"{where(rule) or where(group)}'{group.name}' has nowhere to go: give the world an <arena>, or "
-                         "the placement a 'width' and a 'depth'.")
+    if world.arena is None and not any(isinstance(thing, Map) for thing in world.things):
+        raise WorldError(f"{where(rule) or where(group)}'{group.name}' has nowhere to go: give the world an <arena> or a "
+                         "<map>, or the placement a 'width' and a 'depth'.")
     return extent(world, fixed)
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from formiga.compiled import Stages, shipped, stages_of
+from formiga.compiled import Stages, refuse_orders, shipped, stages_of
 from formiga.control.neural import Network
 from formiga.control.neural.network import scale_stages, scaled
 from formiga.errors import FormigaError, WorldError, whole
@@ -59,8 +59,7 @@ class Batch:
         seconds = (world.search.seconds if world.search is not None else None) or world.seconds
         self.limit = whole("max_episode_steps", max(1, round(seconds / world.dt)) if steps is None else steps, 1, 2**53)
         self.lab = Simulation(self.world, 0, worlds)
-        twist = self.lab.engine.twist(self.lab.model, self.lab.state)
-        self.score = Score(self.world, self.lab.model, self.lab.state, self.group, twist)
+        self.score = Score(self.world, self.lab.engine, self.lab.model, self.lab.state, self.group)
         self.robots, self.reward, self.ended = self.score.robots, self.score.reward, self.lab.state.done
 
         self._begun = False
@@ -158,7 +157,8 @@ class Batch:
     # -- the compiled way ---------------------------------------------------------------------------------------------
     def _prepare(self, parts: int) -> bool:
         """Two programs for each thread: a step, and a look at worlds that have just begun. False: something has no kernel."""
-        if self.score.own or self._stages().lacking:
+        trial = self._stages()
+        if trial.lacking or self.score.stages(trial.readings[self.group.name]) is None:
             return False
         state, W = self.lab.state, len(self.ended)
         self.inputs = np.zeros((W, self.group.count, sum(self._width(name) for name in self.sensors)))
@@ -169,11 +169,16 @@ class Batch:
             orders = stages.orders[self.group.name]
             step = [Stage(rest_world, (self.ended, state.drive, self.reward), decides=True),
                     Stage(order_world, (self._actions, self.limits, orders)),
-                    *stages.decide, *stages.move, *self.score.stages(readings), *look]
+                    *stages.decide, *stages.move, *(self.score.stages(readings) or ()), *look]
             begin = [Stage(chosen_world, (self._chosen,), decides=True), *look]
             for calls, program in ((self._step_parts, step), (self._look_parts, begin)):
-                calls.append(partial(Program(program, W, self.world.robots).run, first, last, 1))
+                calls.append(partial(self._take, Program(program, W, self.world.robots), stages, first, last))
         return True
+
+    def _take(self, program: Program, parts: Stages, first: int, last: int) -> None:
+        if not program.run(first, last):
+            self.score.refuse(program.stopped)
+            refuse_orders(self.world, program.stopped, parts.orders, parts.readings)
 
     def _forget(self) -> None:
         """Elements of the user's own say anew what they remember in the chosen worlds; kernels of formiga do so themselves."""
@@ -296,8 +301,8 @@ def inputs_of(group: Group) -> tuple[list[str], list[float]]:
 
 def _elements(group: Group) -> list[tuple[str, Any]]:
     """What may remember something, and the name under which it does."""
-    sensors: list[tuple[str, Any]] = [(sensor.name, sensor) for sensor in group.sensors]
-    return sensors if group.controller is None else [*sensors, (CONTROLLER, group.controller)]
+    sources: list[tuple[str, Any]] = [(source.name, source) for source in group.sources]
+    return sources if group.controller is None else [*sources, (CONTROLLER, group.controller)]
 
 
 def released(world: World, group: Group) -> tuple[World, Group]:

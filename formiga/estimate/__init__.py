@@ -21,7 +21,7 @@ def update_all(world: World, state: State, readings: Readings) -> None:
     for group, robots in zip(world.groups, world.slices, strict=True):
         for estimator in group.estimators:
             noise = Noise(state.key, state.step, robots, group.name, estimator.name)
-            view = RobotView(group, readings[group.name], state, robots, world.dt, noise, world.media, estimator)
+            view = RobotView(group, readings[group.name], state, robots, world.dt, noise, world, estimator)
             try:
                 belief = estimator.estimate(view)
             except WorldError as wrong:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,15 @@ import numpy as np
 from formiga.comm.inbox import Inbox
 from formiga.engine.beams import directions
 from formiga.errors import WorldError, suggest
+from formiga.kernels.kept import run_kept
+from formiga.kernels.program import Stage
+from formiga.map.grid import Grid
 from formiga.noise import Noise
+from formiga.sense import needed, stages_of
 from formiga.state import Floats, State
 from formiga.world.contract import channels
 from formiga.world.elements import of, where
-from formiga.world.model import Group, Medium
+from formiga.world.model import Group, World
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class RobotView:
     _robots: slice
     dt: float
     noise: Noise
-    _media: dict[str, Medium]    # of the world
+    _world: World                # for its maps and its media
     _reader: Any = None          # the estimator that looks; None: the controller
 
     @property
@@ -85,7 +89,12 @@ class RobotView:
 
     def outbox(self, link: str = "") -> Floats:
         """The messages (W, n, numbers) that the robots send until they are changed, for kernels that write them; NaN: none."""
-        return self._state.outbox[:, self._robots, self._media[self._link(link).name].columns]
+        return self._state.outbox[:, self._robots, self._world.media[self._link(link).name].columns]
+
+    def map(self, name: str = "map") -> Grid:
+        """The cells of the world's <map> of this name, as a robot may know them; `formiga.map` has distances over them, beams
+        from any pose and more."""
+        return self._world.map(name)
 
     def sensor(self, name: str) -> Any:
         """The description of a sensor, a link or an estimator: its angles, its reach."""
@@ -102,9 +111,19 @@ class RobotView:
                              f"<{of(sensor).tag}> gives {each} numbers here.")
         return directions(sensor.angles)
 
-    def memory(self, name: str, first: Any) -> Any:
-        """An array of its own, changed in place; `first` (W, n, ...) is what it starts as."""
+    def memory(self, name: str, first: Any = None) -> Any:
+        """An array of its own, changed in place; `first` (W, n, ...) is what it starts as, which a method `draw` need not say.
+        """
         return self._state.remember(self._owner, name, first)
+
+    def stages_of(self, estimator: Any) -> tuple[Any, list[Stage]] | None:
+        """The array that the kernels of an estimator fill, and these kernels, checked; None if it has none here."""
+        return stages_of(estimator, self)
+
+    def run_stages(self, element: Any) -> Any:
+        """The belief of an estimator that gives only kernels, for the readable loop."""
+        return run_kept(self._state, self._owner, element, lambda readings: needed(
+            element, replace(self, readings=readings).stages_of(element)), self.readings).out.copy()
 
     @property
     def _owner(self) -> str:

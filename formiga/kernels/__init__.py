@@ -1,6 +1,6 @@
 """Kernels: functions compiled by numba, kept on disk, run without Python's lock, with the divisions of IEEE 754.
 
-    @kernel()
+    @kernel
     def drive_world(w, wheels, position): ...
 
 A compiled kernel is kept under a hash of what it does (`cache.py`), so it is compiled once for all processes and all
@@ -10,7 +10,7 @@ checkouts of a user. `program.py` runs a list of kernels, each tied to its array
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 from numba import njit as _njit
 from numba.core.registry import CPUDispatcher
@@ -37,9 +37,13 @@ class Inner(CPUDispatcher):
         raise OnlyCompiled(f"{self.py_func.__name__}() is for kernels alone; from Python, call its py_func.")
 
 
+@overload
+def kernel(function: Callable[..., Any], /) -> Any: ...
+@overload
 def kernel(*signatures: str, allocates: bool = False, inner: bool = False,
-           **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Decorator for a compiled function. One that makes arrays of its own says `allocates`.
+           **options: Any) -> Callable[[Callable[..., Any]], Any]: ...
+def kernel(*given: Any, allocates: bool = False, inner: bool = False, **options: Any) -> Any:
+    """Decorator for a function that numba compiles: `@kernel`; `@kernel(allocates=True)` for one that makes arrays of its own.
 
     The arrays of all others belong to a caller that outlives the call, so their references need not be counted. Counting is an
     atomic addition for every array at every call: more than half of the time of a small world's step.
@@ -47,6 +51,9 @@ def kernel(*signatures: str, allocates: bool = False, inner: bool = False,
     inner: only other kernels call it. Then the code that unpacks Python objects is left out; for a kernel with many arrays it
     takes longer to compile than the kernel itself.
     """
+
+    bare = len(given) == 1 and callable(given[0])
+    signatures = () if bare else given
 
     def compiled(function: Callable[..., Any]) -> Any:
         made = njit(**OPTIONS, _nrt=allocates, no_cpython_wrapper=inner, **options)(function)
@@ -57,7 +64,7 @@ def kernel(*signatures: str, allocates: bool = False, inner: bool = False,
             _compile_at_first_use(made, signatures)
         return made
 
-    return compiled
+    return compiled(given[0]) if bare else compiled
 
 
 def _compile_at_first_use(made: Any, signatures: tuple[str, ...]) -> None:

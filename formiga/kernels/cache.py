@@ -253,6 +253,13 @@ def _release(file: Path) -> None:
         _claims(file.parent, fcntl.LOCK_UN, _byte_of(file))
 
 
+def give_up() -> None:
+    """Let others try to compile what this process has claimed and cannot compile; they would wait for it."""
+    with suppress(OSError):
+        if _locks.get("process") == os.getpid():
+            fcntl.lockf(_locks["file"], fcntl.LOCK_UN)  # of all bytes
+
+
 def _claims(folder: Path, how: int, byte: int) -> bool:
     """Lock or unlock one byte of an empty file; each kernel has its own byte. Locks end with their process."""
     if _locks.get("process") != os.getpid():  # a fork does not inherit locks
@@ -303,4 +310,4 @@ _tidied = False
 _locks: dict[str, int] = {}
 FOLDER = _cache_folder()
 
-__all__ = ["ALONE", "FOLDER", "Cache", "content", "expect", "listeners"]
+__all__ = ["ALONE", "FOLDER", "Cache", "content", "expect", "give_up", "listeners"]

@@ -15,6 +15,8 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
+from inspect import signature
+from operator import is_
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -29,7 +31,7 @@ from numba.extending import intrinsic as _intrinsic
 
 from formiga.errors import FormigaError
 from formiga.kernels import OPTIONS, OnlyCompiled, kernel
-from formiga.kernels.cache import Cache, content
+from formiga.kernels.cache import Cache, content, give_up
 
 types: Any = _types
 CFunc: Any = _CFunc
@@ -40,7 +42,7 @@ LONGEST = 200        # characters of what numba says
 NOISE = re.compile(r"\x1b\[[0-9;]*m|Failed in nopython mode pipeline \(step: [^)]*\)")
 TOGETHER = 64        # robots, about, of the worlds that go through a stage together: enough that its start costs little
 GO_ON, ENDED = 0, 1  # what a stage that `decides` may answer; more than ENDED: something is wrong
-RAISED = -1          # a kernel of the user's own raised an exception
+RAISED = -1          # a kernel of the user's own raised an exception: this number minus that of its stage
 
 
 class Stage(NamedTuple):
@@ -59,27 +61,25 @@ class Program:
         self.stopped = np.zeros(worlds, np.int64)
         self._stages = list(stages)
         self._together = max(1, TOGETHER // max(1, robots))
-        self._given = [(self.stopped, *stage.arguments) for stage in stages]  # keeps the arrays alive
-        self._blocks = [np.array(_checked(stage, given), np.int64) for stage, given in zip(stages, self._given, strict=True)]
-        self._table = np.array([(_entry(stage.kernel, typeof(given), stage.decides).address, block.ctypes.data)
+        self._given = [_given(stage, number, self.stopped) for number, stage in enumerate(stages)]  # keeps the arrays alive
+        self._blocks = [np.array(_words(given), np.int64) for given in self._given]
+        self._table = np.array([(_entry(stage.kernel, _kind(stage, given), stage.decides).address, block.ctypes.data)
                                 for stage, given, block in zip(stages, self._given, self._blocks, strict=True)],
                                np.int64).reshape(-1, 2)
 
     def run(self, first: int, last: int, steps: int = 1) -> bool:
         """So many steps of the worlds first .. last - 1; false if a stage found something wrong in one of them."""
         fine = bool(_run(self._table, first, last, steps, self._together, self.stopped))
-        if not fine and (self.stopped[first:last] == RAISED).any():
-            self._raise(first + int(np.argmax(self.stopped[first:last] == RAISED)))
+        if not fine and (raised := self.stopped[first:last] <= RAISED).any():
+            self._raise(first + int(np.argmax(raised)))
         return fine
 
     def _raise(self, w: int) -> NoReturn:
         """Raise the exception of a user's kernel in world w: it is run again from Python, which tells what and where."""
-        own = [stage for stage in self._stages if not _ours(stage.kernel)]
-        for stage in own:
-            with suppress(OnlyCompiled):  # it calls a kernel that Python cannot
-                stage.kernel.py_func(w, *stage.arguments)
-        names = " or ".join(dict.fromkeys(f"the kernel {stage.kernel.py_func.__name__}" for stage in own))
-        raise FormigaError(f"{_place(own[0].kernel)}{names} raised an exception in world {w}.")
+        own = self._stages[RAISED - int(self.stopped[w])].kernel
+        with suppress(OnlyCompiled):  # it calls a kernel that Python cannot
+            own.py_func(w, *self._stages[RAISED - int(self.stopped[w])].arguments)
+        raise FormigaError(f"{_place(own)}the kernel {own.py_func.__name__} raised an exception in world {w}.")
 
 
 @kernel()
@@ -112,13 +112,13 @@ def stage(first, last, block):
 RAISES = """try:
                 {call}
             except Exception:
-                stopped[w] = -1"""  # a kernel of the user's own may
+                stopped[w] = -1 - given[1]"""  # a kernel of the user's own may
 
 
 @cache
 def _entry(kernel: Any, kind: Any, decides: bool) -> Any:
     """The compiled stage, from the cache or new."""
-    given = ", ".join(f"given[{k}]" for k in range(1, len(kind)))
+    given = ", ".join(f"given[{k}]" for k in range(1 if _ours(kernel) else 2, len(kind)))
     call = f"{'stopped[w] = ' * decides}kernel(w, {given})"
     source = STAGE.format(call=call if _ours(kernel) else RAISES.format(call=call))
     names: dict[str, Any] = {"kernel": kernel, "load": _loader(kind), "__name__": kernel.py_func.__module__}
@@ -129,6 +129,7 @@ def _entry(kernel: Any, kind: Any, decides: bool) -> Any:
     try:
         made.compile()
     except NumbaError as wrong:
+        give_up()
         reason = " ".join(NOISE.sub(" ", str(wrong)).split())
         raise FormigaError(f"{_place(kernel)}the kernel {kernel.py_func.__name__} cannot be compiled for its arguments: "
                            f"{reason[:LONGEST]}") from wrong
@@ -144,14 +145,52 @@ def _place(kernel: Any) -> str:
     return f"{code.co_filename}:{code.co_firstlineno}: "
 
 
-def _checked(stage: Stage, given: tuple[Any, ...]) -> list[int]:
-    """The words of a stage's arguments; a TypeError that says why if it is no kernel, or takes what no kernel can."""
-    if not isinstance(stage.kernel, Dispatcher):
-        raise FormigaError(f"a stage is a function with @kernel(), not {stage.kernel!r}.")
+def _given(stage: Stage, number: int, stopped: Any) -> tuple[Any, ...]:
+    """What a stage's function takes: its arguments behind `stopped`, and its number if its kernel may raise an exception."""
+    kernel = stage.kernel
+    if not isinstance(kernel, Dispatcher):
+        raise FormigaError(f"a stage is a function with @kernel, not {kernel!r}.")
+    if not isinstance(stage.arguments, tuple):
+        raise FormigaError(f"{_place(kernel)}the arguments of the kernel {kernel.py_func.__name__} must be a tuple, not "
+                           f"{type(stage.arguments).__name__}.")
+    takes = signature(kernel.py_func)
     try:
-        return _words(given)
+        takes.bind(0, *stage.arguments)
+    except TypeError:
+        raise FormigaError(f"{_place(kernel)}the kernel {kernel.py_func.__name__} takes {takes}, the number of the world first;"
+                           f" its stage gives {len(stage.arguments)} more, not {len(takes.parameters) - 1}.") from None
+    try:
+        given = tuple(map(_plain, stage.arguments))
     except TypeError as wrong:
-        raise FormigaError(f"{_place(stage.kernel)}the kernel {stage.kernel.py_func.__name__} {wrong}.") from wrong
+        raise FormigaError(f"{_place(kernel)}the kernel {kernel.py_func.__name__} {wrong}.") from wrong
+    return (stopped, *given) if _ours(kernel) else (stopped, number, *given)
+
+
+def _plain(value: Any) -> Any:
+    """An argument that a kernel can take; a TypeError that says why if none can."""
+    if isinstance(value, tuple):
+        made: Any = tuple(map(_plain, value))
+        same = all(map(is_, made, value))  # those of a NamedTuple have types that a kernel knows, and stay what they are
+        return value if same else made if type(value) is tuple else type(value)(*made)
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "biuf":
+            raise TypeError(f"cannot take an array of {value.dtype}, only arrays of numbers")
+        return value
+    if isinstance(value, np.floating):
+        return float(value)
+    if isinstance(value, int | np.integer) and -(2**63) <= value < 2**63:
+        return int(value) if isinstance(value, np.integer) else value
+    if isinstance(value, float | np.bool_):
+        return value
+    raise TypeError(f"cannot take {value!r} as an argument, only arrays, numbers, and tuples of them")
+
+
+def _kind(stage: Stage, given: tuple[Any, ...]) -> Any:
+    try:
+        return typeof(given)
+    except ValueError as wrong:
+        raise FormigaError(f"{_place(stage.kernel)}the kernel {stage.kernel.py_func.__name__} cannot take its arguments: "
+                           f"{' '.join(str(wrong).split())[:LONGEST]}") from wrong
 
 
 def _words(value: Any) -> list[int]:
@@ -160,11 +199,7 @@ def _words(value: Any) -> list[int]:
         return [word for each in value for word in _words(each)]
     if isinstance(value, np.ndarray):
         return [value.ctypes.data, *value.shape, *value.strides]
-    if isinstance(value, float | np.floating):
-        return [int(np.float64(value).view(np.int64))]
-    if isinstance(value, bool | int | np.bool_ | np.int64):
-        return [int(value)]
-    raise TypeError(f"cannot take {value!r} as an argument, only arrays, numbers, and tuples of them")
+    return [int(np.float64(value).view(np.int64))] if isinstance(value, float) else [int(value)]
 
 
 def _loader(kind: Any) -> Any:

@@ -264,10 +264,11 @@ def embed(world: World) -> tuple[World, dict[str, str]]:
 
     def packed(thing: Any) -> Any:
         for _, attribute, path in named_files([thing]):
-            name = f"{len(files)}/{os.path.basename(path)}"
-            files[name] = base64.b64encode(_contents(path)).decode()
+            folder, bundle = len(files), thing.bundle(attribute) or {os.path.basename(path): _contents(path)}
+            files.update({f"{folder}/{name}": base64.b64encode(contents).decode() for name, contents in bundle.items()})
             thing = copy.copy(thing)
-            object.__setattr__(thing, attribute, name)  # not replace(): a class of the user's may open its file
+            # not replace(): a class of the user's may open its file
+            object.__setattr__(thing, attribute, f"{folder}/{next(iter(bundle))}")
         return thing
 
     def packed_group(group: Group) -> Group:

@@ -18,16 +18,16 @@ from typing import Any
 
 import numpy as np
 
-from formiga.compiled import stages_of
+from formiga.compiled import refuse_orders, stages_of
 from formiga.control.neural import Network, learner
 from formiga.errors import WorldError, whole
 from formiga.kernels.program import Program
 from formiga.loop import Simulation, steps_in
-from formiga.score import Fitness, Score
+from formiga.score import Score
 from formiga.state import Floats
 from formiga.world.contract import channels
 from formiga.world.drives import Differential, tops
-from formiga.world.elements import of, where
+from formiga.world.elements import where
 from formiga.world.model import Group, World
 
 SHARDS = 8             # for each thread, so that none waits long for the last
@@ -65,12 +65,14 @@ def genes(world: World, group: Group) -> int:
 
 def lacking(world: World, group: Group) -> str:
     """What keeps the rollouts of this world from one compiled call, or nothing."""
-    if own := [of(term).tag for term in world.fitness if not isinstance(term, Fitness)]:
-        return f"the term <{own[0]}>"
     network: Network = group.controller
     genotypes = {} if network.genotype is not None else {group.name: np.zeros(genes(world, group))}
     lab = Simulation(world, genotypes=genotypes)
-    return stages_of(world, lab.engine, lab.model, lab.state).lacking
+    score = Score(world, lab.engine, lab.model, lab.state, group)
+    parts = stages_of(world, lab.engine, lab.model, lab.state)
+    if found := score.lacking or parts.lacking:
+        return found
+    return "" if score.stages(parts.readings[group.name]) is not None else "a term of the fitness"
 
 
 def _inputs(network: Network, group: Group) -> list[str]:
@@ -115,14 +117,16 @@ def _attempt(world: World, group: Group, genotypes: Floats, seed: int, trials: i
     """Every genotype in all trials: in one compiled call, or step by step through the loop."""
     lab = Simulation(world, seed, trials, copies=len(genotypes), genotypes={group.name: np.repeat(genotypes, trials, axis=0)},
                      compiled=compiled)
-    score = Score(world, lab.model, lab.state, group, lab.engine.twist(lab.model, lab.state))
-    parts = stages_of(world, lab.engine, lab.model, lab.state) if compiled else None
-    if parts is not None and not parts.lacking and not score.own:
-        stages = [*parts.step, *score.stages(parts.readings[group.name])]
-        program = Program(stages, lab.state.worlds, world.robots)
+    score = Score(world, lab.engine, lab.model, lab.state, group)
+    parts = stages_of(world, lab.engine, lab.model, lab.state) if compiled and not score.lacking else None
+    scoring = score.stages(parts.readings[group.name]) if parts is not None and not parts.lacking else None
+    if parts is not None and scoring is not None:
+        program = Program([*parts.step, *scoring], lab.state.worlds, world.robots)
         block = max(1, ROBOT_STEPS // max(1, lab.state.worlds * world.robots))
         for taken in range(0, steps, block):  # between two calls Python hears signals
-            program.run(0, lab.state.worlds, min(block, steps - taken))
+            if not program.run(0, lab.state.worlds, min(block, steps - taken)):
+                score.refuse(program.stopped)
+                refuse_orders(world, program.stopped, parts.orders, parts.readings)
         return _tried(lab, group, score, len(genotypes), steps)
     for _ in range(steps):
         running = ~lab.state.done

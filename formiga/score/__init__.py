@@ -15,24 +15,28 @@ A term of your own is an element of role 'fitness' in a file of yours, with a me
 
         def reward(self, view):
             return self.weight / (1.0 + np.hypot(*np.moveaxis(view.position, -1, 0)))   # (worlds, robots)
+
+or with kernels that fill its reward, `stages(view, reward)`; then it is a part of compiled rollouts and environments.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from formiga.engine import Model
+from formiga.engine import Engine, Model
 from formiga.errors import WorldError, suggest
 from formiga.kernels import kernel
-from formiga.kernels.program import Stage
+from formiga.kernels.kept import listed, run_kept
+from formiga.kernels.program import GO_ON, Stage
 from formiga.score.terms import AGGREGATION, CLEARANCE, COVERAGE, DISPERSION, GRID, LIGHT, TERMS, Facts, look_around, value
 from formiga.sense.proximity import Proximity
+from formiga.sense.surroundings import Surroundings
 from formiga.state import Floats, State
 from formiga.world.drives import Differential, tops
-from formiga.world.elements import element, number, of, text, where
+from formiga.world.elements import element, no_kernels, number, of, text, where
 from formiga.world.model import Group, Lamp, World
 
 
@@ -60,20 +64,42 @@ class Fitness:
 
 
 @dataclass(frozen=True)
-class RewardView:
-    """What a term of the user's own may look at, all (worlds, robots of the group, ...)."""
+class RewardView(Surroundings):
+    """What a term of the user's own may look at after a step, all (worlds, robots of the group, ...): the truth."""
 
-    position: Floats             # m, true, after the step
-    heading: Floats
-    drive: Floats                # what the drive did, such as rim speeds in m/s
-    crashed: Any
     readings: dict[str, Any]     # that the step was decided on
-    dt: float
+    owner: str                   # under which its kernels are kept
+
+    @property
+    def drive(self) -> Floats:
+        """What the drives did in the step, such as rim speeds in m/s, (W, n, channels)."""
+        return self.state.drive[:, self.robots]
+
+    @property
+    def crashed(self) -> Any:
+        """Whether each robot touched something in the step, (W, n)."""
+        return self.state.crashed[:, self.robots]
 
     @property
     def wheels(self) -> Floats:
         """An earlier name of `drive`."""
         return self.drive
+
+    def stages_of(self, term: Any, reward: Floats) -> list[Stage] | None:
+        """The kernels with which a term fills reward (W, n), checked; None if it has none here."""
+        made = term.stages(self, reward)
+        return None if made is None else listed(term, made)
+
+    def run_stages(self, term: Any) -> Any:
+        """The reward of a term that gives only kernels, for the readable loop."""
+        return run_kept(self.state, self.owner, term, lambda readings: self._made(term, readings), self.readings).out.copy()
+
+    def _made(self, term: Any, readings: dict[str, Any]) -> tuple[Floats, list[Stage]]:
+        reward = np.zeros(self.shape)
+        stages = replace(self, readings=readings).stages_of(term, reward)
+        if stages is None:
+            raise no_kernels(term)
+        return reward, stages
 
 
 class Score:
@@ -82,11 +108,11 @@ class Score:
     reward (W, n) is that of the last step; total (W,) the sum over steps of the group's mean.
     """
 
-    def __init__(self, world: World, model: Model, state: State, group: Group, twist: Floats) -> None:
-        """twist (W, N, 3): of all robots, `engine.twist`; its numbers are read after each step."""
+    def __init__(self, world: World, engine: Engine, model: Model, state: State, group: Group) -> None:
         self.factors, self.weights = plan(world, group)
         self.own = [term for term in world.fitness if not isinstance(term, Fitness)]
-        self.state, self.dt = state, model.dt
+        self.engine, self.model, self.state = engine, model, state
+        twist = engine.twist(model, state)  # (W, N, 3) of all robots; each step fills it again
         self.readings: dict[str, Any] = {}
         self.uses = self.factors.any(axis=0)
         self.group, self.near = group, proximity_of(group)
@@ -112,32 +138,50 @@ class Score:
     def add(self, running: Any) -> Floats:
         """After a step: the rewards (W, n) of the worlds that took it, and 0 for the others."""
         score_all(running, self.factors, self.weights, self.uses, self.facts, self.reward, self.total)
-        for term in self.own:
-            reward = self._ask(term)[running]
-            self.reward[running] += reward
-            self.total[running] += reward.mean(axis=1)
+        for which, term in enumerate(self.own):
+            add_all(running, self._ask(term, which), self.reward, self.total)
         return self.reward
 
-    def stages(self, readings: dict[str, Any]) -> list[Stage]:
-        """What `add` does for a world that took a step, as a stage of a compiled program; terms of the user's own have none.
+    @property
+    def lacking(self) -> str:
+        """The first term that has no kernels in any world, or nothing."""
+        return next((f"the term <{of(term).tag}>" for term in self.own if not term.kernels), "")
+
+    def stages(self, readings: dict[str, Any]) -> list[Stage] | None:
+        """What `add` does for a world that took a step, as stages of a compiled program; None if a term has no kernels here.
 
         readings: the arrays in which the program has the readings of the group.
         """
         near = readings[self.near.name] if self.near is not None and self.uses[CLEARANCE] else self.facts.near
         facts = self.facts._replace(near=near, centre=np.zeros(2))
-        return [Stage(score_world, (self.factors, self.weights, self.uses, facts, self.reward, self.total))]
+        found = [Stage(score_world, (self.factors, self.weights, self.uses, facts, self.reward, self.total))]
+        for which, term in enumerate(self.own):
+            reward = np.zeros(self.reward.shape)
+            own = self._view(which, readings).stages_of(term, reward) if term.kernels else None
+            if own is None:
+                return None
+            found += [*own, Stage(add_world, (reward, self.reward, self.total, which), decides=True)]
+        return found
 
-    def _ask(self, term: Any) -> Floats:
-        state, robots = self.state, self.robots
-        given = term.reward(RewardView(state.position[:, robots], state.heading[:, robots], state.drive[:, robots],
-                                      state.crashed[:, robots], self.readings, self.dt))
-        reward = np.asarray(given, np.float64)
-        wrong = str(reward.shape) if reward.shape != self.reward.shape else \
-            "with not-a-number or infinity among them" if not np.isfinite(reward).all() else ""
+    def refuse(self, stopped: Any) -> None:
+        """Say which term gave a reward that is not a finite number; stopped (W,): with what a program ended each world."""
+        for code in stopped[stopped >= BAD_REWARD]:
+            raise self._wrong(self.own[int(code) - BAD_REWARD], NOT_FINITE)
+
+    def _view(self, which: int, readings: dict[str, Any]) -> RewardView:
+        return RewardView(self.engine, self.model, self.state, self.group, self.robots, readings,
+                          f"{self.group.name}/<fitness {which}>")
+
+    def _ask(self, term: Any, which: int) -> Floats:
+        reward = np.asarray(term.reward(self._view(which, self.readings)), np.float64)
+        wrong = str(reward.shape) if reward.shape != self.reward.shape else NOT_FINITE if not np.isfinite(reward).all() else ""
         if wrong:
-            raise WorldError(f"{where(term)}<{of(term).tag}> must give finite numbers of the shape (worlds, robots) "
-                             f"= {self.reward.shape}, not {wrong}.")
+            raise self._wrong(term, wrong)
         return reward
+
+    def _wrong(self, term: Any, wrong: str) -> WorldError:
+        return WorldError(f"{where(term)}<{of(term).tag}> must give finite numbers of the shape (worlds, robots) "
+                          f"= {self.reward.shape}, not {wrong}.")
 
     def restart(self, mask: Any) -> None:
         """Forget what was in the masked worlds."""
@@ -170,6 +214,29 @@ def plan(world: World, group: Group) -> tuple[Any, Any]:
 def proximity_of(group: Group) -> Proximity | None:
     """The sensor that `clearance` goes by: the group's first ring of infra-red."""
     return next((sensor for sensor in group.sensors if isinstance(sensor, Proximity)), None)
+
+
+BAD_REWARD = 2**40     # from here on: what a world's steps end with if a term gave no finite number, plus the term's number
+NOT_FINITE = "with not-a-number or infinity among them"
+
+
+@kernel()
+def add_all(running, given, reward, total):
+    """`add_world` for every world that took the step."""
+    for w in range(reward.shape[0]):
+        if running[w]:
+            add_world(w, given, reward, total, 0)
+
+
+@kernel()
+def add_world(w, given, reward, total, which):
+    """Add what one more term gave (W, n); total += the mean of the group. A stage that decides."""
+    together = 0.0
+    for i in range(reward.shape[1]):
+        reward[w, i] += given[w, i]
+        together += given[w, i]
+    total[w] += together / reward.shape[1]
+    return GO_ON if np.isfinite(together) else BAD_REWARD + which
 
 
 @kernel()

@@ -7,7 +7,7 @@ axes are (worlds, robots of the group).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,10 +16,13 @@ from formiga.engine import Engine, Model
 from formiga.engine.beams import SENSOR_HEIGHT, Beams
 from formiga.errors import WorldError
 from formiga.geometry import PLACE, TURN, from_euler, multiply, rotate, to_world
+from formiga.kernels.kept import listed, run_kept
 from formiga.kernels.program import Stage
+from formiga.map.grid import Grid
 from formiga.noise import Noise
+from formiga.sense.surroundings import Surroundings
 from formiga.state import Floats, State
-from formiga.world.elements import complaint, discover, of, where
+from formiga.world.elements import complaint, discover, no_kernels, of, where
 from formiga.world.model import Group, World
 from formiga.world.mount import CHASSIS, Mounted
 
@@ -28,16 +31,13 @@ Readings = dict[str, dict[str, Any]]  # group -> sensor -> (W, n, ...)
 
 
 @dataclass(frozen=True)
-class SensorView:
-    """What a sensor may look at: the robots that carry it, and the engine's beams. It does not say which engine."""
+class SensorView(Surroundings):
+    """What a sensor may look at: the robots that carry it, those around them, and the engine's beams. It does not say which
+    engine."""
 
-    engine: Engine
-    model: Model
-    state: State
-    group: Group
-    robots: slice          # of the state's arrays
     noise: Noise
     owner: str             # 'group/sensor', for what the sensor remembers
+    readings: dict[str, Any] = field(default_factory=dict)  # of the group, for its method `draw`; none while it reads
 
     def cast(self, beams: Beams, reach: float, sensor: Mounted | None = None) -> Floats:
         """Distances (W, n, B) along beams fixed to each robot; infinity where nothing is within reach.
@@ -64,6 +64,15 @@ class SensorView:
     def cast_turned(self, beams: Beams, turn: Floats, reach: float) -> Floats:
         """The same along beams that are each turned by an angle of its own, (W, n, B) rad."""
         return self.engine.cast_turned(self.model, self.state, beams, turn, reach, self.robots)
+
+    def cast_from(self, poses: Floats, beams: Beams, reach: float) -> Floats:
+        """Distances (W, n, P, B) along beams of a robot at any poses (W, n, P, 3) of x, y and heading, to walls and obstacles
+        alone: what it would see there."""
+        poses = np.asarray(poses, np.float64)
+        if poses.ndim != 4 or poses.shape[:2] != (self.state.worlds, self.group.count) or poses.shape[3] != 3:
+            raise WorldError(f"poses must be an array (worlds, robots, poses, 3) = ({self.state.worlds}, {self.group.count}, "
+                             f"..., 3), not {poses.shape}.")
+        return self.engine.cast_from(self.model, self.state, poses, beams, reach)
 
     def rays(self, origin: Floats, direction: Floats, reach: float) -> Floats:
         """The same along rays (B, 3) in space, from the middle of each robot's foot: x ahead, y to the left, z up."""
@@ -116,14 +125,22 @@ class SensorView:
         made: Made = kept[name]
         return made
 
-    def memory(self, name: str, first: Any) -> Any:
-        """An array of the sensor's own that lives in the state; `first` (W, n, ...) is what it starts as."""
+    def map(self, name: str = "map") -> Grid:
+        """The cells of the world's <map> of this name; `formiga.map` has distances over them, beams and more."""
+        return self.model.world.map(name)
+
+    def memory(self, name: str, first: Any = None) -> Any:
+        """An array of the sensor's own that lives in the state; `first` (W, n, ...) is what it starts as. A method `draw` need
+        not say that."""
         return self.state.remember(self.owner, name, first)
 
-    @property
-    def dt(self) -> float:
-        """Seconds between two readings."""
-        return self.model.dt
+    def stages_of(self, source: Any) -> tuple[Any, list[Stage]] | None:
+        """The array that the kernels of a sensor or a link fill, and these kernels, checked; None if it has none here."""
+        return stages_of(source, self)
+
+    def run_stages(self, source: Any) -> Any:
+        """The readings of a sensor or a link that gives only kernels, for the readable loop."""
+        return run_kept(self.state, self.owner, source, lambda _: needed(source, self.stages_of(source))).out.copy()
 
 
 Scene = SensorView  # the former name, for sensors of a user's own
@@ -177,6 +194,24 @@ def checked(source: Any, reading: Any, shape: tuple[int, int]) -> Any:
         raise WorldError(f"{where(source)}{of(source).role} '{source.name}' must return an array (worlds, robots, ...) = "
                          f"({shape[0]}, {shape[1]}, ...), not {_shape(reading)}.")
     return reading
+
+
+def stages_of(source: Any, view: Any) -> tuple[Any, list[Stage]] | None:
+    """What the method `stages` of a sensor, a link or an estimator gives, checked: the array that is filled, and the stages."""
+    made = source.stages(view)
+    if made is None:
+        return None
+    if not (isinstance(made, tuple) and len(made) == 2):
+        raise WorldError(f"{where(source)}{of(source).role} '{source.name}': its `stages` must return an array of readings and "
+                         f"a list of formiga.Stage, or None, not {type(made).__name__}.")
+    return checked(source, made[0], view.shape), listed(source, made[1])
+
+
+def needed(source: Any, made: Any) -> Any:
+    """What an element's `stages` gave; WorldError if that is None, and the element has no other form."""
+    if made is None:
+        raise no_kernels(source)
+    return made
 
 
 def _shape(reading: Any) -> str:

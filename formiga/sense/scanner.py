@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from formiga.engine.beams import Beams, moved, ring
+from formiga.kernels import kernel
+from formiga.kernels.program import Stage
+from formiga.noise import gaussian, stream
 from formiga.state import Floats
 from formiga.units import DEG
 from formiga.world.elements import angle, element, integer, length, name
@@ -58,3 +61,25 @@ class Scanner(Mounted):
         if self.noise > 0.0:
             distance = np.clip(distance + scene.noise.normal(self.noise, self.beams), 0.0, self.reach)
         return distance
+
+    def stages(self, scene: SensorView) -> tuple[Floats, list[Stage]] | None:
+        """The distances (W, n, beams), and the kernels that fill them; none where the sensor sits in space."""
+        if self.in_space:
+            return None
+        out = np.empty((scene.state.worlds, scene.group.count, self.beams))
+        cast = scene.cast_stages(self.fan, self.reach, out)
+        if cast is None:
+            return None
+        return out, [*cast, Stage(measure_world, (self.reach, self.noise, *scene.noise.source(""), out))]  # as `Noise.normal`
+
+
+@kernel()
+def measure_world(w, reach, sigma, keys, steps, first, channel, out):
+    """Distances out (W, n, B) of world w as the scanner says them: at most `reach`, with Gaussian errors."""
+    for i in range(out.shape[1]):
+        start = stream(keys[w], first + i, steps[w], channel)
+        for b in range(out.shape[2]):
+            distance = min(out[w, i, b], reach)
+            if sigma > 0.0:
+                distance = min(max(distance + gaussian(start, b, sigma), 0.0), reach)
+            out[w, i, b] = distance

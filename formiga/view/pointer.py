@@ -14,6 +14,7 @@ from formiga.view.cameras import floor_point
 from formiga.view.frame import Frame
 from formiga.view.nodes import Node, Nodes
 from formiga.view.picking import Target, first_hit
+from formiga.world.maps import Map
 from formiga.world.model import Cylinders, Field, Polygon, Wall
 
 Picked = Callable[[Target, Any], Any]
@@ -132,6 +133,8 @@ def anchor_of(thing: Any) -> tuple[float, float]:
     if isinstance(thing, Wall | Polygon):
         x, y = np.reshape(thing.points, (-1, 2)).mean(axis=0)
         return float(x), float(y)
+    if isinstance(thing, Map):
+        return thing.grid.centre
     return (0.0, 0.0) if isinstance(thing, Cylinders | Field) else (float(thing.x), float(thing.y))
 
 

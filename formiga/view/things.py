@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from formiga.engine.fixed import Region
-from formiga.engine.flatten import extent, flatten
+from formiga.engine.flatten import extent, flatten, plan_of
 from formiga.view import ground, pitch
 from formiga.view.bodies import bulb, by_class, is_on, post
 from formiga.view.mesh import Mesh, box, drum, plate, prism, rgb, together
@@ -23,6 +23,7 @@ from formiga.view.palette import TRIGGER, UNLIT, Palette
 from formiga.view.pointer import anchor_of
 from formiga.world.ground import Hole, Platform, Ramp, Terrain
 from formiga.world.looks.outlines import circle, rectangle
+from formiga.world.maps import Map
 from formiga.world.model import Arena, Cylinder, Cylinders, Field, Lamp, Polygon, Rectangle, Wall, World, Zone
 from formiga.world.solids import Trigger
 
@@ -50,6 +51,7 @@ BATCHES = {
     "glass": Style(draggable=False, pick=False, opacity=0.16, shadow=False),
     "walls": Style(),
     "boxes": Style(),
+    "plans": Style(draggable=False),  # a <map> is a building: nothing to push aside by mistake
     "rounds": Style(ROUND),
     "ramps": Style(ground.WEDGE, shadow=False, ground=True),
     "platforms": Style(shadow=False, ground=True),
@@ -127,6 +129,14 @@ class Things:
     def _rectangle(self, index: int, thing: Rectangle) -> None:
         self._batches["boxes"].add(index, (thing.x, thing.y, 0.0), thing.heading, (thing.width, thing.depth, _height(thing)),
                                    self._colour(thing, self.palette.box))
+
+    def _map(self, index: int, thing: Map) -> None:
+        """The blocks that its occupied cells make."""
+        yaw, high, colour = thing.grid.yaw, _height(thing), self._colour(thing, thing.colour)
+        for one, right, opposite, _ in plan_of(thing).blocks:
+            x, y = 0.5 * (one + opposite)
+            size = hypot(*(right - one)), hypot(*(opposite - right)), high
+            self._batches["plans"].add(index, (x, y, 0.0), yaw, size, colour)
 
     def _polygon(self, index: int, thing: Polygon) -> None:
         x, y = anchor_of(thing)
@@ -209,7 +219,7 @@ DRAWN: dict[type, Callable[[Things, int, Any], None]] = {
     Arena: Things._arena, Wall: Things._wall, Rectangle: Things._rectangle, Polygon: Things._polygon,
     Cylinder: Things._cylinder, Cylinders: Things._cylinders, Ramp: Things._ramp, Platform: Things._platform,
     Terrain: Things._terrain, Hole: Things._hole, Zone: Things._zone, Trigger: Things._trigger, Field: Things._pitch,
-    Lamp: Things._lamp,
+    Lamp: Things._lamp, Map: Things._map,
 }
 
 

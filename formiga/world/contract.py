@@ -43,6 +43,11 @@ class Described(Protocol):
     PROFILES: ClassVar[dict[str, dict[str, Any]]] = {}       # named sets of defaults, such as the s-bot's `tr` and `draft`
     ALIASES: ClassVar[dict[str, str]] = {}                   # former name of an attribute -> its name
 
+    def bundle(self, attribute: str) -> dict[str, bytes] | None:
+        """Names and contents of files for a recording instead of the file that an attribute names, that one first; None: the
+        file itself is all."""
+        return None
+
 
 # -- robots ---------------------------------------------------------------------------------------------------------------
 class Body(Protocol):
@@ -184,8 +189,21 @@ class Placement(Described, Protocol):
     on: bool = True                         # false: they stand still for good
 
 
-# -- what gives readings, and what decides ----------------------------------------------------------------------------------
-class Source(Described, Protocol):
+# -- what gives readings, what decides, what is good ------------------------------------------------------------------------
+class Drawing(Protocol):
+    """What may draw into the world: sensors, controllers, and whatever else has a view of it."""
+
+    draws: ClassVar[bool] = False               # whether `draw` is its own: see `complete`
+
+    def draw(self, view: Any, pen: Any) -> None:
+        """Draw what it knows, with a `formiga.drawing.Pen`; view: what it last read, decided or estimated from.
+
+        It is called when something looks at the world. The view is a copy of one world, so nothing in it changes the run.
+        """
+
+
+# What one of these does, it says once: with arrays (`read`, say), or with kernels (`stages`), which then serve every loop.
+class Source(Described, Drawing, Protocol):
     """Gives readings, under its `name`."""
 
     angles: tuple[float, ...] | None = None     # rad from the heading, of each reading; None: its readings have no directions
@@ -207,6 +225,10 @@ class Source(Described, Protocol):
 class Sensor(Source, Protocol):
     """State -> readings."""
 
+    def read(self, scene: Any) -> Any:
+        """Its readings (W, n, ...): those that its kernels fill, unless it says otherwise."""
+        return scene.run_stages(self)
+
 
 class Link(Source, Protocol):
     """What robots sent -> what each of them hears. Links of one name are one medium: they hear each other."""
@@ -217,30 +239,60 @@ class Link(Source, Protocol):
     limit: float | None = None                  # size at which the numbers of a message are cut
     bits: int = 32                              # of a number on its way, for the account of what was sent
 
+    def hear(self, scene: Any) -> Any:
+        """What is heard (W, n, most, ...): what its kernels fill, unless it says otherwise."""
+        return scene.run_stages(self)
+
 
 class Estimator(Source, Protocol):
     """Readings and earlier beliefs -> a belief, which joins the readings."""
 
+    def estimate(self, view: Any) -> Any:
+        """Its belief (W, n, ...): what its kernels fill, unless it says otherwise."""
+        return view.run_stages(self)
 
-class Controller(Described, Protocol):
+
+class Controller(Described, Drawing, Protocol):
     """Readings -> orders."""
 
     kernels: ClassVar[bool] = False          # whether `stages` is its own: see `complete`
+
+    def decide(self, view: Any) -> Any:
+        """Its orders: those that its kernels fill, unless it says otherwise."""
+        return view.run_stages(self)
 
     def stages(self, view: Any, orders: Any) -> Any:
         """The kernels that fill orders (W, n, D); None: it has no kernels, and `decide` is called."""
         return None
 
 
+class Term(Described, Protocol):
+    """State -> reward."""
+
+    kernels: ClassVar[bool] = False          # whether `stages` is its own: see `complete`
+
+    def reward(self, view: Any) -> Any:
+        """Its reward (W, n): what its kernels fill, unless it says otherwise."""
+        return view.run_stages(self)
+
+    def stages(self, view: Any, reward: Any) -> Any:
+        """The kernels that fill reward (W, n); None: it has no kernels, and `reward` is called."""
+        return None
+
+
 CONTRACTS: dict[str, type] = {"robot": Robot, "thing": Thing, "setting": Setting, "placement": Placement, "sensor": Sensor,
-                              "link": Link, "estimator": Estimator, "controller": Controller}
+                              "link": Link, "estimator": Estimator, "controller": Controller, "fitness": Term}
+DOES = {"sensor": "read", "link": "hear", "estimator": "estimate", "controller": "decide",
+        "fitness": "reward"}  # the method that `stages` can stand for
 
 
 def complete(cls: type, role: str, tag: str) -> None:
     """Give a class what the contract of its role has and it leaves out."""
-    if role in ("sensor", "link", "estimator", "controller"):
-        _complete_stages(cls, CONTRACTS[role])
+    if role in DOES:
+        _complete_stages(cls, CONTRACTS[role], DOES[role])
     own = declared(cls)
+    if Drawing in CONTRACTS.get(role, Described).__mro__:
+        own |= _complete_drawing(cls)
     for contract in CONTRACTS.get(role, Described).__mro__:
         if contract.__module__ == __name__:
             for name, value in vars(contract).items():
@@ -255,13 +307,24 @@ def declared(cls: type) -> set[str]:
     return {field.name for field in dataclasses.fields(cls)} | {name for parent in cls.__mro__[:-1] for name in vars(parent)}
 
 
-def _complete_stages(cls: Any, contract: Any) -> None:
+def _complete_stages(cls: Any, contract: Any, does: str) -> None:
     """Say whether a class has kernels for all that it does. One of a user's own must say so itself: those that it inherits are
-    of a sensor or a controller that does something else."""
+    of an element that does something else. Its `stages` without the method that they stand for are all that it does."""
+    theirs = [parent for parent in cls.__mro__ if vars(parent).get("stages", contract.stages) is not contract.stages]
     if shipped(cls):
-        cls.kernels = any(vars(parent).get("stages", contract.stages) is not contract.stages for parent in cls.__mro__)
-    else:
-        cls.kernels = vars(cls).get("stages", contract.stages) is not contract.stages
+        cls.kernels = bool(theirs)
+        return
+    default = vars(contract)[does]
+    alone = all(vars(parent).get(does, default) is default for parent in cls.__mro__)
+    cls.kernels = bool(theirs) and (alone or cls in theirs)
+    if cls in theirs and does not in vars(cls):
+        setattr(cls, does, default)
+
+
+def _complete_drawing(cls: Any) -> set[str]:
+    """Say whether a class draws something."""
+    cls.draws = any(vars(parent).get("draw", Drawing.draw) is not Drawing.draw for parent in cls.__mro__)
+    return {"draws"}
 
 
 def shipped(cls: type) -> bool:

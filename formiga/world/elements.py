@@ -47,6 +47,8 @@ ROLES = {
 METHODS = {"sensor": ("read", "scene"), "link": ("hear", "scene"), "estimator": ("estimate", "view"),
            "controller": ("decide", "view"), "fitness": ("reward", "view"),
            "placement": ("place", "site")}  # each must have it; engine/place.py carries out the shipped placements itself
+STAGES = {"sensor": ("scene",), "link": ("scene",), "estimator": ("view",), "controller": ("view", "orders"),
+          "fitness": ("view", "reward")}  # what `stages` is given
 SOURCES = ("sensor", "link", "estimator")  # what gives readings, in the order of a step
 FORMER = {"reward": "praise"}  # what a method was called before; the old name still serves
 RESERVED = ("world", "include", "param", "defaults")  # the file's own elements; see model.py and reader.py
@@ -247,22 +249,34 @@ def _check_methods(cls: type, tag: str, role: str, kinds: dict[str, Kind]) -> No
     if role not in METHODS or elsewhere:
         return
     method, given = METHODS[role]
+    if role in (*SOURCES, "controller") and (draw := inspect.getattr_static(cls, "draw", None)) is not None:
+        may = f"<{tag}> may draw with a method draw(self, view, pen)"
+        if not callable(draw):
+            raise WorldError(f"{may}; its draw is {draw!r}.")
+        _check_arguments(draw, "draw", ("view", "pen"), may)
     former = FORMER.get(method, "")
     if former in vars(cls) and method not in vars(cls):
         setattr(cls, method, vars(cls)[former])
     needed = f"<{tag}> of the role '{role}' needs a method {method}(self, {given})"
-    function = inspect.getattr_static(cls, method, None)
-    if function is None:
+    function, stages = inspect.getattr_static(cls, method, None), inspect.getattr_static(cls, "stages", None)
+    if role in STAGES and stages is not None:
+        _check_arguments(stages, "stages", STAGES[role], f"<{tag}> of the role '{role}': its kernels come from a method "
+                                                         f"stages(self, {', '.join(STAGES[role])})")
+    elif function is None:
         others = [name for name, value in vars(cls).items() if inspect.isfunction(value)]
         raise WorldError(f"{needed}; {cls.__name__} has none.{suggest(method, others)}")
-    if inspect.isfunction(function):
-        try:
-            inspect.signature(function).bind(cls, given)
-        except TypeError:
-            raise WorldError(f"{needed}, not {method}{inspect.signature(function)}.") from None
+    _check_arguments(function, method, (given,), needed)
     if role in SOURCES and "name" not in kinds and "name" not in contract.declared(cls):
         raise WorldError(f"<{tag}> of the role '{role}' needs a field name, under which its readings are found: "
                          f'name: str = name("{tag}").')
+
+
+def _check_arguments(function: Any, name: str, given: tuple[str, ...], needed: str) -> None:
+    if inspect.isfunction(function):
+        try:
+            inspect.signature(function).bind("self", *given)
+        except TypeError:
+            raise WorldError(f"{needed}, not {name}{inspect.signature(function)}.") from None
 
 
 def _check_on_construction(cls: type, tag: str, kinds: dict[str, Kind]) -> None:
@@ -329,6 +343,13 @@ def of(thing: object) -> Element:
     if type(thing) in _classes:
         return _classes[type(thing)]
     raise WorldError(f"{type(thing).__name__} is not a registered element; put @element(tag, role) on its class")
+
+
+def no_kernels(thing: object) -> WorldError:
+    """The complaint about an element that gives only kernels, and none in this world."""
+    tag, (method, given) = of(thing).tag, METHODS[of(thing).role]
+    return WorldError(f"{where(thing)}<{tag}> has no kernels in this world: its `stages` returned None. Give it a method "
+                      f"{method}(self, {given}), too.")
 
 
 def profiled(cls: type, profile: str, **changes: Any) -> Any:

@@ -11,7 +11,8 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from formiga.errors import WorldError
+from formiga.errors import WorldError, suggest
+from formiga.map.grid import Grid
 from formiga.units import MM
 from formiga.world.elements import (
     angle,
@@ -36,6 +37,7 @@ from formiga.world.elements import (
 )
 from formiga.world.field import Field
 from formiga.world.ground import Hole, Physics, Platform, Ramp, Terrain
+from formiga.world.maps import Map
 from formiga.world.movables import MOVABLES, Ball, Block, Pin, Puck, Weld
 from formiga.world.page import Alias, Bind, Camera
 from formiga.world.placement import At
@@ -277,7 +279,7 @@ class World:
         counts = {group.name: group.count for group in self.groups}
         if taken := [thing for thing in self.movables if _is_robot(thing.name, counts)]:
             raise WorldError(f"{where(taken[0])}the name '{taken[0].name}' is that of a robot. Choose another.")
-        for what in ("solid", "joint", "material"):
+        for what in ("solid", "joint", "material", "map"):
             _unique(what, [thing for thing in self.things if of(thing).tag == what])
         _role("setting", self.settings)
         _role("fitness", self.fitness)
@@ -310,6 +312,18 @@ class World:
     def movables(self) -> tuple[Any, ...]:
         """The things that can be pushed, in the order of the state's array `movables`."""
         return tuple(thing for thing in self.things if isinstance(thing, MOVABLES))
+
+    def map(self, name: str = "map") -> Grid:
+        """The cells of one of them."""
+        if name not in self.maps:
+            raise WorldError(f"there is no <map> '{name}' in this world.{suggest(name, self.maps)} There are: "
+                             f"{', '.join(self.maps) or 'none'}.")
+        return self.maps[name]
+
+    @cached_property
+    def maps(self) -> dict[str, Grid]:
+        """The cells of its floor plans, by the names of their <map>: what a robot may know of the place."""
+        return {thing.name: thing.grid for thing in self.things if isinstance(thing, Map)}
 
     @property
     def pitch(self) -> Field | None:

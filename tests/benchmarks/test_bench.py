@@ -9,8 +9,9 @@ import sys
 import pytest
 
 from formiga import benchmarks
-from formiga.benchmarks import avoid24, browser, comm, cpp, envs, measure, rollout, s3, soccer, swarmod, view
+from formiga.benchmarks import avoid24, browser, comm, cpp, envs, measure, own, rollout, s3, scanner, soccer, swarmod, view
 from formiga.errors import FormigaError, MissingExtra
+from formiga.world.elements import registered
 
 FIELDS = {"robots", "worlds", "robot_steps_per_s", "contact_rate", "cpp_ratio"}
 ROLLOUT_FIELDS = {"robots", "genotypes", "trials", "steps", "seconds", "threads", "robot_steps_per_s", "cpp_ratio", "agrees",
@@ -39,9 +40,24 @@ def tiny(monkeypatch):
     sizes = {"5.1": (1, 3), "5.2": (1, 4), "5.3": (2,), "5.4": (2,)}
     for name, value in {"SIZES": sizes, "BUDGET": 1e-4, "SEEDS": 2, "FULL_SEEDS": 2, "FRAMES": 30}.items():
         monkeypatch.setattr(s3, name, value)
+    for name, value in {"SIZES": ((5, 20, 1, 0.0), (7, 400, 3, 0.01)), "BLOCK": 1e-4}.items():
+        monkeypatch.setattr(scanner, name, value)
     for name, value in {"ROBOTS": (6,), "BLOCK": 0.3, "ROUNDS": 1, "SETTLE": 0.1}.items():
         monkeypatch.setattr(view, name, value)
+    for name, value in {"ROBOTS": 60, "SECONDS": 1e-4}.items():
+        monkeypatch.setattr(own, name, value)
     monkeypatch.setattr(browser, "find", lambda: None)
+
+
+def test_own_sensors_are_compared_in_all_their_forms_and_leave_no_elements_behind(tiny, tmp_path, capsys):
+    known = set(registered())
+    benchmarks.run(["own"], str(tmp_path / "out.json"))
+    rows = json.loads((tmp_path / "out.json").read_text())["rows"]
+    assert [(row["form"], row["sight"]) for row in rows] == [
+        ("ours", "none"), ("kernel", "none"), ("blocks", "none"), ("numpy", "none"),
+        ("ours", "walls"), ("kernel", "walls"), ("blocks", "walls")]
+    assert all(row["robots"] == 60 and row["robot_steps_per_s"] > 0 and row["ratio"] > 0 for row in rows)
+    assert set(registered()) == known
 
 
 @pytest.fixture
@@ -130,6 +146,15 @@ def test_with_vmas_both_are_measured(tiny):
     pytest.importorskip("vmas")
     for row in envs.run()["rows"]:
         assert row["ratio"] == pytest.approx(row["ours"] / row["vmas"])
+
+
+def test_scanners_that_walk_read_what_those_read_that_try_every_wall(tiny, capsys):
+    rows = scanner.run()["rows"]
+    assert [(row["beams"], row["walls"], row["robots"]) for row in rows] == [(5, 20, 1), (7, 400, 3)]
+    for row in rows:
+        assert row["agrees"] and row["robot_steps_per_s"] > 0
+        assert row["ratio"] == pytest.approx(row["robot_steps_per_s"] / row["every_wall_robot_steps_per_s"])
+    assert "same" in capsys.readouterr().out
 
 
 SOCCER_FIELDS = {"what", "worlds", "agents", "world_steps_per_s", "target", "contact_rate", "vmas_world_steps_per_s",

@@ -5,8 +5,8 @@ import pytest
 
 from formiga.comm.range_and_bearing import RangeAndBearing
 from formiga.control import Orders
-from formiga.engine.above.between import CROWD, VECTOR, make_nearby, see_along_sectors, see_past_all, sort_by_direction
 from formiga.engine.above.hearing import DROPPED, HEARD, keep_nearest, sort_nearest_first
+from formiga.engine.above.hidden import CROWD, VECTOR, make_nearby, see_along_sectors, see_past_all, sort_by_direction
 from formiga.loop import Simulation
 from formiga.world.model import Arena, Contact, Cylinders, Group, Wall, World
 from formiga.world.placement import Scatter

@@ -6,7 +6,7 @@
                   parsed and the files must be there. `make`, `pip install`: the target, the extra must exist
     ```xml        a whole <world> is checked as `formiga check` does, with the elements of the page's own files; a part of one
                   stands in a world with an arena
-    ```json, ```c are read by what reads them
+    ```json, ```yaml, ```c are read by what reads them
 
 title="mine.py" behind the language makes it a file in the folder of the page, before its first block runs. Two comments in
 front of a block say what is different here:
@@ -34,6 +34,7 @@ from typing import NamedTuple
 
 import click
 import pytest
+import yaml
 from click.testing import CliRunner
 
 import formiga
@@ -145,14 +146,18 @@ def typed(block, arguments):
 def xml(block):
     whole = block.text if "<world" in block.text else f'<world><arena width="3" depth="3"/>{block.text}</world>'
     for file in Path.cwd().glob("*.py"):
-        if "@element" in file.read_text(encoding="utf-8"):  # as if it were named with --with
+        if re.search(r"@(formiga\.)?element", file.read_text(encoding="utf-8")):  # as if it were named with --with
             lab.load_elements(file)
     if block.runs:
-        lab.check_world(read_text(whole, str(block)))
+        lab.check_world(read_text(whole, block.title or str(block)))  # the files that it names lie beside it
 
 
 def parsed_json(block):
     assert json.loads(block.text)["formiga"] == "genotype"
+
+
+def parsed_yaml(block):
+    assert isinstance(yaml.safe_load(block.text), dict)
 
 
 def c(block):
@@ -164,7 +169,7 @@ def c(block):
     assert done.returncode == 0, done.stderr
 
 
-KINDS = {"python": python, "sh": sh, "xml": xml, "json": parsed_json, "c": c}
+KINDS = {"python": python, "sh": sh, "xml": xml, "json": parsed_json, "yaml": parsed_yaml, "c": c}
 
 
 # -- the rest of a page -----------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ WORDS = {("fitness", "of"): tuple(TERMS), ("bind", "key"): ("w", "ArrowUp", "Ctr
          ("script", "run"): ("pause", "step 3"), ("bind", "run"): ("pause", "step 3"), ("alias", "run"): ("pause", "step $1"),
          ("machine", "left"): ("left",), ("machine", "right"): ("right",), ("machine", "smooth"): ("", "front back")}
 FILES = {"machine": ("rover.xml", "rover.urdf"), "terrain": ("hills.png",), "proximity": ("table.csv",),
-         "script": ("keys.fsh",)}
+         "script": ("keys.fsh",), "map": ("plan.png", "plan.yaml")}
 NUMBERS = ("nan", "inf", "-inf", "0", "-0.0", "-1", "1e-9", "1e9", "1e-12", "1e12", "1e-320", "1e308", "1e999", "999999999",
            "-999999999", "1e-6", "1e6", "1e4", "1e-4", "0.001", "1000", "100000", "2147483648", "9223372036854775807",
            "9223372036854775808", "1" * 400, "0x10", "1,5", "1 2", "", " ", "one", "1e", "--1", "1kg", "5parsec", "3 deg",
@@ -187,6 +187,11 @@ class _Maker:
         known = self.elements[tag]
         node = etree.SubElement(parent, tag)
         self.fill(node, known)
+        if tag == "map" and self.rng.random() < 0.9:
+            for own in ("resolution", "negate", "occupied", "free"):  # which a YAML file says itself
+                node.attrib.pop(own, None)
+            if node.get("file") == "plan.png":
+                node.set("resolution", self.digits(self.rng.uniform(0.05, 0.3)))
         if "name" in known.kinds and "name" not in node.attrib and known.role == "thing":
             node.set("name", f"{tag}{len(self.names.get(tag, []))}")
         if name := node.get("name", tag):
@@ -293,6 +298,10 @@ class _Maker:
             self.files[name] = (ROBOTS / name).read_bytes()
         elif name == "hills.png":
             self.files[name] = png(self.rng.randint(2, 40), self.rng.randint(2, 40), self.rng.randbytes)
+        elif name in ("plan.png", "plan.yaml"):
+            self.files["plan.png"] = png(self.rng.randint(2, 40), self.rng.randint(2, 40), lambda width: bytes(
+                self.rng.choice((0, 254, 254, 254, 254, 254, 205)) for _ in range(width)))
+            self.files["plan.yaml"] = b"image: plan.png\nresolution: 0.1\norigin: [-1.0, -0.5, 0.2]\n"
         elif name == "table.csv":
             self.files[name] = "\n".join(f"{k / 10},{1 - k / 10}" for k in range(11)).encode()
         elif name == "keys.fsh":

@@ -16,7 +16,7 @@ def lab_of(terms, places, things=(), wheels=(0.08, 0.08), worlds=1, contact="non
     group = Group(SBot(), len(places), "swarm", tuple(At(*place) for place in places), (Proximity(noise=(0.0,)),))
     world = World(contact=Contact(contact), things=(Arena(2.0, 2.0), *things), groups=(group,), fitness=tuple(terms))
     lab = Simulation(world, worlds=worlds)
-    score = Score(world, lab.model, lab.state, group, lab.engine.twist(lab.model, lab.state))
+    score = Score(world, lab.engine, lab.model, lab.state, group)
     score.see(lab.readings["swarm"])
     lab.step({"swarm": np.broadcast_to(wheels, (worlds, len(places), 2)).astype(float)})
     return lab, score
@@ -100,7 +100,7 @@ def test_every_term_stays_between_zero_and_one(rng):
     for term in terms:
         world = World(things=(Arena(1.5, 1.0), Lamp(0.2, 0.1)), groups=(group,), fitness=(term,))
         lab = Simulation(world, worlds=3)
-        score = Score(world, lab.model, lab.state, group, lab.engine.twist(lab.model, lab.state))
+        score = Score(world, lab.engine, lab.model, lab.state, group)
         for _ in range(40):
             score.see(lab.readings["swarm"])
             lab.step({"swarm": rng.uniform(-0.1, 0.1, (3, 6, 2))})
@@ -136,7 +136,7 @@ def test_reward_that_cannot_be_given_is_refused(terms, arena, sensors, message):
     world = World(things=(Arena(2.0, 2.0),) if arena else (), groups=(group,), fitness=(Fitness(terms),))
     lab = Simulation(world)
     with pytest.raises(WorldError, match=message):
-        Score(world, lab.model, lab.state, group, lab.engine.twist(lab.model, lab.state))
+        Score(world, lab.engine, lab.model, lab.state, group)
 
 
 def test_a_term_with_the_earlier_name_of_its_method_still_counts(own):

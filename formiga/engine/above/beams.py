@@ -15,6 +15,8 @@ from formiga.engine.fixed import near_cell, within
 from formiga.geometry import lattice_index, nearest_on_segment
 from formiga.kernels import kernel
 
+PARALLEL = 1e-9  # rad; a beam and a wall with a smaller angle between them do not meet: only rounding would say where
+
 
 @kernel(inline="always")
 def cast_world(w, position, heading, first, last, radius, widest, shapes, sight, cells, ox, oy, ux, uy, far, reach, nearest,
@@ -115,11 +117,12 @@ def start_within(x, y, c, s, ox, oy, k, solids, nearest):
 @kernel()
 def meet_segment(ax, ay, ex, ey, ox, oy, ux, uy, reach, nearest):
     """Shorten the beams that meet the segment from a to a + e in the robot's frame; see `geometry.crossing`."""
+    least = PARALLEL * (abs(ex) + abs(ey))
     for b in range(ux.shape[0]):
-        den = ux[b] * ey - uy[b] * ex  # 0: parallel, and the fractions are not finite
+        den = ux[b] * ey - uy[b] * ex  # near 0: parallel, and the fractions are not finite, or noise
         gx, gy = ax - ox[b], ay - oy[b]
         t, along = (gx * ey - gy * ex) / den, (gx * uy[b] - gy * ux[b]) / den
-        meets = (t >= 0.0) & (t <= reach) & (t < nearest[b]) & (along >= 0.0) & (along <= 1.0) & (den != 0.0)
+        meets = (t >= 0.0) & (t <= reach) & (t < nearest[b]) & (along >= 0.0) & (along <= 1.0) & (abs(den) > least)
         nearest[b] = t if meets else nearest[b]
 
 

@@ -7,14 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from formiga.engine.above.between import stretch
 from formiga.engine.above.cells import Cells, make
 from formiga.engine.above.outlines import Outlines, Stand, make_stand, outlines
+from formiga.engine.above.walk import expected, walk_table
 from formiga.engine.fixed import Fixed, Near, Region, Sight, near_table, sight_table
 from formiga.engine.flatten import extent, flatten, lamps
 from formiga.state import Floats
 from formiga.world.elements import of
 from formiga.world.model import Lamp, World
 from formiga.world.movables import Block
+
+WALK_FROM = 130.0  # walls and obstacles within reach of a beam, about, from which walking is faster than trying them all
 
 
 @dataclass(kw_only=True)
@@ -37,6 +41,10 @@ class Above:
     outlines: Outlines | None      # bodies of any outline; None: all are discs, and there are no movables
     tables: dict[float, Near] = field(default_factory=dict)
     sights: dict[float, Sight] = field(default_factory=dict)
+    stretch: float | None = None   # m, radius of `between`, once that was asked for
+    walk_from: float = WALK_FROM
+    lattices: dict[float, Sight] = field(default_factory=dict)
+    choices: dict[float, bool] = field(default_factory=dict)
     samples: dict[Any, Any] = field(default_factory=dict)     # of `looking.sample`: generated tables, by what they are for
 
     def near(self, radius: float) -> Near:
@@ -50,6 +58,30 @@ class Above:
         if radius not in self.sights:
             self.sights[radius] = sight_table(self.fixed, radius)
         return self.sights[radius]
+
+    def between(self) -> Near:
+        """The table of fixed things for lines of sight of any length."""
+        if self.stretch is None:
+            self.stretch = stretch(self.fixed)
+        return self.near(self.stretch)
+
+    def walks(self, far: float) -> bool:
+        """Whether beams that reach so far from a robot's centre walk from cell to cell: the world's description decides."""
+        if far not in self.choices:
+            robots = min(1.0, np.pi * far * far / max(self.region.area, 1e-9)) * len(self.radius)  # each costs less than half
+            self.choices[far] = expected(self.fixed.shapes, self.region, far) + 0.4 * robots > self.walk_from
+        return self.choices[far]
+
+    def walk(self, furthest: float) -> Sight:
+        """The lattice for beams that walk, whose origins are at most so far from their robot's centre."""
+        if furthest not in self.lattices:
+            self.lattices[furthest] = walk_table(self.fixed, furthest)
+        return self.lattices[furthest]
+
+    def sees(self, furthest: float, reach: float) -> Sight:
+        """What beams go by that start at most so far from their robot's centre: one or the other."""
+        far = furthest + reach
+        return self.walk(furthest) if self.walks(far) else self.sight(far)
 
     def cells(self, worlds: int) -> Cells:
         """Empty cell lists of the robots."""

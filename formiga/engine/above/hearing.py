@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from formiga.engine.above.between import SECTORS, VECTOR, keep_seen, list_fixed, whole
 from formiga.engine.above.cells import around, fill_world
+from formiga.engine.above.hidden import SECTORS, VECTOR, keep_seen, list_fixed, whole
 from formiga.geometry import direction
 from formiga.kernels import kernel
 from formiga.noise import either, stream, unit

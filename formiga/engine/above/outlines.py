@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from formiga.engine.above.beams import start_within
+from formiga.engine.above.beams import PARALLEL, start_within
 from formiga.engine.above.outline import Corner, convex_parts, tidy
+from formiga.engine.above.walk import enter, late_by, start_inside
 from formiga.engine.fixed import Fixed, near_cell
 from formiga.errors import WorldError
 from formiga.geometry import crossing
@@ -157,8 +158,9 @@ def along_part(ox, oy, ux, uy, p, corners):
         ax, ay = at[i, CX], at[i, CY]
         after = i + 1 if i + 1 < last else first
         outside = outside or at[i, NX] * (ox - ax) + at[i, NY] * (oy - ay) > 0.0
-        t, r = crossing(ax - ox, ay - oy, ux, uy, at[after, CX] - ax, at[after, CY] - ay)
-        if t >= 0.0 and 0.0 <= r <= 1.0:
+        ex, ey = at[after, CX] - ax, at[after, CY] - ay
+        t, r = crossing(ax - ox, ay - oy, ux, uy, ex, ey)
+        if t >= 0.0 and 0.0 <= r <= 1.0 and abs(ux * ey - uy * ex) > PARALLEL * (abs(ex) + abs(ey)):
             nearest = min(nearest, t)
     return nearest if outside else 0.0
 
@@ -200,7 +202,7 @@ def cast_standing(i, sight, ox, oy, ux, uy, far, reach, outlines, stand, mine):
     (ox, oy), (ux, uy): where each beam starts and points, in the robot's frame; far: no point of a beam is further from the
     robot's centre. Infinity where nothing is within reach; a beam that starts inside something is at distance 0.
     """
-    pose, first_part, P, near, solids = stand.pose, outlines.first_part, outlines.radius.shape[0], sight.near, sight.solids
+    pose, first_part = stand.pose, outlines.first_part
     x, y, c, s = pose[i, X], pose[i, Y], pose[i, COS], pose[i, SIN]
     mine[:] = np.inf
     for b in range(pose.shape[0]):
@@ -209,15 +211,49 @@ def cast_standing(i, sight, ox, oy, ux, uy, far, reach, outlines, stand, mine):
             continue
         for p in range(first_part[b], first_part[b + 1]):
             try_beams(x, y, c, s, ox, oy, ux, uy, p, stand.corners, mine)
-    cell = near_cell(x, y, near)
-    for n in range(near.start[cell], near.start[cell + 1]):
-        try_beams(x, y, c, s, ox, oy, ux, uy, P + near.items[n], stand.corners, mine)
-    cell = near_cell(x, y, solids)
-    for n in range(solids.start[cell], solids.start[cell + 1]):
-        start_within(x, y, c, s, ox, oy, solids.items[n], solids, mine)
+    try_fixed(x, y, c, s, sight, ox, oy, ux, uy, reach, outlines.radius.shape[0], stand.corners, mine)
+
+
+@kernel(inner=True)
+def try_fixed(x, y, c, s, sight, ox, oy, ux, uy, reach, parts, corners, mine):
+    """The beams of one robot against what stands still, whose parts come after so many of bodies; then what is at `reach` or
+    beyond is infinitely far."""
+    near, solids = sight.near, sight.solids
+    if sight.walks:
+        walk_parts(x, y, c, s, sight, ox, oy, ux, uy, reach, parts, corners, mine)
+    else:
+        cell = near_cell(x, y, near)
+        for n in range(near.start[cell], near.start[cell + 1]):
+            try_beams(x, y, c, s, ox, oy, ux, uy, parts + near.items[n], corners, mine)
+        cell = near_cell(x, y, solids)
+        for n in range(solids.start[cell], solids.start[cell + 1]):
+            start_within(x, y, c, s, ox, oy, solids.items[n], solids, mine)
     for k in range(mine.shape[0]):
         if mine[k] >= reach:
             mine[k] = np.inf
+
+
+@kernel(inner=True)
+def walk_parts(x, y, c, s, sight, ox, oy, ux, uy, reach, parts, corners, mine):
+    """Long beams against what stands still, from cell to cell: see `walk.py`."""
+    near, late = sight.near, late_by(sight.near)
+    start_inside(x, y, c, s, sight, ox, oy, mine)
+    for b in range(ux.shape[0]):
+        px, py = x + c * ox[b] - s * oy[b], y + s * ox[b] + c * oy[b]
+        dx, dy = c * ux[b] - s * uy[b], s * ux[b] + c * uy[b]
+        column, row, next_x, next_y, step_x, step_y = enter(px, py, dx, dy, near, reach)
+        best, right, up = mine[b], (1 if dx > 0.0 else -1), (1 if dy > 0.0 else -1)
+        while column >= 0:
+            cell = row * near.columns + column
+            for n in range(near.start[cell], near.start[cell + 1]):
+                best = min(best, along_part(px, py, dx, dy, parts + near.items[n], corners))
+            if next_x < next_y:
+                entered, column, next_x = next_x, column + right, next_x + step_x
+            else:
+                entered, row, next_y = next_y, row + up, next_y + step_y
+            if column >= near.columns or row < 0 or row >= near.rows or entered > min(best, reach) + late:
+                break
+        mine[b] = best
 
 
 @kernel()
@@ -230,4 +266,4 @@ def cast_outlines(position, heading, movables, first, last, sight, ox, oy, ux, u
 
 
 __all__ = ["Corners", "Outlines", "Shape", "Stand", "cast_outlines", "cast_standing", "kinds", "make_corners", "make_stand",
-           "outlines", "shape_of", "stand_world", "with_normals"]
+           "outlines", "shape_of", "stand_world", "try_fixed", "with_normals"]

@@ -7,6 +7,7 @@ from math import cos, sin
 from formiga.engine.above.beams import cast_world
 from formiga.engine.above.cells import fill_world
 from formiga.engine.above.outlines import cast_standing, stand_world
+from formiga.engine.above.walk import walk_fixed, walk_robots
 from formiga.kernels import kernel
 
 
@@ -20,6 +21,19 @@ def cast_own(position, heading, first, last, radius, widest, shapes, sight, cell
             turn_beams(ux, uy, turn[w, n], work[0], work[1])
             cast_world(w, position, heading, i, i + 1, radius, widest, shapes, sight, cells, ox, oy, work[0], work[1], far,
                        reach, work[2], out[:, n:n + 1])
+
+
+@kernel()
+def walk_own(position, heading, first, last, radius, widest, shapes, walk, cells, ox, oy, ux, uy, turn, far, reach, work, out):
+    """The same with beams that walk: see `walk.py`."""
+    for w in range(position.shape[0]):
+        fill_world(w, position, cells)
+        for i in range(first, last):
+            x, y, c, s, mine = position[w, i, 0], position[w, i, 1], cos(heading[w, i]), sin(heading[w, i]), out[w, i - first]
+            turn_beams(ux, uy, turn[w, i - first], work[0], work[1])
+            walk_fixed(x, y, c, s, shapes, walk, ox, oy, work[0], work[1], far, reach, mine)
+            if position.shape[1] > 1:
+                walk_robots(w, i, x, y, c, s, radius, widest, cells, ox, oy, work[0], work[1], far, reach, mine)
 
 
 @kernel()

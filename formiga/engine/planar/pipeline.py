@@ -14,16 +14,27 @@ from typing import Any
 import numpy as np
 from numba import typeof
 
-from formiga.engine.above import cells as cell_lists
 from formiga.engine.above import looking
-from formiga.engine.above.beams import look_world
 from formiga.engine.above.constants import Above, SightWorkspace, above_constants, each_robot
 from formiga.engine.above.hearing import Ears, Heard
-from formiga.engine.above.light import light_world
-from formiga.engine.above.looking import cast, cast_turned, light, look, sample, shadow
+from formiga.engine.above.looking import (
+    cast,
+    cast_from,
+    cast_stages,
+    cast_turned,
+    light,
+    light_stages,
+    line_of_sight,
+    look,
+    neighbour_stages,
+    neighbours,
+    own_cells,
+    sample,
+    shadow,
+    sight_stages,
+)
 from formiga.engine.above.outlines import Outlines
 from formiga.engine.axes import sizes_of
-from formiga.engine.beams import Beams
 from formiga.engine.beside import Beside
 from formiga.engine.command import Command
 from formiga.engine.drives import Drivetrain, ask_own, drivetrain, follow_all, refuse_incomplete, twist_all
@@ -364,7 +375,7 @@ def step_stages(model: Model, state: State) -> list[Stage] | None:
     with a drive that has no kernel."""
     if model.impulse or model.drives.own:
         return None
-    scratch, contact, cells, work = state.scratch, model.world.contact, _own_cells(state), make_workspace(model.world.robots)
+    scratch, contact, cells, work = state.scratch, model.world.contact, own_cells(state), make_workspace(model.world.robots)
     stages = drive.stages(model, state)
     if model.sweeps:
         stages.append(Stage(sweep_world, (
@@ -382,26 +393,6 @@ def told(model: Model, state: State) -> Floats:
     return np.asarray(state.drive if state.scratch.orders is None else state.scratch.orders)
 
 
-def cast_stages(model: Model, state: State, beams: Beams, reach: float, robots: slice, out: Floats) -> list[Stage] | None:
-    """What `cast` does, into out (W, n, B)."""
-    if model.impulse:
-        return None
-    far = beams.furthest + reach
-    return [Stage(look_world, (
-        state.position, state.heading, robots.start, robots.stop, model.radius, model.widest, model.fixed.shapes,
-        model.sight(far), _own_cells(state), *beams.padded, far, reach, np.empty(len(beams.padded[0])), out))]
-
-
-def light_stages(model: Model, state: State, diodes: Any, robots: slice, out: Floats) -> list[Stage] | None:
-    """What `light` does, into out (W, n, S)."""
-    if model.impulse:
-        return None
-    cells = _own_cells(state)
-    return [Stage(cell_lists.fill_world, (state.position, cells)), Stage(light_world, (
-        state.position, state.heading, robots.start, robots.stop, model.radius, model.height, model.widest, model.tallest,
-        model.fixed.shapes, model.fixed.heights, cells, model.lamps, model.glow, diodes, state.key, state.step, out))]
-
-
 def hear(model: Model, state: State, ears: Ears, robots: slice, into: Heard) -> None:
     """What some robots hear: see `above.hearing`. All feet are on the floor."""
     looking.hear(model, state, ears, np.zeros(state.heading.shape), robots, into)
@@ -412,12 +403,7 @@ def hear_stages(model: Model, state: State, ears: Ears, robots: slice, into: Hea
     return looking.hear_stages(model, state, ears, np.zeros(state.heading.shape), robots, into)
 
 
-def _own_cells(state: State) -> cell_lists.Cells:
-    """The cell lists with working memory that no other thread has."""
-    cells: cell_lists.Cells = state.scratch.cells
-    return cells._replace(cell=np.empty_like(cells.cell))
-
-
-__all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
-           "events", "forces", "hear", "hear_stages", "holding", "init", "inspect", "light", "light_stages", "look", "paint",
-           "places", "points", "put_down", "rays", "sample", "shadow", "step", "step_stages", "told", "twist"]
+__all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_from", "cast_stages", "cast_turned",
+           "contacts", "events", "forces", "hear", "hear_stages", "holding", "init", "inspect", "light", "light_stages",
+           "line_of_sight", "look", "neighbour_stages", "neighbours", "paint", "places", "points", "put_down", "rays",
+           "sample", "shadow", "sight_stages", "step", "step_stages", "told", "twist"]

@@ -13,11 +13,13 @@ import numpy as np
 
 from formiga.engine.above import looking as above
 from formiga.engine.above.hearing import Ears, Heard
+from formiga.engine.above.neighbours import Neighbours
 from formiga.engine.beams import SENSOR_HEIGHT, Beams
 from formiga.engine.spatial.model import EVERYTHING, Model
 from formiga.engine.spatial.painter import Painter
 from formiga.errors import WorldError
 from formiga.geometry import PLACE, TURN, matrix
+from formiga.kernels.program import Stage
 from formiga.state import Floats, State
 from formiga.world.mount import CHASSIS
 
@@ -48,6 +50,11 @@ def cast_turned(model: Model, state: State, beams: Beams, turn: Floats, reach: f
                 number = robots.start + i
                 out[w, i, b] = cast(model, state, one, reach, slice(number, number + 1))[w, 0, 0]
     return out
+
+
+def cast_from(model: Model, state: State, poses: Floats, beams: Beams, reach: float) -> Floats:
+    """Distances (W, n, P, B) along beams from poses (W, n, P, 3) to walls and obstacles, seen from above: not to hills."""
+    return above.cast_from(model.above, state, poses, beams, reach)
 
 
 def shadow(model: Model, state: State, angles: tuple[float, ...], mount: float, reach: float, cone: float,
@@ -164,4 +171,41 @@ def points(model: Model, state: State, local: Floats, robots: slice) -> Floats:
     return pose[..., PLACE] + local + 2.0 * np.cross(u, np.cross(u, local) + w * local)
 
 
-__all__ = ["cast", "cast_turned", "hear", "light", "look", "paint", "points", "rays", "sample", "shadow"]
+def neighbours(model: Model, state: State, reach: float, most: int, robots: slice) -> Neighbours:
+    """The nearest others of some robots, seen from above: heights do not count."""
+    return above.neighbours(model.above, state, reach, most, robots)
+
+
+def line_of_sight(model: Model, state: State, origins: Any, targets: Any, walls_only: bool) -> Any:
+    """Whether (W, n, P) nothing stands between points of the floor, seen from above: heights and hills do not count."""
+    return above.line_of_sight(model.above, state, origins, targets, walls_only)
+
+
+# -- stages for the elements that give only kernels: the readable loop runs them. The step itself is MuJoCo's ----------------
+def cast_stages(model: Model, state: State, beams: Beams, reach: float, robots: slice, out: Floats) -> list[Stage] | None:
+    """What `cast` does, into out (W, n, B); None where rays are MuJoCo's."""
+    return above.cast_stages(model.above, state, beams, reach, robots, out) if model.level else None
+
+
+def light_stages(model: Model, state: State, diodes: Any, robots: slice, out: Floats) -> list[Stage] | None:
+    """What `light` does, into out (W, n, S)."""
+    return above.light_stages(model.above, state, diodes, robots, out)
+
+
+def hear_stages(model: Model, state: State, ears: Ears, robots: slice, into: Heard) -> list[Stage] | None:
+    """None: heights of feet change, and the engine gives them new in every step."""
+    return None
+
+
+def neighbour_stages(model: Model, state: State, reach: float, robots: slice, out: Neighbours) -> list[Stage]:
+    """What `neighbours` does, into out."""
+    return above.neighbour_stages(model.above, state, reach, robots, out)
+
+
+def sight_stages(model: Model, state: State, origins: Any, targets: Any, walls_only: bool, out: Any) -> list[Stage]:
+    """What `line_of_sight` does, into out (W, n, P)."""
+    return above.sight_stages(model.above, state, origins, targets, walls_only, out)
+
+
+__all__ = ["cast", "cast_from", "cast_stages", "cast_turned", "hear", "hear_stages", "light", "light_stages", "line_of_sight",
+           "look", "neighbour_stages", "neighbours", "paint", "points", "rays", "sample", "shadow", "sight_stages"]

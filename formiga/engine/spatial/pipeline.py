@@ -14,9 +14,7 @@ import mujoco
 import numpy as np
 
 from formiga.engine.above.constants import SightWorkspace
-from formiga.engine.above.hearing import Ears, Heard
 from formiga.engine.axes import sizes_of
-from formiga.engine.beams import Beams
 from formiga.engine.command import Command
 from formiga.engine.drives import ask_own, follow_all, turn_all, twist_all
 from formiga.engine.events import Event
@@ -25,7 +23,26 @@ from formiga.engine.spatial import start as start_with
 from formiga.engine.spatial.carry import as_it_stands, carry_on, put_down
 from formiga.engine.spatial.gripping import LASTING, aim, grip_all, name_of, note_pulls, pull_all, pulls_before
 from formiga.engine.spatial.inspection import contacts, events, forces, holding, inspect
-from formiga.engine.spatial.looking import cast, cast_turned, hear, light, look, paint, points, rays, sample, shadow
+from formiga.engine.spatial.looking import (
+    cast,
+    cast_from,
+    cast_stages,
+    cast_turned,
+    hear,
+    hear_stages,
+    light,
+    light_stages,
+    line_of_sight,
+    look,
+    neighbour_stages,
+    neighbours,
+    paint,
+    points,
+    rays,
+    sample,
+    shadow,
+    sight_stages,
+)
 from formiga.engine.spatial.model import EVERYTHING, Model, build
 from formiga.engine.spatial.motion import AT_A_TIME, advance
 from formiga.engine.spatial.own import Coupling, SpatialState
@@ -330,21 +347,7 @@ def step_stages(model: Model, state: State) -> list[Stage] | None:
     return None
 
 
-def cast_stages(model: Model, state: State, beams: Beams, reach: float, robots: slice, out: Floats) -> list[Stage] | None:
-    """None: see `step_stages`."""
-    return None
-
-
-def hear_stages(model: Model, state: State, ears: Ears, robots: slice, into: Heard) -> list[Stage] | None:
-    """None: see `step_stages`."""
-    return None
-
-
-def light_stages(model: Model, state: State, diodes: Any, robots: slice, out: Floats) -> list[Stage] | None:
-    """None: see `step_stages`."""
-    return None
-
-
-__all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_stages", "cast_turned", "contacts",
-           "events", "forces", "hear", "hear_stages", "holding", "init", "inspect", "light", "light_stages", "look", "paint",
-           "places", "points", "put_down", "rays", "sample", "shadow", "step", "step_stages", "told", "twist"]
+__all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_from", "cast_stages", "cast_turned",
+           "contacts", "events", "forces", "hear", "hear_stages", "holding", "init", "inspect", "light", "light_stages",
+           "line_of_sight", "look", "neighbour_stages", "neighbours", "paint", "places", "points", "put_down", "rays",
+           "sample", "shadow", "sight_stages", "step", "step_stages", "told", "twist"]

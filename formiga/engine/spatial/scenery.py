@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from formiga.engine.fixed import Fixed
-from formiga.engine.flatten import flatten
+from formiga.engine.flatten import Plan, flatten, plan_of
 from formiga.engine.ground import floor_tiles, terrain_heights, wedge
 from formiga.engine.parts import Part
 from formiga.engine.spatial.robots import BODY, GROUND, LYING, SHELL, SMOOTH, WHEEL, box, cylinder, free, priority, rgba, sphere
@@ -18,6 +18,7 @@ from formiga.geometry import about_z
 from formiga.units import CM, MM
 from formiga.world.elements import where
 from formiga.world.ground import Hole, Platform, Ramp, Terrain
+from formiga.world.maps import Map
 from formiga.world.model import Rectangle, World
 from formiga.world.movables import Ball, Block, Puck
 from formiga.world.solids import Material, Touch
@@ -27,6 +28,7 @@ OUTER = 0.2              # m, of the arena's, outwards: nothing is pushed throug
 BOARD = 5.0 * CM         # of a field's, outwards
 GIVES = 0.95 * 0.05 / 3  # a load rests at d (1 - d) g tau^2, d = 0.95; at a third of that on a cone of friction
 BOUNCE = 6               # steps that a contact lasts that bounces
+MOST_BLOCKS = 5_000      # of a <map>, as boxes
 FAR = 20.0               # m, that the floor goes on around everything
 GROUND_GROUP = 1         # of geoms that are the ground; group 2 is not seen by rays
 ON_GROUND = {"contype": GROUND, "conaffinity": WHEEL, "group": GROUND_GROUP, "rgba": (0.72, 0.66, 0.55, 1.0)}
@@ -135,12 +137,15 @@ def add_walls(spec: Any, world: World, fixed: Fixed) -> None:
     how = {"friction": (SHELL, 0, 0), "priority": priority(SHELL), "condim": 3, **STANDS}
     boxes = {edge: thing for thing in world.things if isinstance(thing, Rectangle) and thing.on for edge in _edges(thing)}
     outside = _outside(world)
+    plans = [(thing, plan_of(thing)) for thing in world.things if isinstance(thing, Map) and thing.on]
+    _refuse_blocks(plans)
+    hidden = {_edge(*wall) for _, plan in plans for wall in plan.walls.tolist()}
     for k, ((x0, y0, x1, y1, radius), height) in enumerate(zip(fixed.shapes, fixed.heights, strict=True)):
         edge = _edge(x0, y0, x1, y1)
         if radius > 0.0:
             spec.worldbody.add_geom(name=f"fixed{k}", type=cylinder, size=(radius, height / 2, 0),
                                     pos=(x0, y0, height / 2), **how)
-        elif edge not in boxes:
+        elif edge not in boxes and edge not in hidden:
             nx, ny, thick = outside.get(edge, (0.0, 0.0, THICK))
             centre = (x0 + x1) / 2 + nx * thick / 2, (y0 + y1) / 2 + ny * thick / 2, height / 2
             spec.worldbody.add_geom(name=f"fixed{k}", type=box, pos=centre, quat=about_z(atan2(y1 - y0, x1 - x0)),
@@ -148,6 +153,19 @@ def add_walls(spec: Any, world: World, fixed: Fixed) -> None:
     for k, thing in enumerate(dict.fromkeys(boxes.values())):
         spec.worldbody.add_geom(name=f"box{k}", type=box, size=(thing.width / 2, thing.depth / 2, thing.height / 2),
                                 pos=(thing.x, thing.y, thing.height / 2), quat=about_z(thing.heading), **how)
+    for number, (floor, plan) in enumerate(plans):
+        turn = about_z(floor.grid.yaw)
+        for k, (one, right, opposite, _) in enumerate(plan.blocks):
+            middle, long, deep = (one + opposite) / 2, np.hypot(*(right - one)), np.hypot(*(opposite - right))
+            spec.worldbody.add_geom(name=f"map{number}/{k}", type=box, size=(long / 2, deep / 2, floor.height / 2),
+                                    pos=(*middle, floor.height / 2), quat=turn, **how)
+
+
+def _refuse_blocks(plans: list[tuple[Map, Plan]]) -> None:
+    for thing, plan in plans:
+        if len(plan.blocks) > MOST_BLOCKS:
+            raise WorldError(f"{where(thing)}<map> in space its walls would be {len(plan.blocks):,} boxes; at most "
+                             f"{MOST_BLOCKS:,} can be. Straighten its walls along the image's axes, or make it coarser.")
 
 
 def _edge(x0: float, y0: float, x1: float, y1: float) -> tuple[float, ...]:
