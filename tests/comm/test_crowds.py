@@ -36,11 +36,13 @@ def hidden(place, i, radius, segments, discs, sight):
 
 
 @pytest.mark.parametrize("sight", ["none", "walls", "bodies"])
-@pytest.mark.parametrize("most", [5, 200])
-def test_a_crowd_hears_what_asking_every_pair_gives(sight, most, rng):
+@pytest.mark.parametrize("most, walls", [(5, 1), (200, 1), (200, 40)])
+def test_a_crowd_hears_what_asking_every_pair_gives(sight, most, walls, rng):
     N, reach, radius = 140, 3.0, 0.05
     link = RangeAndBearing(reach, sight, most=most)
-    things = (Arena(4.0, 4.0), Cylinders(30, 0.08), Wall((-1.0, -0.5, 0.7, 0.9)))
+    start = rng.uniform(-1.9, 1.9, (walls, 2))
+    ends = np.column_stack([start, start + rng.uniform(-0.3, 0.3, (walls, 2))])
+    things = (Arena(4.0, 4.0), Cylinders(30, 0.08), *(Wall(tuple(each)) for each in ends.tolist()))
     group = Group(Disc(radius, 0.08, 0.1), N, "a", (Scatter(),), (), links=(link,))
     lab = Simulation(World(things=things, groups=(group,), contact=Contact("none")), 5)
     lab.state.position[0] = rng.uniform(-1.9, 1.9, (N, 2))  # some stand in others, and in obstacles

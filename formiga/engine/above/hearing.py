@@ -54,12 +54,12 @@ class Heard(NamedTuple):
 
 @kernel()
 def hear_world(w, position, heading, foot, alive, outbox, first, last, ears, level, radius, height, widest, shapes, tops, near,
-               cells, key, step, work, inbox, sender, traffic):
+               along, cells, key, step, work, inbox, sender, traffic):
     """What robots first..last of world w hear, nearest first.
 
     foot (W, N): height of the robots' feet; level: no ray between two antennas leaves the heights of any body, so heights need
-    no look; outbox (W, N, X); near: table of fixed things for ears.reach; inbox (W, n, most, columns), sender (W, n, most):
-    filled; traffic (W, n, 4): counted on.
+    no look; outbox (W, N, X); near and along: tables of fixed things, for ears.reach and for lines of sight; inbox (W, n, most,
+    columns), sender (W, n, most): filled; traffic (W, n, 4): counted on.
     """
     fill_world(w, position, cells)
     flat = listen(w, foot, alive, outbox, ears, step, work.loud)
@@ -71,7 +71,7 @@ def hear_world(w, position, heading, foot, alive, outbox, first, last, ears, lev
             discs, count = gather(w, i, x, y, z, flat, position, heading, foot, ears, radius, widest, cells, work)
             if count > 0 and ears.sight != NOTHING:
                 discs, walls = list_fixed(x, y, ears.reach, discs, radius.shape[0], shapes, near, work)
-                count = keep_seen(w, x, y, z, count, discs, walls, foot, ears.up, level, height, shapes, tops, work)
+                count = keep_seen(w, x, y, z, count, discs, walls, foot, ears.up, level, height, shapes, tops, along, work)
             received = keep_received(w, i, count, ears, key, step, work.sends)
             heard = min(received, most)
             traffic[w, n, SENT] += work.loud[i] >= 0.0
@@ -253,8 +253,8 @@ def deviate(start, index, size, normal):
 
 @kernel()
 def hear_all(position, heading, foot, alive, outbox, first, last, ears, level, radius, height, widest, shapes, tops, near,
-             cells, key, step, work, inbox, sender, traffic):
+             along, cells, key, step, work, inbox, sender, traffic):
     """`hear_world` for every world."""
     for w in range(position.shape[0]):
         hear_world(w, position, heading, foot, alive, outbox, first, last, ears, level, radius, height, widest, shapes, tops,
-                   near, cells, key, step, work, inbox, sender, traffic)
+                   near, along, cells, key, step, work, inbox, sender, traffic)

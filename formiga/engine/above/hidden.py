@@ -1,7 +1,8 @@
 """What stands between the antennas of two robots: discs, which are robots and round obstacles, and walls.
 
 Where few are near, all of them are held against the line of sight to each sender, as vectors. In a crowd that work would grow
-with the square of what is near, so there the discs are sorted by their directions first.
+with the square of what is near, so there the discs are sorted by their directions first, and among many walls a line walks
+along the table of fixed things.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from formiga.engine.above.between import walled
 from formiga.engine.above.light import chord
 from formiga.engine.fixed import near_cell
 from formiga.geometry import crossing, nearest_on_segment
@@ -18,6 +20,7 @@ from formiga.kernels import kernel
 
 VECTOR = 8                            # loops run over multiples of this many numbers, so that none is left to be done singly
 CROWD = 2048       # pairs of a sender and a disc; from here on, it pays to sort the discs by their directions
+FEW_WALLS = 16     # with more of them near, a line of sight walks along the table of fixed things
 SECTORS = 64       # of the directions around a robot; a power of 2
 SPARE = 1e-9       # that a disc is taken to be wider than it is, against rounding
 
@@ -90,9 +93,10 @@ def list_fixed(x, y, reach, discs, robots, shapes, near, work):
 
 
 @kernel(inline="always")
-def keep_seen(w, x, y, z, count, discs, walls, foot, up, level, height, shapes, tops, work):
+def keep_seen(w, x, y, z, count, discs, walls, foot, up, level, height, shapes, tops, along, work):
     """Keep the senders between which and (x, y, z) nothing stands, and return how many they are."""
     sends, hits, among, kept = work.sends, work.hits, work.discs, 0
+    walks = level and walls > FEW_WALLS
     if count * discs > CROWD:
         wide = sort_by_direction(discs, among, work.sector, work.starts, work.around)
         see_along_sectors(count, sends, wide, work.starts, work.around, hits)
@@ -102,8 +106,9 @@ def keep_seen(w, x, y, z, count, discs, walls, foot, up, level, height, shapes, 
         j, dx, dy, hidden = sends.robot[k], sends.x[k], sends.y[k], hits[k] > 0
         if (hidden and not level) or (walls > 0 and not hidden):
             h = foot[w, j] + up[j]
-            hidden = ((hidden and behind_body(w, j, discs, dx, dy, z, h, foot, height, tops, among))
-                      or behind_wall(x, y, z, dx, dy, h, level, shapes, tops, work.wall, walls))
+            hidden = walled(x, y, dx, dy, shapes, along) if walks else (
+                (hidden and behind_body(w, j, discs, dx, dy, z, h, foot, height, tops, among))
+                or behind_wall(x, y, z, dx, dy, h, level, shapes, tops, work.wall, walls))
         sends.robot[kept], sends.x[kept], sends.y[kept], sends.square[kept] = j, dx, dy, sends.square[k]
         kept += not hidden
     return kept

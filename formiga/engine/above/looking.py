@@ -209,7 +209,7 @@ def _hearing(model: Above, state: State, ears: Ears, foot: Floats, robots: slice
     level = not foot.any() and top <= min(model.height.min(initial=top), model.fixed.heights.min(initial=top))
     return (state.position, state.heading, foot, state.alive, state.outbox, robots.start, robots.stop, ears, level,
             model.radius, model.height, model.widest, model.fixed.shapes, model.fixed.heights, model.near(ears.reach),
-            own_cells(state), state.key, state.step,
+            model.between(), own_cells(state), state.key, state.step,
             make_nearby(len(model.radius), len(model.fixed.shapes)), *into)
 
 
