@@ -24,6 +24,7 @@ PYTHON: Sections = {
     "Maps": ("formiga.map", {"read_map": (), "Grid": ALL, "MapError": ()}),
     "   ": ("formiga.map.rays", {"cast": ()}),
     "    ": ("formiga.map.distances", {"distances": ()}),
+    "      ": ("formiga.engine.flatten", {"as_grid": ()}),
     "     ": ("formiga.map.walls", {"segments": (), "rectangles": (), "fill": (), "from_walls": ()}),
     "Learning": ("formiga", {"make_env": (), "make_vector_env": (), "parallel_env": ()}),
     "Evolution": ("formiga.evolve", {"evolve": (), "Outcome": ()}),
