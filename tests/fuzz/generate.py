@@ -178,7 +178,7 @@ class _Maker:
             self.element(node, sensor)
         if rng.random() < 0.6 and "proximity" not in self.inner:
             self.element(node, "proximity")
-        for role, chance in (("controller", 0.7), ("actuator", 0.2)):
+        for role, chance in (("link", 0.2), ("estimator", 0.1), ("controller", 0.7), ("actuator", 0.2)):
             if rng.random() < chance:
                 self.element(node, rng.choice(self.tags(role)))
         self.bodies += [f"{name}.{k}" for k in range(count)]

@@ -76,6 +76,7 @@ def attempt(given: Case, folder: Path) -> Outcome:
     except Exception:
         return Outcome("failed", traceback.format_exc(limit=-6))
     for name, values in simulation.state.arrays().items():
-        if np.issubdtype(values.dtype, np.floating) and not np.isfinite(values).all():
+        known = np.nan_to_num(values, posinf=np.inf, neginf=-np.inf) if name == "outbox" else values  # NaN there is silence
+        if np.issubdtype(values.dtype, np.floating) and not np.isfinite(known).all():
             return Outcome("failed", f"state.{name} is not finite after {STEPS} steps")
     return Outcome("ran")
