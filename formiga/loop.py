@@ -198,6 +198,7 @@ class Simulation:
         Where the engine goes on from more than places and headings, as in space, robots that were moved are put there.
         """
         self.engine.put_down(self.model, self.state)
+        self.state.note_start()
         self.forget_look()
 
     def edited(self, world: World, position: Any, heading: Any, kept: Any) -> Simulation:
@@ -218,6 +219,7 @@ class Simulation:
         engine, first_world = self._asked
         new = Simulation(world, self.seed, 1, engine, first_world, start=([position], [heading]))
         new.state.go_on(self.state, stays)
+        new.state.note_start()
         others = _other_channels(self.world, world, stays)
         new.state.drive[:, others] = new.state.wheel_angle[:, others] = 0.0
         if world.media != self.world.media:

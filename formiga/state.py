@@ -114,6 +114,7 @@ class State(Arrays):
 
     position: Floats = array("world robot 2", columns="x y")                  # m
     heading: Floats = array("world robot", columns="heading")                 # rad, counter-clockwise from x; not wrapped
+    start: Floats = array("world robot 3", kept="robot")                      # x y heading at which it was put into the world
     drive: Floats = array("world robot channel", kept="robot", columns="left right")  # what the drive did in the last step,
     #                                           in the units of its channels: rim speeds in m/s, or a speed and a steering angle
     wheel_angle: Floats = array("world robot channel", kept="robot")          # rad, turned since the start
@@ -152,6 +153,11 @@ class State(Arrays):
         """Leave a step of a run that is being ended by another thread."""
         if self.halted:
             raise KeyboardInterrupt
+
+    def note_start(self) -> None:
+        """Let the robots of worlds that have not begun start where they are now."""
+        begins = self.step == 0
+        self.start[begins, :, :2], self.start[begins, :, 2] = self.position[begins], self.heading[begins]
 
     def remember(self, owner: str, name: str, first: Any) -> Any:
         """An array that belongs to a sensor or a controller; `first` (W, n, ...) is what it starts as.

@@ -46,6 +46,7 @@ def begin_again(world: World, state: State, chosen: Any, position: Floats, headi
     state.alive[chosen] = switched_on(world)
     state.position[chosen], state.heading[chosen], state.key[chosen] = position[chosen], heading[chosen], key[chosen]
     state.movables[chosen] = movables_start(world)
+    state.note_start()
     state.forget(chosen)
 
 

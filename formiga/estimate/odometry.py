@@ -34,7 +34,7 @@ class Odometry:
         drive = view.group.robot.drive
         if drive is None:
             raise WorldError(f"{where(self)}<odometry> reckons from wheels; the robots of '{view.group.name}' have no drive.")
-        pose = view.memory("pose", view.start)
+        pose = view.memory("pose", _here(view))
         angle = in_ticks(view.wheel_angle, self.ticks)
         last = view.memory("angle", angle)
         if isinstance(drive, Differential):
@@ -54,10 +54,16 @@ class Odometry:
         drive = view.group.robot.drive
         if not isinstance(drive, Differential):
             return None
-        pose, last = view.memory("pose", view.start), view.memory("angle", in_ticks(view.wheel_angle, self.ticks))
+        pose, last = view.memory("pose", _here(view)), view.memory("angle", in_ticks(view.wheel_angle, self.ticks))
         out = np.empty((*view.shape, 3))
         return out, [Stage(odometry_world, (*view.start_source(), view.wheel_angle, self.ticks, drive.wheel_radius,
                                             drive.wheel_base, pose, last, out))]
+
+
+def _here(view: RobotView) -> Floats:
+    """Poses (W, n, 3) from which it reckons on: those of the start, or those of now if it is added to a world that runs."""
+    _, position, heading = view.start_source()
+    return np.concatenate([position, heading[..., None]], axis=-1)
 
 
 @kernel()

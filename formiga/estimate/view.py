@@ -62,8 +62,7 @@ class RobotView:
     @property
     def start(self) -> Floats:
         """Poses (W, n, 3), x y heading, at which the robots were put into the world: all that they are told of the truth."""
-        here = np.concatenate([self._state.position[:, self._robots], self._state.heading[:, self._robots, None]], axis=-1)
-        return self.memory("<start>", here)
+        return self._state.start[:, self._robots].copy()
 
     def start_source(self) -> tuple[Any, Floats, Floats]:
         """Steps (W,), positions (W, n, 2) and headings (W, n), for a kernel: at step 0 they are what `start` is then."""

@@ -155,3 +155,26 @@ def test_a_world_with_a_belief_rolls_out_with_the_bits_of_the_loop():
     genes = np.random.default_rng(0).uniform(-1, 1, (3, 32))
     fast, slow = (rollout(world, genes, seconds=2.0, compiled=compiled).fitness for compiled in (True, False))
     assert np.array_equal(fast, slow)
+
+
+@pytest.mark.parametrize("engine", ["planar", "spatial"])
+def test_the_start_is_where_the_robots_were_put_whenever_it_is_first_asked_for(own_registry, engine):
+    @element("late", role="estimator")
+    @dataclass(frozen=True)
+    class Late:
+        """The start, asked for after a second."""
+
+        name: str = name("late")
+
+        def estimate(self, view):
+            return view.start if view.time[0, 0] > 1.0 else np.zeros((*view.shape, 3))
+
+    world = read_text(WORLD.format(inside='<late/><sequence moves="1 0.05 0.04" repeat="true"/>'))
+    lab = Simulation(world, seed=3, worlds=2, engine=engine)
+    for seed in (3, 8):
+        lab.reset(seed=seed)
+        put = np.concatenate([lab.state.position, lab.state.heading[..., None]], axis=-1)
+        for _ in range(20):
+            lab.step()
+        np.testing.assert_allclose(lab.readings["a"]["late"], put, atol=1e-9)
+        assert np.abs(lab.state.position - put[..., :2]).max() > 0.02

@@ -245,8 +245,10 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
     scratch.twist = np.zeros((W, N, 3))
     if model.drives.lagging:
         scratch.orders = np.zeros((W, N, model.sizes["channel"]))
-    return State.new(model.sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
-                       movables=movables, key=keys, own=PlanarState(couplings=couplings), scratch=scratch)
+    state = State.new(model.sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
+                      movables=movables, key=keys, own=PlanarState(couplings=couplings), scratch=scratch)
+    state.note_start()
+    return state
 
 
 def places(model: Model, keys: Any) -> tuple[Floats, Floats]:

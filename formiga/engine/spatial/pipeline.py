@@ -89,6 +89,7 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
     state = State.new(sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
                         movables=np.tile(movables_start(model.world), (W, 1, 1)), key=keys, own=SpatialState.new(sizes),
                         scratch=scratch)
+    state.note_start()
     for w in range(W):
         _set_down(model, state, w)
     return state
