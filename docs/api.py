@@ -137,8 +137,9 @@ def member(owner: str, name: str, thing: type) -> str:
 def attributes(thing: type) -> str:
     """The fields of a class whose source explains each of them in a comment."""
     rows = []
-    for line in inspect.getsource(thing).splitlines():
-        code, _, comment = line.partition("#")
+    parents = [each for each in reversed(thing.__mro__) if each.__name__.endswith("View") or each is thing]
+    for line in "\n".join(inspect.getsource(each) for each in parents).splitlines():
+        code, _, comment = line.partition("# ")
         name = code.partition(":")[0].strip()
         if comment and ":" in code and name.isidentifier() and not name.startswith("_") and not line.startswith(" " * 5):
             rows.append(f"| `{name}` | {plain(comment.strip())} |")

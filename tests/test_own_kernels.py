@@ -348,6 +348,11 @@ def untyped_world(w, value, out):
 
 
 @formiga.kernel
+def allocating_world(w, value, out):
+    out[w, 0, 0] = np.zeros(3)[0]
+
+
+@formiga.kernel
 def raising_world(w, value, out):
     fill_world(w, value, out)
     if w == 1:
@@ -361,7 +366,10 @@ def place(kernel):
 
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(("kernel", "given", "message"), [
-    (untyped_world, (1.0,), "the kernel untyped_world cannot be compiled for its arguments: .*no_such_thing"),
+    (untyped_world, (1.0,), r"the kernel untyped_world cannot be compiled for its arguments: Unknown attribute 'no_such_thing' "
+                            r"of type float64, in line \d+: out\[w, 0, 0\] = value.no_such_thing$"),
+    (allocating_world, (1.0,), r"the kernel allocating_world .*it makes an array: give it one as an argument, or write "
+                               r"@formiga.kernel\(allocates=True\), in line \d+: out\[w, 0, 0\] = np.zeros\(3\)\[0\]$"),
     (fill_world, (), r"the kernel fill_world takes \(w, value, out\), the number of the world first; its stage gives 1 more, "
                      "not 2"),
     (fill_world, (1.0, 2.0), "the kernel fill_world takes .* its stage gives 3 more, not 2"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from formiga.cli import options
-from formiga.errors import FormigaError
+from formiga.errors import FormigaError, suggest
 
 
 @click.command("export")
@@ -42,7 +42,11 @@ def command(recording: str, file: str, speed: float, number: str, trails: bool, 
         refuse_long(replay, speed)
     if replay.drawings.wrong:
         click.echo(f"formiga: {replay.drawings.wrong}", err=True)
-    frames = list(recorded(replay, {each.strip() for each in hide.split(",")}))
+    hidden = {each.strip() for each in hide.split(",") if each.strip()}
+    for layer in sorted(hidden - set(replay.drawings.layers)) if not replay.drawings.wrong else ():
+        raise FormigaError(f"--hide: {recording} has no layer '{layer}'.{suggest(layer, replay.drawings.layers)} "
+                           f"It has: {', '.join(replay.drawings.layers) or 'none'}.")
+    frames = list(recorded(replay, hidden))
     with Signals("after this picture") as signals, Display(path.name, replay.seconds / speed, quiet) as show:
 
         def progress(done: int, of: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import sys
@@ -21,6 +22,7 @@ ENDS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") i
 PATIENCE = 1.0  # s of compiling, before it is told
 GRACE = 5.0     # s after the second signal, in which Python should have heard of it
 COMPILING = "compiling, once for this installation:"
+OWN = re.compile("formiga_own_(.*)_[0-9a-f]{8}")  # see `world.own.module_name`
 DISPATCHER = os.path.join("numba", "core", "dispatcher.py")  # what calls numba's compiler
 
 
@@ -83,7 +85,8 @@ class Compiling:
             self._timer.cancel()
 
     def _hear(self, module: str) -> None:
-        name = module.removeprefix("formiga.").removeprefix("engine.").replace(".", " ")
+        own = OWN.fullmatch(module)
+        name = f"{own[1]}.py" if own else module.removeprefix("formiga.").removeprefix("engine.").replace(".", " ")
         if self._told and name not in self._names:
             self._say(f"compiling {name}")
         self._names[name] = None

@@ -171,7 +171,7 @@ def _throw_group(world: World, fixed: Fixed, group: Group, robots: slice, rule: 
         side = "and lower 'gap'" if connected else "or lower 'count' or 'gap'" if apart else "or lower 'count'"
         raise WorldError(f"{where(rule) or where(group)}{group.count} robots of radius {group.robot.radius:g} m{apart} "
                          f"do not fit in {region.x1 - region.x0:g} m x {region.y1 - region.y0:g} m; placed {placed}. "
-                         f"Enlarge <arena> {side}.")
+                         f"Enlarge {'<arena>' if world.arena else 'the free part of <map>'} {side}.")
 
 
 def _region(world: World, fixed: Fixed, group: Group, rule: Scatter | Connected) -> Region:

@@ -33,7 +33,7 @@ from formiga.loop import Simulation
 from formiga.noise import channel, fold, world_key
 from formiga.score import Score
 from formiga.state import CONTROLLER, Floats
-from formiga.world.elements import locate, origin
+from formiga.world.elements import locate, origin, where
 from formiga.world.model import Group, World
 
 Call = Callable[[], object]
@@ -52,7 +52,8 @@ class Batch:
                  compiled: bool = True, observe: Names | str = None, without: Names = None, actions: Names = None) -> None:
         learner = choose(world, group)
         if not world.fitness:
-            raise WorldError(f"world '{world.name}' has no <fitness>, so there is nothing to be rewarded for.")
+            raise WorldError(f"{where(world)}world '{world.name}' has no <fitness>, so nothing is rewarded. Add one, "
+                             "such as <fitness of=\"speed\"/>; `formiga list fitness` has the terms.")
         self.seen = observed(learner, observe, without)
         self.world, self.group = released(world, learner)
         seconds = (world.search.seconds if world.search is not None else None) or world.seconds

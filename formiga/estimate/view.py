@@ -25,12 +25,12 @@ from formiga.world.model import Group, World
 class RobotView:
     """One group of robots, as its estimators and its controller may know it."""
 
-    group: Group
+    group: Group                 # its robot, its sensors, its count
     readings: dict[str, Any]     # name of a sensor, a link or an earlier estimator -> (W, n, ...)
     _state: State
     _robots: slice
-    dt: float
-    noise: Noise
+    dt: float                    # s from one step to the next
+    noise: Noise                 # all randomness: `view.noise.normal(sigma, size, "use")`
     _world: World                # for its maps and its media
     _reader: Any = None          # the estimator that looks; None: the controller
 
@@ -111,8 +111,7 @@ class RobotView:
         return directions(sensor.angles)
 
     def memory(self, name: str, first: Any = None) -> Any:
-        """An array of its own, changed in place; `first` (W, n, ...) is what it starts as, which a method `draw` need not say.
-        """
+        """An array of its own, changed in place; `first` (W, n, ...) is what it starts as. A method `draw` need not give it."""
         return self._state.remember(self._owner, name, first)
 
     def stages_of(self, estimator: Any) -> tuple[Any, list[Stage]] | None:

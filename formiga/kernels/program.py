@@ -16,7 +16,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from inspect import signature
+from linecache import getline
 from operator import is_
+from textwrap import shorten
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -40,6 +42,8 @@ intrinsic: Any = _intrinsic
 WORD = ir.IntType(64)
 LONGEST = 200        # characters of what numba says
 NOISE = re.compile(r"\x1b\[[0-9;]*m|Failed in nopython mode pipeline \(step: [^)]*\)")
+DETAILS = re.compile(r'\n\s*(?:File "|During: |There are \d+ candidate)')  # what follows is about numba
+MAKES_ARRAY = "Only accept returning of array passed into the function"  # so numba says it of a kernel without allocates=True
 TOGETHER = 64        # robots, about, of the worlds that go through a stage together: enough that its start costs little
 GO_ON, ENDED = 0, 1  # what a stage that `decides` may answer; more than ENDED: something is wrong
 RAISED = -1          # a kernel of the user's own raised an exception: this number minus that of its stage
@@ -130,10 +134,19 @@ def _entry(kernel: Any, kind: Any, decides: bool) -> Any:
         made.compile()
     except NumbaError as wrong:
         give_up()
-        reason = " ".join(NOISE.sub(" ", str(wrong)).split())
         raise FormigaError(f"{_place(kernel)}the kernel {kernel.py_func.__name__} cannot be compiled for its arguments: "
-                           f"{reason[:LONGEST]}") from wrong
+                           f"{_reason(str(wrong), kernel.py_func.__code__.co_filename)}") from wrong
     return made
+
+
+def _reason(said: str, file: str) -> str:
+    """What numba says, in one line: what is wrong, and where in the file of the kernel."""
+    said = NOISE.sub("", said)
+    reason = shorten(DETAILS.split(said)[0], LONGEST, placeholder=" ...")
+    if MAKES_ARRAY in said:
+        reason += "; it makes an array: give it one as an argument, or write @formiga.kernel(allocates=True)"
+    found = re.search(rf"at {re.escape(file)} \((\d+)\)", said)
+    return f"{reason}, in line {found[1]}: {getline(file, int(found[1])).strip()}" if found else reason
 
 
 def _ours(kernel: Any) -> bool:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 FIGURES = {"speed": "mean speed (cm/s)", "crashed": "touching (%)", "spread": "spread (m)"}  # of the whole group, over time
 SCALES = {"speed": 100.0, "crashed": 100.0, "spread": 1.0}
 WORDS = {"beams": "beams, by distance", "circles": "collision circles", "contacts": "contacts and impulses",
-         "forces": "forces and grips", "links": "links by sensor reach", "names": "names", "shifts": "re-positioning",
-         "trails": "trails"}
+         "forces": "forces and grips", "links": "messages heard; else sensor reach", "names": "names",
+         "shifts": "re-positioning", "trails": "trails"}
 KEPT = 240             # points of a plot
 WIDTH = 330            # of the panel, pixels
 TEMPLATES = {          # what can be added by a click, and what a new one is like

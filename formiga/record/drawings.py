@@ -69,6 +69,11 @@ class Timeline:
         if table is not None:
             self._read(table)
 
+    @property
+    def layers(self) -> list[str]:
+        """Their names."""
+        return list(self._moments)
+
     def at(self, step: int) -> Drawings:
         """What was drawn at a step, as far as a page can show it."""
         found, size = {}, 0

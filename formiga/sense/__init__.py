@@ -35,7 +35,7 @@ class SensorView(Surroundings):
     """What a sensor may look at: the robots that carry it, those around them, and the engine's beams. It does not say which
     engine."""
 
-    noise: Noise
+    noise: Noise           # all randomness: `scene.noise.uniform(low, high, size, "use")`
     owner: str             # 'group/sensor', for what the sensor remembers
     readings: dict[str, Any] = field(default_factory=dict)  # of the group, for its method `draw`; none while it reads
 

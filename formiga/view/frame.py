@@ -47,7 +47,7 @@ class Frame:
     selected: int = -1             # the robot that is selected, or -1
     rays: Rays | None = None       # if beams are shown
     shifts: Floats | None = None   # (N, 2) m by which contacts moved each robot in the last step
-    links: Any = None              # (P, 2) pairs of robots within each other's reach
+    links: Any = None              # (P, 2) pairs of robots that hear or reach each other
     movables: Any = None           # (M, 3) m, of the foot of what can be pushed, or the middle of a ball; None: at the start
     movables_turn: Any = None      # (M, 4) quaternion w x y z; how a ball rolled is not in it
     touches: Floats | None = None  # (K, 7) contacts of the last step: columns of `engine.events.Touch`

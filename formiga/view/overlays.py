@@ -20,7 +20,7 @@ OVERLAYS = {
     "circles": "collision circles: body and clearance",
     "contacts": "where bodies with masses hit in the last step, in which direction and how hard they pushed each other",
     "forces": "with what force grips and joints pull at what they hold: 1 cm of an arrow is 1 N; and which robot holds what",
-    "links": "which robots are within each other's reach",
+    "links": "which robots hear each other; where robots have no links, which are within reach of a sensor",
     "names": "numbers of the robots",
     "shifts": "where contacts moved the robots in the last step, drawn ten times as long",
     "trails": "where the robots came from, and what they push",

@@ -195,13 +195,17 @@ def element(tag: str, role: str) -> Callable[[T], T]:
         raise WorldError(f"<{tag}> cannot be the tag of an element; choose another name")
 
     def register(cls: T) -> T:
+        if not dataclasses.is_dataclass(cls):
+            raise WorldError(f"<{tag}>: {cls.__name__} is no dataclass yet. Write @element(...) first, below it "
+                             "@dataclass(frozen=True), then the class.")
         known = _registry.get(tag)
         if known and (known.cls.__module__, known.cls.__qualname__) != (cls.__module__, cls.__qualname__):
             raise WorldError(f"<{tag}> is taken by {known.cls.__module__}.{known.cls.__qualname__}; choose another tag")
         kinds = kinds_of(cls)
         for field in dataclasses.fields(cls):
             if field.name not in kinds:
-                raise TypeError(f"{cls.__name__}.{field.name}: say what it may be (length(...), text(...) ...)")
+                raise TypeError(f"{cls.__name__}.{field.name}: say what it may be, such as number(...) or length(...) "
+                                "of formiga.world.elements")
         if role == "robot" and (taken := {"name", "count"} & set(kinds)):
             raise TypeError(f"{cls.__name__}.{min(taken)}: its group has that attribute; choose another name")
         _check_methods(cls, tag, role, kinds)

@@ -101,6 +101,8 @@ def test_an_error_later_in_the_run_pauses_the_laboratory_with_the_same_line(mine
      "Did you mean 'raed'?"),
     ("    name: str = name", "    title: str = name", "9: <dizzy> of the role 'sensor' needs a field name, under which its "
      'readings are found: name: str = name("dizzy").'),
+    ("@dataclass(frozen=True)\nclass Dizzy", "class Dizzy", "9: <dizzy>: Dizzy is no dataclass yet. Write @element(...) first, "
+     "below it @dataclass(frozen=True), then the class."),
     ('role="sensor"', 'role="fitness"', "9: <dizzy> of the role 'fitness' needs a method reward(self, view); "
      "Dizzy has none. Did you mean 'read'?")])
 def test_an_element_without_what_its_role_needs_is_refused_with_its_line(refused, mine, tmp_path, before, after, words):

@@ -59,10 +59,12 @@ def test_an_interrupted_export_leaves_no_file(start, recording, tmp_path):
 def test_layers_of_drawings_are_in_a_film_unless_they_are_hidden(call, tmp_path):
     formiga.simulate("line", 1.0, out=tmp_path)
     pictures = {}
-    for name, more in (("all", ()), ("none", ("--hide", "other, odometry"))):
+    for name, more in (("all", ()), ("none", ("--hide", "odometry, "))):
         call("export", tmp_path / "run.parquet", tmp_path / f"{name}.mp4", *more)
         pictures[name] = iio.imread(tmp_path / f"{name}.mp4").astype(int)
     assert (np.abs(pictures["all"] - pictures["none"]).max(axis=-1) > 60).sum() > 100
+    wrong = call("export", tmp_path / "run.parquet", tmp_path / "wrong.gif", "--hide", "odomtry")
+    assert wrong.exit_code == 2 and "has no layer 'odomtry'. Did you mean 'odometry'? It has: odometry." in wrong.stderr
     (tmp_path / "run.drawings.parquet").write_bytes(b"PAR1")
     result = call("export", tmp_path / "run.parquet", tmp_path / "broken.gif")
     assert result.exit_code == 0 and "run.drawings.parquet: damaged" in result.stderr and result.stderr.count("\n") == 1

@@ -12,6 +12,7 @@ import formiga
 from formiga.cli import progress
 from formiga.cli.run import summarise
 from formiga.kernels import cache
+from formiga.world.own import module_name
 
 BROKEN = """
 from dataclasses import dataclass
@@ -83,7 +84,8 @@ def test_what_is_compiled_is_named_once_and_only_if_it_takes_long(monkeypatch):
             time.sleep(0.01)
         cache.listeners[-1]("formiga.sense.proximity")
         cache.listeners[-1]("formiga.engine.above.beams")
-    assert said == [f"{progress.COMPILING} above beams, planar contact", "compiling sense proximity"]
+        cache.listeners[-1](module_name("/somewhere/my_flock.py"))
+    assert said == [f"{progress.COMPILING} above beams, planar contact", "compiling sense proximity", "compiling my_flock.py"]
     assert not cache.listeners
 
 

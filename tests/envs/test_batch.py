@@ -206,7 +206,7 @@ def test_a_named_group_learns_with_all_its_sensors_even_without_a_network(own_wo
 
 
 def test_a_world_without_fitness_has_nothing_to_teach():
-    with pytest.raises(WorldError, match="'corral' has no <fitness>"):
+    with pytest.raises(WorldError, match=r"corral\.xml:1: world 'corral' has no <fitness>.* Add one, such as"):
         Batch(read_world("corral"), group=read_world("corral").groups[0].name)
 
 

@@ -109,6 +109,11 @@ def test_a_robot_cannot_be_put_into_a_wall(tmp_path):
         Simulation(world(tmp_path, more='<disc radius="0.1" wheel_base="0.15" top_speed="0.3"><at x="-1.6" y="0.6"/></disc>'))
 
 
+def test_robots_that_find_no_room_are_told_to_enlarge_the_map_not_an_arena(tmp_path):
+    with pytest.raises(WorldError, match=r"w.xml:3: 99 robots .* do not fit in 6 m x 4 m; .* Enlarge the free part of <map>"):
+        Simulation(world(tmp_path, more='<disc count="99" radius="0.4" wheel_base="0.15" top_speed="0.3"/>'))
+
+
 def test_unknown_cells_are_walls_only_if_asked(tmp_path):
     open_, closed = (flatten(world(tmp_path, f'file="plan.png" resolution="5cm" unknown="{how}"')) for how in ("open", "wall"))
     assert len(closed.outlines) > len(open_.outlines)
