@@ -369,6 +369,8 @@ class Page:
         for client, handle in self._browser.get_clients().items():
             if client not in self._framed:
                 self._give("overview", client)
+                if self.session.first_followed is not None:
+                    self._followed[client] = self.session.first_followed
             elif client not in self._followed:
                 name, aspect = self._framed[client]
                 if abs(aspect - self._aspect(client)) > 0.02:

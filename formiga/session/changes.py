@@ -70,6 +70,9 @@ class Changes:
         alike = alike and new.model.parts == session.sim.model.parts
         if session.windows is not None:
             session.windows.renumbered(now)
+        if session.first_followed is not None:
+            robot, eyes = session.first_followed
+            session.first_followed = (now[robot], eyes) if robot in now else None
         session.manual.carry_on(now, change.world, new.model.moves_joints)
         selected = now.get(session.selected, -1)
         session.use(change.world, new)

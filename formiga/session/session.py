@@ -80,6 +80,7 @@ class Session:
         self.plots: list[str] = []                     # quantities that are plotted, see plots.py
         self.version = 0                               # of the world: another one has to be drawn again
         self.windows: Windows | None = None            # of the page, if there is one
+        self.first_followed: tuple[int, bool] | None = None  # robot that new windows follow, as a script said; with its eyes?
         self.sought = 0                                # jumps in recordings, by `seek`
         self.supervisor: Supervisor | None = None
         self.manual = Manual()
@@ -120,7 +121,7 @@ class Session:
         self.manual.clear()
         self.changes.clear()
         self.layers.forget()
-        self._selected, self.touched = -1, False
+        self._selected, self.touched, self.first_followed = -1, False, None
         if replay is not None and replay.recording.missing:
             tags = ", ".join(f"<{tag}>" for tag in replay.recording.missing)
             self.say(f"without its code {tags} shows nothing; {HOW_TO_LOAD}.", "note")

@@ -76,3 +76,13 @@ def test_the_inspector_tells_what_a_robot_has_only_in_space(lab):
     state = lab.session.sim.state
     assert "<b>swarm.1</b>" in text and "holds" in text and f"<b>{np.linalg.norm(state.pull[0, 0]):.2f}</b> N" in text
     assert f"turret <b>{np.degrees(state.joint_position[0, 0, 0]):.1f}</b>°" in text and "z, tilt" in text
+
+
+def test_a_window_follows_the_robot_that_the_script_of_its_world_follows_until_it_looks_elsewhere(lab, open_window):
+    lab.begin("hexapod")
+    window = open_window(own=True)
+    until(lambda: lab.page._followed.get(window.client) == (0, False))
+    lab.run("step 200")
+    until(lambda: abs(window.camera.look_at[0] - lab.poses()[0][0, 0]) < 0.6)
+    window.type("camera overview")
+    until(lambda: window.client not in lab.page._followed)

@@ -121,3 +121,13 @@ def test_a_script_that_loops_with_waits_goes_on_peacefully(world_file):
 def test_a_world_may_end_nothing_but_its_own_run(world_file):
     workspace = Workspace(world_file(f'{ROOM}<script run="reset; seed 4; reset; undo"/>'))
     assert workspace.session.seed == 4 and "nothing to undo" in workspace.said[-1][1]
+
+
+def test_windows_that_open_later_follow_the_robot_that_a_script_follows(world_file):
+    others = '<sbot name="others"><at x="0.7" y="0.7"/></sbot>'
+    workspace = Workspace(world_file(f'{ROOM}{others}<script run="follow others"/>'))
+    assert workspace.session.first_followed == (1, False)
+    workspace.run("remove car")
+    assert workspace.session.first_followed == (0, False)
+    workspace.session.open("corral")
+    assert workspace.session.first_followed is None

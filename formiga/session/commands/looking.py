@@ -119,12 +119,9 @@ def commands(session: Session) -> list[CommandSpec]:
 
     def follow(call: Call) -> None:
         call.most(2)
-        if session.windows is None:
-            call.say("no page is open, so there is no camera.")
-            return
         if call.args[:1] == ["off"]:
             call.most(1)
-            session.windows.follow(None, False, call.sender)
+            go_with(None, False, call)
             return
         if call.args and call.args[0] != "none":  # as $selected is without a selection
             robot = names.robot(session.world, call.args[0])
@@ -133,7 +130,13 @@ def commands(session: Session) -> list[CommandSpec]:
         else:
             raise call.wrong("no robot is selected; click one, or name it.")
         how = call.word(1, "HOW", ("behind", "eyes", "first"), default="behind")  # first: what eyes were called before
-        session.windows.follow(robot, how != "behind", call.sender)
+        go_with(robot, how != "behind", call)
+
+    def go_with(robot: int | None, eyes: bool, call: Call) -> None:
+        if call.sender is None:  # a script: it may run before the first window opens
+            session.first_followed = None if robot is None else (robot, eyes)
+        if session.windows is not None:
+            session.windows.follow(robot, eyes, call.sender)
 
     def robots(args: list[str]) -> Iterable[str]:
         return [*(group.name for group in session.world.groups),
