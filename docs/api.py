@@ -24,6 +24,7 @@ PYTHON: Sections = {
     "Maps": ("formiga.map", {"read_map": (), "Grid": ALL, "MapError": ()}),
     "   ": ("formiga.map.rays", {"cast": ()}),
     "    ": ("formiga.map.distances", {"distances": ()}),
+    "      ": ("formiga.engine.flatten", {"as_grid": ()}),
     "     ": ("formiga.map.walls", {"segments": (), "rectangles": (), "fill": (), "from_walls": ()}),
     "Learning": ("formiga", {"make_env": (), "make_vector_env": (), "parallel_env": ()}),
     "Evolution": ("formiga.evolve", {"evolve": (), "Outcome": ()}),
@@ -48,13 +49,14 @@ OWN: Sections = {
     " ": ("formiga.engine.beams", {"Beams": (), "ring": (), "moved": (), "directions": ()}),
     "Estimators": ("formiga.estimate", {"RobotView": ALL}),
     "Controllers": ("formiga.control", {"View": ALL, "Orders": ()}),
+    "Drawing": ("formiga.drawing", {"Pen": ALL, "Mark": ()}),
     "Messages": ("formiga.comm.inbox", {"Inbox": ALL}),
     "  ": ("formiga.comm.traffic", {"account": (), "traffic_of": ()}),
     "   ": ("formiga.world.model", {"Medium": ALL}),
     "What an engine takes": ("formiga.engine.command", {"Command": ALL}),
     "Terms of fitness": ("formiga.score", {"RewardView": ALL}),
     "What the laboratory asks of an element": ("formiga.world.contract", {
-        **{name: ALL for name in ("Source", "Link", "Controller", "Thing", "Placement")}, "Robot": (),
+        **{name: ALL for name in ("Drawing", "Source", "Link", "Controller", "Thing", "Placement")}, "Robot": (),
         **{name: ALL for name in ("Body", "Driven", "Jointed", "Gripping", "Looks", "Spatial")}, "Actuator": ()}),
     "The look of a robot": ("formiga.world.looks", {
         "Look": (), "Mount": (), "Shape": ALL,

@@ -12,7 +12,7 @@ PAGE = Path(__file__).with_name("pictures") / "packages.svg"
 TITLE = "The packages of formiga: data flows down, imports point up"
 ROWS = {  # what stands in a row -> what it is; those of the step itself are STORY
     ("units", "errors", "files", "geometry", "kernels", "noise"): "what all is written in",
-    ("console", "map"): "the language of keys and scripts; grids from images",
+    ("console", "drawing", "map"): "the language of keys and scripts; marks and pens; grids from images",
     ("world",): "what is there",
     ("state",): "what is true now",
     ("engine",): "how it moves",
@@ -22,7 +22,7 @@ ROWS = {  # what stands in a row -> what it is; those of the step itself are STO
     ("control",): "readings and beliefs -> orders",
     ("act",): "orders -> command",
     ("score",): "rewards",
-    ("compiled",): "the step as kernels",
+    ("compiled", "sketch"): "the step as kernels; what elements draw",
     ("loop",): "the step",
     ("supervisor",): "a referee and its notes",
     ("link", "pool"): "programs in other processes; worker processes, clusters",

@@ -8,10 +8,12 @@ Each is a real window of a real session, in a Chromium without a screen. Look at
 from __future__ import annotations
 
 import io
+import re
 import sys
 import threading
 import time
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from playwright.sync_api import sync_playwright
 
 from formiga.benchmarks.browser import FLAGS, find
 from formiga.errors import FormigaError
-from formiga.lab import shipped_worlds
+from formiga.lab import load_elements, shipped_worlds
 from formiga.page.page import Page
 from formiga.session import Session
 from formiga.session.names import thing_names
@@ -45,10 +47,12 @@ SHOTS: dict[str, tuple[str, list[str], list[str]]] = {  # name -> world, console
     "quadruped": ("quadruped", ["overlay trails on", "select dog", "step 300", "camera side"], []),
     "spread": ("spread", ["overlay links on", "overlay trails on", "step 120", "select 7", "step 30", "camera top"], []),
     "office": ("office", ["overlay trails on", "step 300", "select 1", "overlay beams on", "camera top"], []),
+    "filter": ("tutorials/filter.md:lost.xml", ["step 20", "select robot.0", "step 10", "camera top"], []),
+    "drawing": ("guides/drawing.md:cloud.xml", ["step 150", "select none", "camera top"], ["tab:Look"]),
     "gallery": ("corral", [], ["click:#worlds"]),
 }
 BEFORE = {"packed": 0, "line": 150, "aggregate": 500, "phototaxis": 500, "lamps": 900, "disperse": 300, "phototaxis3d": 600,
-          "assembly": 900, "rough": 150, "pulling": 120, "trough": 60, "quadruped": 420,
+          "assembly": 900, "rough": 150, "pulling": 120, "trough": 60, "quadruped": 420, "hexapod": 130,
           "spread": 200, "office": 300}  # steps; else 100
 
 
@@ -56,6 +60,7 @@ class Laboratory:
     """A session that is held still, its page, and one window."""
 
     def __init__(self, browser: Any, world: str, size: tuple[int, int]) -> None:
+        world = from_page(*world.split(":")) if ".md:" in world else world
         match = arrange(*world.split(" against "), seed=7) if " against " in world else None  # two teams: a match
         name, *given = world.split()
         parameters = dict(each.split("=") for each in given if "=" in each)
@@ -116,6 +121,16 @@ class Laboratory:
         self.context.close()
         self._over.set()
         self.page.close()
+
+
+def from_page(page: str, file: str) -> str:
+    """The path of a file that a page of the manual shows, beside its other files; elements in them are loaded."""
+    folder, text = Path(mkdtemp()), (ROOT / "docs" / page).read_text(encoding="utf-8")
+    for title, body in re.findall(r'^```\w+ title="(.*?)"\n(.*?)^```$', text, re.DOTALL | re.MULTILINE):
+        (folder / title).write_text(body, encoding="utf-8")
+        if title.endswith(".py"):
+            load_elements(folder / title)
+    return str(folder / file)
 
 
 def manual(browser: Any, name: str) -> None:

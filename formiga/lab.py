@@ -46,7 +46,7 @@ def write_world(world: Given, path: str | os.PathLike[str]) -> None:
 
 
 def check_world(world: Given, engine: str | None = None) -> None:
-    """Build it, place the robots, read every sensor and let every controller decide once; WorldError if that fails.
+    """Build it, place the robots, read every sensor, let every controller decide once, and draw; WorldError if that fails.
 
     A world that says how it is evolved, or that has a network and a <fitness>, is refused with the words of `evolve`, too.
     """
@@ -55,6 +55,7 @@ def check_world(world: Given, engine: str | None = None) -> None:
     blank = {group.name: np.zeros(genes(world, group)) for group in thinkers if group.controller.genotype is None}
     lab = Simulation(world, engine=engine, genotypes=blank)  # a network that waits for its genes is no mistake
     control.decide_all(world, lab.state, lab.readings)
+    lab.drawings()
     if world.search is not None or (thinkers and world.fitness):
         evolve.check(world if engine is None else replace(world, engine=engine))
     else:
@@ -86,9 +87,9 @@ def simulate(world: Given, seconds: float | None = None, seed: int = 0, worlds: 
         record = more = None
         if out is not None:
             folder = stack.enter_context(folder_for(out))
-            record = Recorder(folder / RECORDING, world, seed, worlds, engine, every)
-            if wanted:
-                more = stack.enter_context(Tables(folder / RECORDING, wanted, every, record))
+            record = Recorder(folder / RECORDING, world, seed, worlds, engine, every, drawings="drawings" in wanted)
+            if others := [name for name in wanted if name != "drawings"]:  # drawings are the recorder's own
+                more = stack.enter_context(Tables(folder / RECORDING, others, every, record))
             stack.enter_context(record)
         elif wanted:
             raise RecordingError("tables are written beside a recording: say where it goes, with `out` (--out DIR).")

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from formiga import act, comm, control, estimate, sense
+from formiga import act, comm, control, estimate, sense, sketch
 from formiga.compiled import Steps, shipped
 from formiga.control import Orders
 from formiga.control.neural import Network
+from formiga.drawing import Drawings, Pen, Sheet
 from formiga.engine import engine as find_engine
 from formiga.engine.events import Event
 from formiga.errors import WorldError, whole
@@ -94,6 +95,8 @@ class Simulation:
         self._readings: sense.Readings | None = None
         self._past: Past = {}                          # what the sensors remembered before these readings
         self._compiled = Steps(world, self.engine, self.model, self.state) if compiled else None
+        self.draws = sketch.draws(world)               # whether an element of the world draws something
+        self.sheet = Sheet()                           # what `pen` has drawn
 
     @property
     def readings(self) -> sense.Readings:
@@ -144,7 +147,7 @@ class Simulation:
         steps = whole("steps:", steps, 0, 2**53)
         if self._compiled is None or self._compiled.lacking:
             return False
-        self._forget_look()  # the compiled step looks by itself
+        self.forget_look()  # the compiled step looks by itself
         self._orders = None
         return self._compiled.take(steps)
 
@@ -155,8 +158,27 @@ class Simulation:
             return {name: Orders(drive) for name, drive in self._compiled.orders.items()}
         return self._orders or {}
 
-    def _forget_look(self) -> None:
-        """The sensors look again at this step. Those that remember start from what they remembered before they looked."""
+    def pen(self, layer: str) -> Pen:
+        """A pen for a study or a script: what it draws into the first world stays until `pen.clear()`, also after a reset."""
+        robots = [group.robot for group in self.world.groups]
+        return Pen(self.sheet, layer, range(self.world.robots), min((robot.radius for robot in robots), default=0.05),
+                   max((robot.height for robot in robots), default=0.0))
+
+    def drawings(self, wrong: sketch.Wrong | None = None, note: Callable[[str], None] = lambda text: None) -> Drawings:
+        """What is drawn of the first world now, layer -> marks: by its elements, and with `pen`.
+
+        wrong: told of mistakes of an element, which is then left out; None: they are raised. note: told what was too much.
+        """
+        drawn = [self.sheet]
+        if self.draws:
+            drawn.insert(0, sketch.draw_all(self.world, self.engine, self.model, self.state, self.readings, wrong))
+        for text in (text for sheet in drawn for text in sheet.notes):
+            note(text)
+        return sketch.together(*(sheet.drawings for sheet in drawn))
+
+    def forget_look(self) -> None:
+        """Forget the readings: the sensors look again at this step. Those that remember start from what they remembered before
+        they looked."""
         if self._readings is not None:
             self.state.unlook(self._past)
         self._readings = None
@@ -168,7 +190,7 @@ class Simulation:
             raise WorldError(f"a mask of worlds must be booleans of the shape ({self.state.worlds},), not {chosen.dtype} of "
                              f"the shape {chosen.shape}.")
         self.state.restart(chosen, self.engine.init(self.model, self.seed if seed is None else _seed(seed)))
-        self._forget_look()
+        self.forget_look()
 
     def look_again(self) -> None:
         """Forget the readings: to be called after the state was changed by hand.
@@ -176,7 +198,7 @@ class Simulation:
         Where the engine goes on from more than places and headings, as in space, robots that were moved are put there.
         """
         self.engine.put_down(self.model, self.state)
-        self._forget_look()
+        self.forget_look()
 
     def edited(self, world: World, position: Any, heading: Any, kept: Any) -> Simulation:
         """This run, going on in an edited world. This one stays as it is, so an edit that fails has changed nothing.
@@ -204,6 +226,7 @@ class Simulation:
             still = _still(self.state, position, heading, stays)
             new.engine.carry_on(self.model, self.state, new.model, new.state, stays, still)
         new.log.add(self.log)
+        new.sheet = self.sheet
         remembered = replace(self.state, memory={key: memory.copy() for key, memory in self.state.memory.items()},
                              forgotten={key: forgotten.copy() for key, forgotten in self.state.forgotten.items()})
         if self._readings is not None:

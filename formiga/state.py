@@ -159,6 +159,9 @@ class State(Arrays):
         The caller changes it in place. A world that was restarted, or a robot that came later, gets `first` when it is next
         asked for; so does every robot if the memory is to have another shape than before.
         """
+        if first is None:
+            raise WorldError(f"{owner}: memory '{name}' needs what it starts as, an array (worlds, robots, ...); only a method "
+                             "draw may leave that out.")
         key, first = (owner, name), np.asarray(first)
         if key not in self.memory or self.memory[key].shape != first.shape:
             self.memory[key] = first.copy()

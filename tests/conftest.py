@@ -15,7 +15,8 @@ settings.load_profile("formiga")
 
 # -- what one worker runs alone -----------------------------------------------------------------------------------------
 BROWSER = {"tests/benchmarks/test_view.py",
-           *(f"tests/page/test_{name}.py" for name in ("browser", "comfort", "every_world", "soccer", "space", "tools"))}
+           *(f"tests/page/test_{name}.py"
+             for name in ("browser", "comfort", "drawings", "every_world", "soccer", "space", "tools"))}
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -15,6 +15,7 @@ from formiga.geometry import (
     between,
     conjugate,
     crossing,
+    direction,
     enters_capsule,
     enters_disc,
     from_euler,
@@ -37,6 +38,7 @@ from formiga.geometry import (
     yaw,
     yaw_of,
 )
+from formiga.kernels import kernel
 
 place = st.floats(-2.0, 2.0, allow_subnormal=False).map(lambda v: round(v, 6))
 points = st.tuples(place, place)
@@ -48,6 +50,23 @@ def test_the_nearest_point_of_a_segment_is_on_it_and_nothing_is_nearer(p, a, b):
     line = LineString([a, b]) if a != b else Point(a)
     assert np.hypot(q[0] - p[0], q[1] - p[1]) == pytest.approx(Point(p).distance(line), abs=1e-9)
     assert line.distance(Point(q)) < 1e-9
+
+
+@kernel()
+def directions(x, y, out):
+    """Of many vectors."""
+    for k in range(len(x)):
+        out[k] = direction(x[k], y[k])
+
+
+def test_a_direction_is_the_angle_of_a_vector(rng):
+    x, y = rng.normal(size=(2, 10_000)) * 10.0 ** rng.uniform(-8.0, 8.0, (2, 10_000))
+    turn = np.arange(64) * np.pi / 32
+    x = np.concatenate([x, np.cos(turn), [1.0, 0.0, -1.0, 0.0, 3.0, -3.0, 0.0]])
+    y = np.concatenate([y, np.sin(turn), [0.0, 1.0, 0.0, -1.0, 3.0, -3.0, 0.0]])
+    found = np.empty(len(x))
+    directions(x, y, found)
+    np.testing.assert_allclose(found, np.arctan2(y, x), rtol=1e-15, atol=0.0)
 
 
 @given(points, points, points, points)

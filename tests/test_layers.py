@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS: list[set[str]] = [
     # the first ring; these may use each other, and nothing else of ours
     {"units", "errors", "files", "geometry", "kernels", "noise"},
-    {"console", "map"},
+    {"console", "drawing", "map"},
     {"locate", "plan", "vision", "mind"},         # with map, libraries of arrays: no world, no state, no XML in them
     {"world"},
     {"state"},
@@ -31,7 +31,7 @@ LAYERS: list[set[str]] = [
     {"control"},
     {"act"},
     {"score"},
-    {"compiled"},
+    {"compiled", "sketch"},
     {"loop"},
     {"supervisor"},
     {"link", "pool"},

@@ -16,6 +16,7 @@ from formiga.files import write_whole
 BENCHES: dict[str, str] = {
     "avoid24": "24 beams, no noise, up to 10,000 robots, against plain C++; memory and time to the first step",
     "swarmod": "15 noisy beams, crowds that are moved apart, up to 1,000 worlds, against plain C++",
+    "comm": "messages with range, bearing and a line of sight, up to 8 a robot, up to 10,000 robots, against plain C++",
     "rollout": "a generation of evolution: 100 genotypes x 10 trials x 1,000 steps, on one core and on two, against plain C++",
     "envs": "steps of a reinforcement-learning environment, 1 to 1,024 worlds, against VMAS if it is installed",
     "soccer": "games of robot soccer, 1 and 1,000 worlds, alone and as a learning environment, against VMAS if it is installed",

@@ -23,7 +23,8 @@ from formiga.errors import FormigaError
 from formiga.loop import Simulation
 from formiga.noise import channel
 
-SOURCE = Path(__file__).with_name("plain.cpp")
+PLAIN, COMM = (Path(__file__).with_name(name) for name in ("plain.cpp", "comm.cpp"))
+MOST = 8  # messages that a robot of comm.cpp hears at once
 # -fno-math-errno and -fno-trapping-math change no result; they let the compiler make vectors of the loops over beams.
 FLAGS = ("-O3", "-march=native", "-std=c++17", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC")
 
@@ -31,6 +32,12 @@ _WHOLE = ("worlds", "robots", "beams", "segments", "discs", "table_size", "chann
 _REAL = ("dt", "radius", "clearance", "wheel_base", "wheel_radius", "top_speed", "mount", "reach", "gain", "offset",
          "share", "noise", "threshold", "behind", "slow", "bias", "full", "x0", "y0", "x1", "y1")
 _ARRAY = ("position", "heading", "segment", "disc", "direction", "table", "weight")
+_FUNCTIONS: dict[str, dict[str, list[Any]]] = {
+    "plain": {"plain_make": [c_void_p], "plain_free": [c_void_p], "plain_steps": [c_void_p, c_int64],
+              "plain_read": [c_void_p] * 5},
+    "comm": {"talk_make": [c_void_p, c_double], "talk_free": [c_void_p], "talk_steps": [c_void_p, c_int64],
+             "talk_read": [c_void_p] * 5, "talk_heard": [c_void_p] * 5},
+}
 
 
 class PlainWorld(ctypes.Structure):
@@ -55,8 +62,8 @@ def version() -> str | None:
 
 
 @cache
-def library() -> ctypes.CDLL:
-    """plain.cpp, compiled for this machine; a second call, or a second run, finds what the first one made."""
+def library(source: Path = PLAIN) -> ctypes.CDLL:
+    """A source, compiled for this machine; a second call, or a second run, finds what the first one made."""
     found = compiler()
     if found is None:
         raise FormigaError("there is no g++; the bench needs it for its C++ twin.")
@@ -65,20 +72,20 @@ def library() -> ctypes.CDLL:
         home.mkdir(parents=True, exist_ok=True)
     except OSError:  # a home that cannot be written to
         home = Path(tempfile.mkdtemp(prefix="formiga-"))
-    what = sha256(SOURCE.read_bytes() + " ".join([*FLAGS, version() or "", cpu()]).encode()).hexdigest()[:16]
-    made = home / f"plain-{what}.so"
+    around = " ".join([*FLAGS, version() or "", cpu()]).encode()
+    what = sha256(PLAIN.read_bytes() + source.read_bytes() + around).hexdigest()[:16]  # all sources include PLAIN
+    made = home / f"{source.stem}-{what}.so"
     if not made.exists():
         with tempfile.TemporaryDirectory(dir=home) as folder:
             fresh = Path(folder) / made.name
-            done = subprocess.run([found, *FLAGS, str(SOURCE), "-o", str(fresh)], capture_output=True, text=True)
+            done = subprocess.run([found, *FLAGS, str(source), "-o", str(fresh)], capture_output=True, text=True)
             if done.returncode:
-                raise FormigaError(f"g++ could not compile {SOURCE}:\n{done.stderr}")
+                raise FormigaError(f"g++ could not compile {source}:\n{done.stderr}")
             fresh.replace(made)  # whole, or not at all
     loaded = ctypes.CDLL(str(made))
-    loaded.plain_make.restype, loaded.plain_make.argtypes = c_void_p, [POINTER(PlainWorld)]
-    loaded.plain_free.restype, loaded.plain_free.argtypes = None, [c_void_p]
-    loaded.plain_steps.restype, loaded.plain_steps.argtypes = None, [c_void_p, c_int64]
-    loaded.plain_read.restype, loaded.plain_read.argtypes = None, [c_void_p] * 5
+    for name, given in _FUNCTIONS[source.stem].items():
+        function = getattr(loaded, name)
+        function.argtypes, function.restype = given, c_void_p if name.endswith("make") else None
     return loaded
 
 
@@ -101,17 +108,14 @@ class Plain:
     _made: int | None = None  # the address of the C++ object; None if it could not be made
 
     def __init__(self, simulation: Simulation) -> None:
-        model, state = simulation.model, simulation.state
-        group = simulation.world.groups[0]
+        whole, real, arrays = _body(simulation)
+        model, state, group = simulation.model, simulation.state, simulation.world.groups[0]
         sensor, robot, mind = group.sensors[0], group.robot, group.controller
         ahead = sensor.beams.direction
-        whole = {"worlds": state.worlds, "robots": group.count, "beams": len(ahead), "table_size": len(sensor.values),
-                 "segments": len(model.fixed.segments), "discs": len(model.fixed.discs),
-                 "channel": channel(f"{group.name}/{sensor.name}"), "network": type(mind) is Perceptron}
-        body = ("radius", "clearance", "wheel_base", "wheel_radius", "top_speed")
+        whole |= {"beams": len(ahead), "table_size": len(sensor.values), "channel": channel(f"{group.name}/{sensor.name}"),
+                  "network": type(mind) is Perceptron}
         eyes = ("mount", "reach", "gain", "offset", "share")
-        real = {"dt": model.dt, "noise": sensor.noise[-1], "full": sensor.full, **model.region._asdict(),
-                **{name: getattr(robot, name) for name in body}, **{name: getattr(sensor, name) for name in eyes}}
+        real |= {"noise": sensor.noise[-1], "full": sensor.full, **{name: getattr(sensor, name) for name in eyes}}
         weight = np.zeros(len(ahead))
         if isinstance(mind, TurnAway):
             real |= {"threshold": mind.threshold, "behind": cos(mind.ahead), "slow": mind.back * robot.top_speed}
@@ -120,28 +124,62 @@ class Plain:
             weight = mind.gain * 0.5 * (1.0 + ahead[:, 0]) / mind.full
         elif type(mind) is Perceptron:
             weight = mind.express(state.genotypes[group.name], len(ahead), model.dt)
-        arrays = {"position": state.position, "heading": state.heading, "segment": model.fixed.segments,
-                  "disc": model.fixed.discs, "direction": ahead, "table": sensor.values, "weight": weight}
+        arrays |= {"direction": ahead, "table": sensor.values, "weight": weight}
+        self._make("plain", PLAIN, simulation, whole | real, arrays)
+
+    def _make(self, prefix: str, source: Path, simulation: Simulation, numbers: dict[str, Any], arrays: dict[str, Any],
+              *more: float) -> None:
         # PlainWorld points into these, so they live as long as the twin.
         self._kept: dict[str, Any] = {name: np.ascontiguousarray(array, np.float64) for name, array in arrays.items()}
-        self._kept["key"] = state.key.copy()
+        self._kept["key"] = simulation.state.key.copy()
         pointers = {name: array.ctypes.data_as(POINTER(c_uint64 if name == "key" else c_double))
                     for name, array in self._kept.items()}
-        self._shape = state.heading.shape
-        self._library = library()
-        self._made = self._library.plain_make(ctypes.byref(PlainWorld(**whole, **real, **pointers)))
+        self._shape = simulation.state.heading.shape
+        self._library, self._prefix = library(source), prefix
+        self._made = self._call("make", ctypes.byref(PlainWorld(**numbers, **pointers)), *more)
+
+    def _call(self, name: str, *given: Any) -> Any:
+        return getattr(self._library, f"{self._prefix}_{name}")(*given)
 
     def steps(self, count: int) -> None:
         """So many control periods of every world; of a network, world after world."""
-        self._library.plain_steps(self._made, count)
+        self._call("steps", self._made, count)
 
     def read(self) -> tuple[Any, Any, Any, Any]:
         """Positions (W, N, 2), headings (W, N), crashes (W, N), and the fitness (W,) summed over the steps."""
         position, heading = np.empty((*self._shape, 2)), np.empty(self._shape)
         crashes, total = np.empty(self._shape, np.int64), np.empty(self._shape[0])
-        self._library.plain_read(self._made, *(array.ctypes.data for array in (position, heading, crashes, total)))
+        self._call("read", self._made, *(array.ctypes.data for array in (position, heading, crashes, total)))
         return position, heading, crashes, total
 
     def __del__(self) -> None:
         if self._made:
-            self._library.plain_free(self._made)
+            self._call("free", self._made)
+
+
+class Talking(Plain):
+    """The C++ twin of a simulation of one group that talks over a <range_and_bearing> and drives by <spread>."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        whole, real, arrays = _body(simulation)
+        group = simulation.world.groups[0]
+        assert group.links[0].most == MOST
+        self._make("talk", COMM, simulation, whole | real | {"reach": group.links[0].range}, arrays, group.controller.gain)
+
+    def heard(self) -> tuple[Any, Any, Any, Any]:
+        """Counts (W, N) of messages heard and dropped since the start; the last messages (W, N, MOST, 3) as range, bearing and
+        number, and their senders (W, N, MOST), -1 for none."""
+        heard, dropped = np.empty(self._shape, np.int64), np.empty(self._shape, np.int64)
+        message, sender = np.empty((*self._shape, MOST, 3)), np.empty((*self._shape, MOST), np.int64)
+        self._call("heard", self._made, *(array.ctypes.data for array in (heard, dropped, message, sender)))
+        return heard, dropped, message, sender
+
+
+def _body(simulation: Simulation) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """What all twins need of a simulation: whole numbers, real numbers, arrays."""
+    model, state, group = simulation.model, simulation.state, simulation.world.groups[0]
+    names = ("radius", "clearance", "wheel_base", "wheel_radius", "top_speed")
+    segments, discs = model.fixed.segments, model.fixed.discs
+    return ({"worlds": state.worlds, "robots": group.count, "segments": len(segments), "discs": len(discs)},
+            {"dt": model.dt, **model.region._asdict(), **{name: getattr(group.robot, name) for name in names}},
+            {"position": state.position, "heading": state.heading, "segment": segments, "disc": discs})

@@ -28,20 +28,24 @@ COLUMNS: Columns = (  # field, heading, form; those that are absent from all row
 )
 
 
-def measure(world: World, worlds: int, blocks: int = 7, block: float = BLOCK, warm_up: int = WARM_UP) -> dict[str, Any]:
+def measure(world: World, worlds: int, blocks: int = 7, block: float = BLOCK, warm_up: int = WARM_UP,
+            twin: type[cpp.Plain] = cpp.Plain, compare: Callable[..., float] | None = None,
+            more: Callable[[Simulation], dict[str, Any]] | None = None) -> dict[str, Any]:
     """One row: the speed of `worlds` copies of a world, stepped from Python, and of the C++ twin if it can be had.
 
     Both figures are of the best block: on a machine with other work, that is the one least disturbed. `cores` is
     processor time over clock time while ours ran: 1 is one core. `difference` is the largest between ours and C++, of
     any coordinate (m) or heading (rad), after the warm-up; the two `agree` if it is tiny.
+
+    twin: class of the C++ twin; compare(simulation, twin): their difference, default `apart`; more: further fields of the row.
     """
     simulation = Simulation(world, worlds=worlds)
-    twin = cpp.Plain(simulation) if cpp.compiler() else None
+    plain = twin(simulation) if cpp.compiler() else None
     advance(simulation, warm_up)
     difference = None
-    if twin:
-        twin.steps(warm_up)
-        difference = apart(simulation, twin)
+    if plain:
+        plain.steps(warm_up)
+        difference = (compare or apart)(simulation, plain)
     trial = 2
     while (took := timed(advance, simulation, trial)) < 0.2 * block:
         trial *= 2
@@ -52,17 +56,18 @@ def measure(world: World, worlds: int, blocks: int = 7, block: float = BLOCK, wa
         began = time.process_time()
         ours.append(timed(advance, simulation, steps))
         busy += time.process_time() - began
-        if twin:
-            theirs.append(timed(twin.steps, steps))
+        if plain:
+            theirs.append(timed(plain.steps, steps))
     robot_steps = world.robots * worlds * steps
     return {
         "robots": world.robots, "worlds": worlds, "robot_steps_per_s": robot_steps / min(ours),
         "median_robot_steps_per_s": robot_steps / median(ours), "ns_per_robot_step": 1e9 * min(ours) / robot_steps,
         "contact_rate": (int(simulation.state.crashes.sum()) - crashes) / (robot_steps * blocks),
-        "cpp_ratio": min(theirs) / min(ours) if twin else None,
-        "cpp_robot_steps_per_s": robot_steps / min(theirs) if twin else None,
+        "cpp_ratio": min(theirs) / min(ours) if plain else None,
+        "cpp_robot_steps_per_s": robot_steps / min(theirs) if plain else None,
         "agrees": None if difference is None else difference <= TOLERANCE, "difference": difference,
         "cores": busy / sum(ours), "memory_mb": None,
+        **(more(simulation) if more else {}),
     }
 
 

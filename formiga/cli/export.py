@@ -17,9 +17,11 @@ from formiga.errors import FormigaError
               help="Simulated seconds in a second of film.")
 @click.option("--world", "number", default="0", show_default=True, metavar="N", help="Which world of a batch.")
 @click.option("--trails", is_flag=True, help="Shows where robots came from.")
+@click.option("--hide", metavar="LAYERS", default="", help="Leaves out these layers of drawings, with commas between them.")
 @click.option("--quiet", is_flag=True, help="Shows no progress bar.")
 @options.own_elements
-def command(recording: str, file: str, speed: float, number: str, trails: bool, quiet: bool, own: tuple[str, ...]) -> None:
+def command(recording: str, file: str, speed: float, number: str, trails: bool, hide: str, quiet: bool,
+            own: tuple[str, ...]) -> None:
     """Turn a recording into a film from above: FILE ends in .mp4, .webm or .gif; or in .html, for a page that opens by itself.
 
     No browser and no screen is needed. Ctrl-C ends it, and leaves no file.
@@ -38,7 +40,9 @@ def command(recording: str, file: str, speed: float, number: str, trails: bool, 
     if path.suffix != ".html":
         reel = film_reel(path.suffix)
         refuse_long(replay, speed)
-    frames = list(recorded(replay))
+    if replay.drawings.wrong:
+        click.echo(f"formiga: {replay.drawings.wrong}", err=True)
+    frames = list(recorded(replay, {each.strip() for each in hide.split(",")}))
     with Signals("after this picture") as signals, Display(path.name, replay.seconds / speed, quiet) as show:
 
         def progress(done: int, of: int) -> None:

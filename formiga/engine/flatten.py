@@ -14,7 +14,7 @@ from formiga.engine.fixed import Fixed, Region, boxes, inside_solid, near_table
 from formiga.engine.rejection import place_discs
 from formiga.errors import WorldError
 from formiga.map.grid import Grid
-from formiga.map.walls import rectangles, segments
+from formiga.map.walls import from_walls, rectangles, segments
 from formiga.noise import channel, world_key
 from formiga.world.elements import where
 from formiga.world.maps import Map
@@ -166,6 +166,12 @@ def extent(world: World, fixed: Fixed) -> Region:
     if len(low) == 0:
         return Region(-1.0, -1.0, 1.0, 1.0)
     return Region(*(float(v) for v in (*low.min(axis=0), *high.max(axis=0))))
+
+
+def as_grid(world: World, resolution: float) -> Grid:
+    """All walls and obstacles of any world as a grid, over the region of the world: the map that a robot in it could have."""
+    fixed = flatten(world)
+    return from_walls(fixed.shapes, fixed.outlines, extent(world, fixed), resolution)
 
 
 def _scattered(world: World, thing: Cylinders, fixed: Fixed) -> Any:

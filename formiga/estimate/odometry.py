@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from formiga.drawing import Pen
 from formiga.engine.drives import glide
 from formiga.errors import WorldError
 from formiga.estimate.view import RobotView
@@ -43,6 +44,10 @@ class Odometry:
             reckon_twist(pose, np.ascontiguousarray(drive.twist(ways)))
         last[...] = angle
         return pose.copy()
+
+    def draw(self, view: RobotView, pen: Pen) -> None:
+        """Where the robots would be if their wheels were right."""
+        pen.pose(view.reading(self.name))
 
     def stages(self, view: RobotView) -> Any:
         """The same as a kernel, for two wheels; other drives have none."""

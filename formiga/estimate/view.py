@@ -111,8 +111,9 @@ class RobotView:
                              f"<{of(sensor).tag}> gives {each} numbers here.")
         return directions(sensor.angles)
 
-    def memory(self, name: str, first: Any) -> Any:
-        """An array of its own, changed in place; `first` (W, n, ...) is what it starts as."""
+    def memory(self, name: str, first: Any = None) -> Any:
+        """An array of its own, changed in place; `first` (W, n, ...) is what it starts as, which a method `draw` need not say.
+        """
         return self._state.remember(self._owner, name, first)
 
     def stages_of(self, estimator: Any) -> tuple[Any, list[Stage]] | None:

@@ -9,6 +9,7 @@ from formiga.geometry.plane import (
     arc,
     cross,
     crossing,
+    direction,
     enters_capsule,
     enters_disc,
     lattice_index,
@@ -42,6 +43,6 @@ from formiga.geometry.rotations import (
 )
 
 __all__ = ["IDENTITY", "PLACE", "TINY", "TURN", "about", "about_z", "arc", "between", "conjugate", "cross", "crossing",
-           "enters_capsule", "enters_disc", "from_euler", "lattice_index", "matrix", "multiply", "nearest_on_segment",
-           "normalized", "passes_disc", "relative", "rotate", "rotate_back", "rotated", "to_body", "to_euler", "to_world",
-           "up_axis", "wrap", "wrapped", "yaw", "yaw_of"]
+           "direction", "enters_capsule", "enters_disc", "from_euler", "lattice_index", "matrix", "multiply",
+           "nearest_on_segment", "normalized", "passes_disc", "relative", "rotate", "rotate_back", "rotated", "to_body",
+           "to_euler", "to_world", "up_axis", "wrap", "wrapped", "yaw", "yaw_of"]

@@ -88,11 +88,13 @@ def from_walls(shapes: Any, solids: Any, region: tuple[float, float, float, floa
 
 @kernel()
 def _draw(shapes, mask):
-    """Mark the cells that capsules (K, 5) pass through, or whose middles they hold; in units of cells."""
+    """Mark the cells that capsules (K, 5) pass through or along, or whose middles they hold; in units of cells."""
     rows, columns = mask.shape
     for k in range(shapes.shape[0]):
         ax, ay, bx, by, radius = shapes[k, 0], shapes[k, 1], shapes[k, 2], shapes[k, 3], shapes[k, 4]
-        for row in range(max(0, int(np.floor(min(ay, by) - radius))), min(rows, int(np.floor(max(ay, by) + radius)) + 1)):
+        bottom, top = int(np.ceil(min(ay, by) - radius)) - 1, int(np.floor(max(ay, by) + radius))
+        left, right = int(np.ceil(min(ax, bx) - radius)) - 1, int(np.floor(max(ax, bx) + radius))
+        for row in range(max(0, bottom), min(rows, top + 1)):
             low, high = 0.0, 1.0                           # the part of the segment in this row
             if ay != by:
                 one, other = (row - ay) / (by - ay), (row + 1 - ay) / (by - ay)
@@ -100,7 +102,6 @@ def _draw(shapes, mask):
             elif not row <= ay <= row + 1:
                 low, high = 1.0, 0.0
             first, last = ax + low * (bx - ax), ax + high * (bx - ax)
-            left, right = int(np.floor(min(ax, bx) - radius)), int(np.floor(max(ax, bx) + radius))
             for column in range(max(0, left), min(columns, right + 1)):
                 through = low <= high and min(first, last) <= column + 1 and max(first, last) >= column
                 if not through:

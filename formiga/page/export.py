@@ -95,7 +95,7 @@ def export(session: Session, path: Path, client: viser.ClientHandle | None) -> J
         if session.replay is None:
             raise FormigaError(NEEDS_RECORDING)
         refuse_long(session.replay, speed)
-    frames = list(recorded(session.replay)) if session.replay else [session.frame(exact=True)]
+    frames = list(recorded(session.replay, session.layers.off)) if session.replay else [session.frame(exact=True)]
     overlays = session.overlays & STILL
     if path.suffix == ".html":
         return Job(session, lambda job: html(job.progress, path, frames, speed, overlays), path.name)

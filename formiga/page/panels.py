@@ -131,6 +131,8 @@ class Panels:
                 for name in OVERLAYS:
                     self._overlays[name] = self.gui.add_checkbox(WORDS[name], name in self.session.overlays)
                     self._writes(self._overlays[name], "overlay", name, is_on=partial(self._has_overlay, name))
+            with self.gui.add_folder("Drawings", visible=False) as self._drawings:
+                self._layers: dict[str, Any] = {}          # boxes of layers that there were; see `_show_layers`
             with self.gui.add_folder("Camera"):
                 self._cameras = self.gui.add_dropdown("from", ["overview", "top"], initial_value="overview")
                 self._writes(self._cameras, "camera")
@@ -176,6 +178,7 @@ class Panels:
             self.set(self._inspect, "content", self.inspector.html(frame.extra.get("robot"), frame.time))
             for name, box in self._overlays.items():
                 self.set(box, "value", name in self.session.overlays)
+            self._show_layers(frame.extra["layers"])
             self._plot(frame)
             self._own_plots.show(frame)
             self._params.show()
@@ -184,6 +187,21 @@ class Panels:
             table = f"<table style='font-size:12px'><tr><td><b>`</b></td><td>console</td></tr>{keys}</table>"
             self.set(self._keys, "content", table)
             self.set(self._cameras, "options", tuple(self.page.cameras()))
+
+    def _show_layers(self, layers: dict[str, bool]) -> None:
+        """A box for each layer of drawings; they come with the layers."""
+        for name in [name for name in self._layers if name not in layers]:
+            self.drop(self._layers.pop(name))
+        for name, on in layers.items():
+            if name not in self._layers:
+                with self._drawings:
+                    self._layers[name] = self.gui.add_checkbox(name, on)
+                self._writes(self._layers[name], "layer", name, is_on=partial(self._has_layer, name))
+            self.set(self._layers[name], "value", on)
+        self.set(self._drawings, "visible", bool(layers))
+
+    def _has_layer(self, name: str) -> bool:
+        return name not in self.session.layers.off
 
     def _plot(self, frame: Frame) -> None:
         figures = frame.extra["summary"]

@@ -10,7 +10,7 @@ import _thread
 import os
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -22,11 +22,11 @@ import pyarrow.parquet as pq
 
 from formiga.engine.axes import sizes_of
 from formiga.engine.parts import Part
-from formiga.errors import RecordingError, reason, whole
+from formiga.errors import FormigaError, RecordingError, reason, whole
 from formiga.loop import Simulation
 from formiga.record.format import IN_SPACE, KEY, ROWS, bodies_of, describe, measured, measures_of, own, schema_of, sealed
 from formiga.record.notes import MOST_NOTES, words_of
-from formiga.record.tables import remove_tables
+from formiga.record.tables import Tables, remove_tables
 from formiga.supervisor import Note
 from formiga.world.model import World
 
@@ -40,10 +40,14 @@ class Recorder:
     error the file has what was done until then, and says so; if not even the start was recorded, there is no file.
     Rows wait in memory, at most ROWS of them or those of one step. Every `every`th step is recorded, and the last one.
     Steps and time count from where the recording starts, which may be in the middle of a run; any thread may do all this.
+
+    What is drawn into the first world goes into a table beside the file, if anything is; drawings: also if nothing is. wrong:
+    told what is wrong with a drawing, which is then left out; None: it is raised.
     """
 
     def __init__(self, path: str | os.PathLike[str], world: World, seed: int = 0, worlds: int = 1,
-                 engine_name: str | None = None, every: int = 1) -> None:
+                 engine_name: str | None = None, every: int = 1, *, drawings: bool = False,
+                 wrong: Callable[[FormigaError], None] | None = None) -> None:
         if whole("every:", every, -(2**63), 2**31 - 1) < 1:
             raise RecordingError(f"every {every} steps cannot be recorded; it must be at least 1.")
         self.path = Path(path)
@@ -59,6 +63,7 @@ class Recorder:
         channels = sizes_of(world)["channel"]
         self._schema, self._measures = schema_of(self._format, channels), measures_of(self._format, channels)
         self._notes: list[tuple[int, dict[str, Any]]] = []  # step, what was shown
+        self._drawings = Tables(self.path, ["drawings"], every, self, if_any=not drawings, wrong=wrong)
         self._file: Any = None
         self._writer: Any = None
         self._step = -1                    # of the last call
@@ -80,9 +85,13 @@ class Recorder:
                 self._file, self._schema, compression="zstd", write_page_checksum=True,
                 write_statistics=["step", "time", "world"], use_dictionary=["step", "time", "world", "robot"],
                 use_byte_stream_split=[name for name, kind in self._measures.items() if kind == np.float64])
+            self._drawings.__enter__()
         except (OSError, ValueError) as wrong:
             self._abandon()
             raise self._error(wrong) from wrong
+        except RecordingError:
+            self._abandon()
+            raise
         self._catch_signals()
         return self
 
@@ -96,6 +105,7 @@ class Recorder:
             self.touched = True  # it began in the middle: what the seed gives is another start
         if self._step % self._every == 0:
             self._take()
+        self._drawings(shards)
         late, self._late = self._late, None
         if late is not None:
             _stop(late)
@@ -187,10 +197,13 @@ class Recorder:
         if kind is not None:
             self.ending = "failed" if issubclass(kind, Exception) else "interrupted"
         try:
-            if broken:
-                self._abandon()
-            else:
-                self._finish(midway=kind is not None)
+            try:
+                if broken:
+                    self._abandon()
+                else:
+                    self._finish(midway=kind is not None)
+            finally:
+                self._drawings.__exit__(kind, error, None)
         except BaseException as wrong:
             self._abandon()
             if isinstance(wrong, OSError):

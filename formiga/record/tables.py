@@ -1,4 +1,4 @@
-"""Optional tables beside a recording: joints, messages, readings, orders and events of the run, one tidy Parquet file each.
+"""Tables beside a recording: joints, messages, readings, orders, events and drawings of the run, one Parquet file each.
 
     with Tables("out/run.parquet", ["joints", "events"]) as tables:
         loop.simulate(world, 60.0, record=tables)
@@ -6,13 +6,13 @@
 
 A row of `joints`, `readings` and `orders` is one number of one robot at one step. Orders are those of the step that led here,
 so the start has none; readings are what the sensors say here. A file that has its final name is always whole, and it is of the
-same run as the recording beside it.
+same run as the recording beside it. Drawings (see drawings.py) are written with every recording of a run that has some.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -25,8 +25,9 @@ import pyarrow.parquet as pq
 
 from formiga.comm.inbox import Inbox
 from formiga.control import Orders
-from formiga.errors import RecordingError, reason, suggest
+from formiga.errors import FormigaError, RecordingError, reason, suggest
 from formiga.loop import Simulation
+from formiga.record.drawings import COLUMNS, Changes, Timeline, too_large
 from formiga.record.format import KEY, ROWS
 from formiga.record.trust import BAD_PARQUET
 from formiga.world.model import Group
@@ -45,7 +46,10 @@ SCHEMAS = {name: pa.schema([pa.field(column, kind, nullable=False) for column, k
     "readings": {"robot": pa.int32(), "sensor": WORD, "index": pa.int32(), "value": pa.float64()},
     "orders": {"robot": pa.int32(), "part": WORD, "name": WORD, "value": pa.float64()},
     "events": {"kind": WORD, "text": pa.string()},
+    "drawings": COLUMNS,
 }.items()}
+
+HEAVY = 1_000_000    # numbers of drawings that wait in memory, at most, beside those of one moment
 
 Columns = dict[str, Any]
 
@@ -72,13 +76,17 @@ class Tables:
     """Writes the named tables: called with a run's shards at the start and after every step, as a `Recorder` is.
 
     recorder: of the recording beside which they stand. They are put in place if it was, with its stamp; its signals wait until
-    a step is taken as a whole.
+    a step is taken as a whole. if_any: write only those that have rows; wrong: told what is wrong with a drawing, which is then
+    left out; None: it is raised.
     """
 
     def __init__(self, recording: str | os.PathLike[str], names: Sequence[str], every: int = 1,
-                 recorder: Recorder | None = None) -> None:
+                 recorder: Recorder | None = None, *, if_any: bool = False,
+                 wrong: Callable[[FormigaError], None] | None = None) -> None:
         self._recording, self._recorder = Path(recording), recorder
         self.paths = {name: table_file(recording, name) for name in known_names(names)}
+        self._if_any, self._rows = if_any, dict.fromkeys(self.paths, 0)
+        self._changes, self._wrong = Changes(), wrong
         self._every, self._step = every, -1
         self._waiting: dict[str, list[pa.Table]] = {name: [] for name in self.paths}
         self._files: dict[str, Any] = {}
@@ -107,20 +115,28 @@ class Tables:
                         self._take(name, shard, first)
                 first += shard.state.worlds
             for name, tables in self._waiting.items():
-                if sum(table.num_rows for table in tables) >= ROWS:
+                if sum(table.num_rows for table in tables) >= ROWS or (name == "drawings" and self._changes.waiting > HEAVY):
                     self._write(name)
 
     def _take(self, name: str, shard: Simulation, first: int) -> None:
-        for columns in READERS[name](shard, self._step):
+        for columns in self._drawn(shard, first) if name == "drawings" else READERS[name](shard, self._step):
             count = len(columns["world"])
+            self._rows[name] += count
             columns |= {"step": np.full(count, self._step, np.int32), "time": np.full(count, self._step * shard.world.dt),
                         "world": np.asarray(columns["world"], np.int32) + first}
             arrays = [_column(columns[field.name], field.type) for field in SCHEMAS[name]]
             self._waiting[name].append(pa.Table.from_arrays(arrays, schema=SCHEMAS[name]))
 
+    def _drawn(self, shard: Simulation, first: int) -> Iterator[Columns]:
+        """What is drawn into the first world."""
+        if first == 0 and self._changes.due(self._step, shard.world.dt):
+            yield self._changes.take(shard.drawings(self._wrong))
+
     def _write(self, name: str) -> None:
         if not self._waiting[name]:
             return
+        if name == "drawings":
+            self._changes.waiting = 0
         broken, self._broken = self._broken, True
         try:
             self._writers[name].write_table(pa.concat_tables(self._waiting[name]).unify_dictionaries(), row_group_size=ROWS)
@@ -133,10 +149,11 @@ class Tables:
             # An error before the first step replaces nothing, unless the recording was replaced.
             keep = self._step > (0 if kind else -1) if self._recorder is None else self._recorder.written and self._step >= 0
             if keep and not self._broken:
-                for name in self.paths:
+                wanted = [name for name in self.paths if self._rows[name] or not self._if_any]
+                for name in wanted:
                     self._finish(name)
-                for path in self.paths.values():
-                    os.replace(_beside(path), path)
+                for name in wanted:
+                    os.replace(_beside(self.paths[name]), self.paths[name])
         finally:
             self._abandon()
 
@@ -194,6 +211,22 @@ def read_table(recording: str | os.PathLike[str], name: str) -> pa.Table:
     return table
 
 
+def drawings_of(recording: str | os.PathLike[str], world: int = 0) -> Timeline:
+    """What was drawn into a world of a recording: nothing, if there is no such table; `wrong` says why it cannot be read."""
+    path = table_file(recording, "drawings")
+    if world or not path.exists():  # only the first world is drawn
+        return Timeline()
+    try:
+        if too_large(pq.read_metadata(path)):
+            return Timeline(wrong=f"{path}: it is larger than formiga writes; nothing of it is shown.")
+        return Timeline(read_table(recording, "drawings"))
+    except RecordingError as wrong:
+        return Timeline(wrong=f"{str(wrong).rstrip('.')}; nothing of it is shown.")
+    except BAD_PARQUET as wrong:
+        why = f": {wrong}" if type(wrong) is ValueError else ""
+        return Timeline(wrong=f"{path}: damaged, or not a table of drawings{why}; nothing of it is shown.")
+
+
 def _stamp(recording: Path) -> bytes:
     """What a recording says about its run, in short: the same for its tables."""
     try:
@@ -208,6 +241,8 @@ def _unwritable(path: Path, wrong: Exception) -> RecordingError:
 
 
 def _column(values: Any, kind: pa.DataType) -> pa.Array:
+    if pa.types.is_list(kind):
+        return pa.array(list(values), type=kind)
     if pa.types.is_dictionary(kind):
         return pa.array(values, type=pa.string()).dictionary_encode()
     return pa.array(np.array(values), type=kind)  # a copy: pa.array shares the memory of the state, which goes on
@@ -291,4 +326,4 @@ def _events(shard: Simulation, step: int) -> Iterator[Columns]:
 
 READERS = {"joints": _joints, "messages": _messages, "readings": _readings, "orders": _orders, "events": _events}
 
-__all__ = ["SCHEMAS", "Tables", "known_names", "read_table", "remove_tables", "table_file"]
+__all__ = ["SCHEMAS", "Tables", "drawings_of", "known_names", "read_table", "remove_tables", "table_file"]

@@ -7,7 +7,7 @@ axes are (worlds, robots of the group).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -37,6 +37,7 @@ class SensorView(Surroundings):
 
     noise: Noise
     owner: str             # 'group/sensor', for what the sensor remembers
+    readings: dict[str, Any] = field(default_factory=dict)  # of the group, for its method `draw`; none while it reads
 
     def cast(self, beams: Beams, reach: float, sensor: Mounted | None = None) -> Floats:
         """Distances (W, n, B) along beams fixed to each robot; infinity where nothing is within reach.
@@ -128,8 +129,9 @@ class SensorView(Surroundings):
         """The cells of the world's <map> of this name; `formiga.map` has distances over them, beams and more."""
         return self.model.world.map(name)
 
-    def memory(self, name: str, first: Any) -> Any:
-        """An array of the sensor's own that lives in the state; `first` (W, n, ...) is what it starts as."""
+    def memory(self, name: str, first: Any = None) -> Any:
+        """An array of the sensor's own that lives in the state; `first` (W, n, ...) is what it starts as. A method `draw` need
+        not say that."""
         return self.state.remember(self.owner, name, first)
 
     def stages_of(self, source: Any) -> tuple[Any, list[Stage]] | None:

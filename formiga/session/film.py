@@ -6,6 +6,7 @@ A film is a whole file or none: one that is interrupted leaves nothing behind.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, contextmanager
 from math import ceil
 from pathlib import Path
@@ -40,8 +41,8 @@ def refuse_long(replay: Replay, speed: float) -> None:
                            f"{seconds:g} s. A speed of {ceil(100 * replay.seconds * RATE / MOST_FRAMES) / 100:g} is enough.")
 
 
-def recorded(replay: Replay) -> Iterator[Frame]:
-    """The moments of a recording as frames; every other one, or fewer, if they are too many."""
+def recorded(replay: Replay, hidden: AbstractSet[str] = frozenset()) -> Iterator[Frame]:
+    """The moments of a recording as frames; every other one, or fewer, if they are too many. hidden: layers of drawings."""
     poses, world = replay.poses, replay.sim.world
     every = max(1, -(-len(poses.time) // MOST_FRAMES))
     state = replay.sim.state
@@ -50,9 +51,10 @@ def recorded(replay: Replay) -> Iterator[Frame]:
         moved = flat_poses(world, position, poses.heading[index, 0], poses.movables[index, 0])
         if replay.recording.parts:
             moved |= space_poses(world, replay.recording.parts, poses.bodies[index, 0])
+        drawn = {layer: marks for layer, marks in replay.drawings.at(int(replay.steps[index])).items() if layer not in hidden}
         yield Frame(world, 0, int(replay.steps[index]), float(poses.time[index]), leds=now.leds, crashes=now.crashes,
                     drive=poses.drive[index, 0], crashed=poses.crashed[index, 0],
-                    alive=poses.alive[index, 0], note=replay.note_at(int(replay.steps[index])), **moved)
+                    alive=poses.alive[index, 0], note=replay.note_at(int(replay.steps[index])), drawings=drawn, **moved)
 
 
 def write_film(path: Path, frames: Sequence[Frame], speed: float, paint: Paint, reel: Reel, progress: Progress) -> int:
@@ -79,7 +81,7 @@ def film_from_above(session: Session, path: Path) -> str:
         raise FormigaError(NEEDS_RECORDING)
     speed = session.speed if np.isfinite(session.speed) else 1.0
     refuse_long(session.replay, speed)
-    frames, reel = list(recorded(session.replay)), film_reel(path.suffix)
+    frames, reel = list(recorded(session.replay, session.layers.off)), film_reel(path.suffix)
     paint = from_above(path, frames[0], "trails" in session.overlays)
     return f"saved {path}, {write_film(path, frames, speed, paint, reel, lambda done, of: None)} pictures, drawn from above"
 

@@ -11,6 +11,7 @@ import numpy as np
 from formiga.errors import FormigaError
 from formiga.loop import Simulation
 from formiga.record.recording import Recording
+from formiga.record.tables import drawings_of
 from formiga.state import Movable
 from formiga.supervisor import Note
 from formiga.world.placeholder import Placeholder
@@ -30,6 +31,7 @@ class Replay:
                                "builds robots in another way.")
         self._crashes = np.cumsum(self.poses.crashed[:, 0], axis=0)  # (S, N)
         self._notes = recording.notes
+        self.drawings = drawings_of(recording.path, self.number)
         self.show(0)
 
     def _start(self) -> tuple[Any, Any] | None:

@@ -27,6 +27,7 @@ from formiga.session.changes import Changes
 from formiga.session.commands import commands
 from formiga.session.ground import Ground
 from formiga.session.inbox import Inbox
+from formiga.session.layers import Layers
 from formiga.session.manual import Manual
 from formiga.session.opening import Given, opened
 from formiga.session.own_files import OwnFiles
@@ -75,6 +76,7 @@ class Session:
         self.failed = False                            # whether the last step could not be taken
         self.touched = False                           # changed by hand since it began
         self.overlays: set[str] = set()                # that are shown
+        self.layers = Layers(self)                     # of drawings
         self.plots: list[str] = []                     # quantities that are plotted, see plots.py
         self.version = 0                               # of the world: another one has to be drawn again
         self.windows: Windows | None = None            # of the page, if there is one
@@ -85,7 +87,7 @@ class Session:
         self.steps = Steps(self)
         self.inbox: Inbox[Frame] = Inbox()
         self.pace = Pace()
-        self.tape = Tape(self.say, self._list)
+        self.tape = Tape(self.say, self._list, self.layers.complain)
         self._remembers = own_settings
         self._selected = -1
         self._ground: Ground | None = None
@@ -117,10 +119,13 @@ class Session:
         self.replay, self.world, self.sim, self.document = replay, sim.world, sim, document
         self.manual.clear()
         self.changes.clear()
+        self.layers.forget()
         self._selected, self.touched = -1, False
         if replay is not None and replay.recording.missing:
             tags = ", ".join(f"<{tag}>" for tag in replay.recording.missing)
             self.say(f"without its code {tags} shows nothing; {HOW_TO_LOAD}.", "note")
+        if replay is not None and replay.drawings.wrong:
+            self.say(replay.drawings.wrong, "note")
 
     def _remember(self, given: Given) -> None:
         """Put a file that was opened on the list of recent ones."""

@@ -13,19 +13,20 @@ from formiga.supervisor import Note
 
 class Tape:
     """At most one file that takes every step. `say` hears (text, kind) when one is whole, or could not be written; `whole`
-    the path of one that is.
+    the path of one that is; `wrong` what is wrong with a drawing, which is then left out.
     """
 
-    def __init__(self, say: Callable[[str, str], None], whole: Callable[[Path], None] = lambda path: None) -> None:
+    def __init__(self, say: Callable[[str, str], None], whole: Callable[[Path], None] = lambda path: None,
+                 wrong: Callable[[FormigaError], None] = lambda wrong: None) -> None:
         self.recorder: Recorder | None = None
-        self._say, self._whole = say, whole
+        self._say, self._whole, self._wrong = say, whole, wrong
         self._steps = 0                    # on this tape, without the start
 
     def begin(self, path: str | Path, sim: Simulation, touched: bool, note: Note | None = None) -> None:
         """Record from now on. touched: the run is not what its world and its seed give; note: of a supervisor."""
         if self.recorder is not None:
             raise FormigaError(f"{self.recorder.path} is being recorded already; `record off` ends it.")
-        recorder = Recorder(path, sim.world, sim.seed, 1, sim.world.engine)
+        recorder = Recorder(path, sim.world, sim.seed, 1, sim.world.engine, wrong=self._wrong)
         recorder.__enter__()
         recorder.touched = touched
         recorder([sim])

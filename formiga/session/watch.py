@@ -49,8 +49,9 @@ def watch(session: Session, before: Before | None, share: float) -> Frame:
         shown |= pulls(session)
     if "links" in session.overlays:
         shown["links"] = links(session)
+    shown["drawings"] = session.layers.marks(share if before is not None else 1.0)
     binds = {key: bind.text for key, bind in session.console.binds.items()}
-    extra: dict[str, Any] = {"summary": summary(session), "binds": binds}
+    extra: dict[str, Any] = {"summary": summary(session), "binds": binds, "layers": session.layers.switches()}
     if session.selected >= 0:
         extra["robot"] = inspect(session, session.selected)
     parts = sim.model.parts

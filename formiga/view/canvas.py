@@ -16,6 +16,7 @@ from formiga.engine.flatten import flatten
 from formiga.errors import FormigaError, suggest
 from formiga.view import ground
 from formiga.view.crowd import Crowd
+from formiga.view.drawings import Drawn
 from formiga.view.frame import Frame
 from formiga.view.marks import Marks
 from formiga.view.mesh import rgb
@@ -42,6 +43,7 @@ class Canvas:
         self._pointer = Pointer(api)
         self._nodes = self._pointer.nodes
         self._things, self._crowd, self._marks = Things(self._nodes), Crowd(self._nodes), Marks(self._nodes)
+        self._drawn = Drawn(self._nodes)
         self._frame: Frame | None = None
         self._lock = RLock()
         self._background()
@@ -58,6 +60,7 @@ class Canvas:
             self._crowd.move(frame)
             self._marks.mark(frame)
             self._marks.overlay(frame, self.overlays)
+            self._drawn.draw(frame)
 
     def clear(self) -> None:
         """Remove everything that was drawn; the next `show` draws it again."""
@@ -67,6 +70,7 @@ class Canvas:
             self._pointer.forget()
             self._crowd.forget()
             self._marks.forget()
+            self._drawn.forget()
 
     # -- callbacks ------------------------------------------------------------------------------------------------------
     def on_pick(self, callback: Picked) -> Picked:
@@ -149,6 +153,7 @@ class Canvas:
         self._things.build(world, self._pointer.region, self._palette)
         self._crowd.build(frame)
         self._marks.build(world)
+        self._drawn.build(frame)
         self._nodes.sweep()
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from formiga.drawing import Drawings
 from formiga.engine.parts import Part
 from formiga.geometry import PLACE, TURN, about_z, between
 from formiga.state import Floats, State
@@ -55,6 +56,7 @@ class Frame:
     parts: tuple[Part, ...] = ()   # what each row of `bodies` belongs to
     forces: Floats | None = None   # (K, 7) forces of grips and joints: columns of `engine.events.Pull`
     grips: Any = None              # (P, 2) robots that hold something, and what: a robot or N + a row of `bodies`
+    drawings: Drawings = field(default_factory=dict)  # what code has drawn, in the layers that are shown
     extra: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

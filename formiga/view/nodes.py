@@ -110,8 +110,8 @@ class Nodes:
         self._kept.clear()
 
     def sweep(self) -> None:
-        """Remove all nodes that were not kept since the last time, except overlays."""
-        for name in [name for name in self.named if name not in self._kept and not name.startswith("over/")]:
+        """Remove all nodes that were not kept since the last time, except overlays and drawings."""
+        for name in [name for name in self.named if name not in self._kept and not name.startswith(("over/", "drawings/"))]:
             self.remove(name)
         self._kept.clear()
 

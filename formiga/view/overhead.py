@@ -15,6 +15,7 @@ from formiga.engine.flatten import flatten
 from formiga.geometry import TURN, rotate, yaw
 from formiga.view import ground
 from formiga.view.bodies import solid
+from formiga.view.drawings_above import UNDER, artists
 from formiga.view.frame import Frame, thing_rows
 from formiga.view.picture import draw_world
 from formiga.world.solids import Solid
@@ -70,9 +71,14 @@ class Overhead:
         self._clock.set_text(f"{frame.time:.1f} s")
         headline = frame.note.headline if frame.note is not None else ""
         self._note.set_text(headline)
-        for artist in (self._lines, self._solids, self._bodies, self._ahead, self._clock, self._note):
+        drawn = artists(self._axes, frame.drawings, frame.place, frame.turn)
+        under = [artist for artist in drawn if artist.get_zorder() == UNDER]
+        over = [artist for artist in drawn if artist.get_zorder() != UNDER]
+        for artist in (*under, self._lines, self._solids, self._bodies, self._ahead, *over, self._clock, self._note):
             if artist is not self._note or headline:
                 self._axes.draw_artist(artist)
+        for artist in drawn:
+            artist.remove()
         return np.asarray(self._canvas.buffer_rgba())[..., :3].copy()
 
     def _move(self, frame: Frame) -> None:

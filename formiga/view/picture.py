@@ -12,10 +12,11 @@ import numpy as np
 from formiga.engine.flatten import flatten, plan_of
 from formiga.errors import FormigaError
 from formiga.files import whole_file
-from formiga.geometry import TURN, rotate
+from formiga.geometry import TURN, about_z, rotate
 from formiga.state import Movable
 from formiga.view import ground, pitch
 from formiga.view.bodies import is_on, solid
+from formiga.view.drawings_above import artists
 from formiga.view.mesh import rgb
 from formiga.world.ground import Hole, Platform, Ramp, Terrain
 from formiga.world.maps import Map
@@ -41,11 +42,12 @@ class Picture:
         self.heading: Any = None           # (N + M,)
         self.solids: dict[int, Any] = {}   # number of a <solid> that moves -> its pose (7,)
         self._last: Any = None
+        self._shards: list[Simulation] = []
         self._every, self._seen = 1, 0
 
     def __call__(self, shards: list[Simulation]) -> None:
         """Note where every body is."""
-        state = shards[0].state
+        state, self._shards = shards[0].state, shards
         self.heading = np.concatenate([state.heading[0], state.movables[0, :, Movable.HEADING]])
         self._last = np.concatenate([state.position[0], state.movables[0, :, Movable.PLACE]])
         if state.bodies.shape[1]:
@@ -75,10 +77,21 @@ class Picture:
             draw_robots(axes, self.world, self._last[:robots], self.heading[:robots], trail[:, :robots])
             draw_movables(axes, self.world, self._last[robots:], self.heading[robots:], trail[:, robots:])
             axes.set(aspect="equal", xlabel="x (m)", ylabel="y (m)", title=fill(self.world.doc or self.world.name, 78))
+            self._draw_marks(figure, axes)
             with whole_file(self.path) as beside:
                 figure.savefig(beside, format=self.path.suffix[1:], dpi=130)
         finally:
             plt.close(figure)
+
+
+    def _draw_marks(self, figure: Any, axes: Any) -> None:
+        """What code has drawn at the end of the run."""
+        drawings = self._shards[0].drawings()
+        if drawings:
+            figure.draw_without_rendering()  # sizes of lines and dots go by the size that the axes get
+            robots = self.world.robots
+            place = np.column_stack([self._last[:robots], np.zeros(robots)])
+            artists(axes, drawings, place, about_z(self.heading[:robots]))
 
 
 def draw_world(axes: Any, world: World, solids: dict[int, Any] | None = None) -> None:

@@ -35,6 +35,7 @@ class Actuator:
     mode: str = "velocity"      # 'position' rad or m; 'velocity' rad/s or m/s; 'torque' N m or N; 'switch': closed above 0.5
     low: float = -inf
     high: float = inf
+    effort: float = inf         # N m or N, the most that the motor gives; inf: unknown
 
 
 class Described(Protocol):
@@ -190,8 +191,20 @@ class Placement(Described, Protocol):
 
 
 # -- what gives readings, what decides, what is good ------------------------------------------------------------------------
+class Drawing(Protocol):
+    """What may draw into the world: sensors, controllers, and whatever else has a view of it."""
+
+    draws: ClassVar[bool] = False               # whether `draw` is its own: see `complete`
+
+    def draw(self, view: Any, pen: Any) -> None:
+        """Draw what it knows, with a `formiga.drawing.Pen`; view: what it last read, decided or estimated from.
+
+        It is called when something looks at the world. The view is a copy of one world, so nothing in it changes the run.
+        """
+
+
 # What one of these does, it says once: with arrays (`read`, say), or with kernels (`stages`), which then serve every loop.
-class Source(Described, Protocol):
+class Source(Described, Drawing, Protocol):
     """Gives readings, under its `name`."""
 
     angles: tuple[float, ...] | None = None     # rad from the heading, of each reading; None: its readings have no directions
@@ -200,6 +213,14 @@ class Source(Described, Protocol):
     full: float | None = None                   # the reading that counts as one, for networks and pictures; None: unknown
     beams: int = 1                              # numbers in a reading, at least
     kernels: ClassVar[bool] = False             # whether `stages` is its own: see `complete`
+
+    def bounds(self, robot: Any) -> tuple[Any, Any]:
+        """The least and the largest number of a reading of one such robot, each a number or an array that fits the reading.
+
+        For networks and learners: (0, full) becomes 0..1, a range with numbers below 0 becomes -1..1. An end that is not known
+        is infinite.
+        """
+        return (-inf, inf) if self.full is None else (0.0, float(self.full))
 
     def prepare(self) -> None:
         """Before the first step: read files that it needs, and complain about them."""
@@ -240,7 +261,7 @@ class Estimator(Source, Protocol):
         return view.run_stages(self)
 
 
-class Controller(Described, Protocol):
+class Controller(Described, Drawing, Protocol):
     """Readings -> orders."""
 
     kernels: ClassVar[bool] = False          # whether `stages` is its own: see `complete`
@@ -279,6 +300,8 @@ def complete(cls: type, role: str, tag: str) -> None:
     if role in DOES:
         _complete_stages(cls, CONTRACTS[role], DOES[role])
     own = declared(cls)
+    if Drawing in CONTRACTS.get(role, Described).__mro__:
+        own |= _complete_drawing(cls)
     for contract in CONTRACTS.get(role, Described).__mro__:
         if contract.__module__ == __name__:
             for name, value in vars(contract).items():
@@ -305,6 +328,12 @@ def _complete_stages(cls: Any, contract: Any, does: str) -> None:
     cls.kernels = bool(theirs) and (alone or cls in theirs)
     if cls in theirs and does not in vars(cls):
         setattr(cls, does, default)
+
+
+def _complete_drawing(cls: Any) -> set[str]:
+    """Say whether a class draws something."""
+    cls.draws = any(vars(parent).get("draw", Drawing.draw) is not Drawing.draw for parent in cls.__mro__)
+    return {"draws"}
 
 
 def shipped(cls: type) -> bool:
@@ -356,6 +385,8 @@ def _wrong_joints(joints: Any) -> str:
             return f"joint '{joint.name}' has the mode {joint.mode!r}; there are: {', '.join(MODES)}"
         if not (isinstance(joint.low, NUMBER) and isinstance(joint.high, NUMBER) and joint.low <= joint.high):
             return f"joint '{joint.name}' takes orders from {joint.low!r} to {joint.high!r}, which is no range"
+        if not (isinstance(joint.effort, NUMBER) and joint.effort > 0.0):
+            return f"joint '{joint.name}' has the effort {joint.effort!r}; it must be above 0"
     return ""
 
 

@@ -249,6 +249,11 @@ def _check_methods(cls: type, tag: str, role: str, kinds: dict[str, Kind]) -> No
     if role not in METHODS or elsewhere:
         return
     method, given = METHODS[role]
+    if role in (*SOURCES, "controller") and (draw := inspect.getattr_static(cls, "draw", None)) is not None:
+        may = f"<{tag}> may draw with a method draw(self, view, pen)"
+        if not callable(draw):
+            raise WorldError(f"{may}; its draw is {draw!r}.")
+        _check_arguments(draw, "draw", ("view", "pen"), may)
     former = FORMER.get(method, "")
     if former in vars(cls) and method not in vars(cls):
         setattr(cls, method, vars(cls)[former])

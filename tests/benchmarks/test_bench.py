@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from formiga import benchmarks
-from formiga.benchmarks import avoid24, browser, cpp, envs, measure, own, rollout, s3, scanner, soccer, swarmod, view
+from formiga.benchmarks import avoid24, browser, comm, cpp, envs, measure, own, rollout, s3, scanner, soccer, swarmod, view
 from formiga.errors import FormigaError, MissingExtra
 from formiga.world.elements import registered
 
@@ -26,6 +26,9 @@ def tiny(monkeypatch):
         monkeypatch.setattr(bench, "SIZES", ((1, 8), (2, 4)))
         monkeypatch.setattr(bench, "measure",
                             lambda world, worlds, blocks: quick(world, worlds, blocks=2, block=1e-4, warm_up=5))
+    monkeypatch.setattr(comm, "SIZES", ((1, 8), (2, 4)))
+    monkeypatch.setattr(comm, "measure", lambda world, worlds, **more: quick(
+        world, worlds, **more | {"blocks": 2, "block": 1e-4, "warm_up": 5}))
     starts = {"cold_start_s": 9.0, "cached_start_s": 1.0, "memory_mb": 200.0}
     monkeypatch.setattr(avoid24, "start_twice", lambda: starts)
     for name, value in {"ROBOTS": (1, 3), "GENOTYPES": 3, "TRIALS": 2, "STEPS": 20, "QUICK": {3: 1}}.items():
@@ -77,6 +80,19 @@ def test_a_bench_writes_one_object_with_rows_and_the_machine(name, tiny, tmp_pat
     assert result["machine"].keys() == {"cpu", "cores", "python", "numpy", "numba", "compiler"}
     assert [file.name for file in tmp_path.iterdir()] == ["out.json"]
     assert name in capsys.readouterr().out
+
+
+def test_the_bench_of_messages_has_a_row_without_and_one_with_obstacles(tiny, monkeypatch, capsys):
+    for name, value in (("FEW", 4), ("CROWD", 8), ("SIZES", ((1, 4), (1, 8)))):
+        monkeypatch.setattr(comm, name, value)
+    result = comm.run()
+    assert [(row["robots"], row["obstacles"]) for row in result["rows"]] == [(4, 0), (4, 1), (8, 0), (8, 2)]
+    for row in result["rows"]:
+        assert row.keys() >= FIELDS and row["robot_steps_per_s"] > 0 and 0.0 < row["heard"] <= 8.0 and row["dropped"] >= 0.0
+        assert row["agrees"] is (True if cpp.compiler() else None)
+    assert all(growth > 0.0 for growth in result["summary"].values()) and len(result["summary"]) == 2
+    said = capsys.readouterr().out
+    assert "comm" in said and "without obstacles" in said and "with obstacles" in said
 
 
 def test_the_rollout_bench_has_a_row_for_one_thread_and_for_two(tiny, capsys):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from formiga.benchmarks import avoid24, cpp, rollout, swarmod
+from formiga.benchmarks import avoid24, comm, cpp, rollout, swarmod
 from formiga.benchmarks.measure import TOLERANCE, advance
 from formiga.loop import Simulation
 from formiga.rollout import rollout as roll
@@ -31,6 +31,29 @@ def test_plain_cpp_ends_where_the_engine_ends(world, worlds):
     np.testing.assert_array_equal(crashes, simulation.state.crashes)
     if world.robots > 1:
         assert crashes.sum() > 0  # contacts were part of the work
+
+
+@pytest.mark.parametrize("robots, obstacles, worlds", [(16, 0, 3), (16, 4, 3), (300, 75, 1)])
+def test_plain_cpp_hears_the_messages_that_the_engine_hears(robots, obstacles, worlds):
+    simulation = Simulation(comm.world(robots, obstacles), seed=3, worlds=worlds)
+    twin = cpp.Talking(simulation)
+    start = simulation.state.position.copy()
+    advance(simulation, 150)
+    twin.steps(150)
+    assert comm.differ(simulation, twin) <= TOLERANCE
+    heard, dropped, _, sender = twin.heard()
+    assert np.abs(simulation.state.position - start).max() > 0.5 and simulation.state.crashes.sum() > 0
+    assert (heard.sum(axis=1) > 100 * robots).all() and dropped.sum() > 0 and (sender >= 0).any()
+
+
+def test_a_message_that_only_one_of_them_heard_is_a_difference():
+    simulation = Simulation(comm.world(16))
+    twin = cpp.Talking(simulation)
+    advance(simulation, 20)
+    twin.steps(20)
+    assert comm.differ(simulation, twin) <= TOLERANCE
+    simulation.state.memory["robots/range_and_bearing", "traffic"][0, 3, 1] += 1
+    assert comm.differ(simulation, twin) == np.inf
 
 
 def test_plain_cpp_starts_from_where_the_simulation_is():

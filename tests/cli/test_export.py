@@ -54,3 +54,15 @@ def test_an_interrupted_export_leaves_no_file(start, recording, tmp_path):
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130 and errors.endswith("formiga: interrupted\n")
     assert not list(tmp_path.iterdir())
+
+
+def test_layers_of_drawings_are_in_a_film_unless_they_are_hidden(call, tmp_path):
+    formiga.simulate("line", 1.0, out=tmp_path)
+    pictures = {}
+    for name, more in (("all", ()), ("none", ("--hide", "other, odometry"))):
+        call("export", tmp_path / "run.parquet", tmp_path / f"{name}.mp4", *more)
+        pictures[name] = iio.imread(tmp_path / f"{name}.mp4").astype(int)
+    assert (np.abs(pictures["all"] - pictures["none"]).max(axis=-1) > 60).sum() > 100
+    (tmp_path / "run.drawings.parquet").write_bytes(b"PAR1")
+    result = call("export", tmp_path / "run.parquet", tmp_path / "broken.gif")
+    assert result.exit_code == 0 and "run.drawings.parquet: damaged" in result.stderr and result.stderr.count("\n") == 1

@@ -51,7 +51,7 @@ def test_the_json_summary_is_that_of_the_same_run_from_python(call, tmp_path):
 
 def test_out_gets_a_recording_and_a_summary_and_nothing_else(call, tmp_path):
     out = tmp_path / "new" / "folder"
-    result = call("run", "line", "--seconds", 1, "--seed", 3, "--every", 4, "--out", out)
+    result = call("run", "corral", "--seconds", 1, "--seed", 3, "--every", 4, "--out", out)
     assert sorted(os.listdir(out)) == ["run.parquet", "summary.json"]
     recording = formiga.read_recording(out / "run.parquet")
     assert (recording.seed, recording.steps.tolist(), recording.ending) == (3, [0, 4, 8, 10], "complete")

@@ -157,7 +157,8 @@ def test_a_recording_that_is_being_written_is_kept_whole(view, number, tmp_path)
     process, _, _ = view("line", "--script", tmp_path / "keep.fsh")
     assert process.stdout.readline() == f"recorded {tmp_path}/keep.parquet\n"
     assert end(process, number) == (0, f"recorded {tmp_path}/other.parquet\n", STOPPING)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["config", "keep.fsh", "keep.parquet", "other.parquet"]
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        "config", "keep.drawings.parquet", "keep.fsh", "keep.parquet", "other.drawings.parquet", "other.parquet"]
     assert [each.name for each in (tmp_path / "config" / "formiga").iterdir()] == ["recent.json"]  # the files of now, listed
     kept = formiga.read_recording(tmp_path / "keep.parquet")
     assert kept.poses().x.shape == (51, 1, 1) and not kept.touched

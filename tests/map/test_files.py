@@ -3,12 +3,15 @@
 import os
 import struct
 import zlib
+from io import BytesIO
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from PIL import Image
 
-from formiga.map import MapError, read_map
+from formiga.map import Grid, MapError, read_map
 from formiga.map.images import PNG, grey_image
 from formiga.map.server import read_legend
 
@@ -147,3 +150,37 @@ def test_a_map_server_file_that_is_none_is_refused(tmp_path):
     (tmp_path / "m.yaml").write_bytes(b"#" * 100_000)
     with pytest.raises(MapError, match="larger than 64 kB"):
         read_legend(str(tmp_path / "m.yaml"))
+
+
+# -- damage by chance ----------------------------------------------------------------------------------------------------------
+def encoded(kind):
+    stream = BytesIO()
+    Image.fromarray(picture(np.random.default_rng(3))).save(stream, kind)
+    return stream.getvalue()
+
+
+GOOD_FILES = {"a.png": encoded("PNG"), "b.pgm": encoded("PPM"), "c.pgm": b"P2\n# made by hand\n3 2\n255\n0 5 9\n255 7 8\n",
+              "d.yaml": b"image: a.png\nresolution: 0.05\norigin: [1.0, -2.5, 0.3]\nnegate: 0\nmode: trinary\n"}
+
+
+@given(st.sampled_from(sorted(GOOD_FILES)), st.data())
+@settings(max_examples=200, deadline=None)
+def test_however_a_file_is_damaged_it_is_read_or_refused(tmp_path_factory, name, data):
+    folder = tmp_path_factory.getbasetemp() / "damaged"
+    folder.mkdir(exist_ok=True)
+    (folder / "a.png").write_bytes(GOOD_FILES["a.png"])
+    damaged = bytearray(GOOD_FILES[name])
+    for _ in range(data.draw(st.integers(1, 5))):
+        at = data.draw(st.integers(0, len(damaged) - 1))
+        change = data.draw(st.sampled_from(["set", "insert", "cut"]))
+        if change == "set":
+            damaged[at] = data.draw(st.integers(0, 255))
+        elif change == "insert":
+            damaged[at:at] = data.draw(st.binary(max_size=6))
+        else:
+            del damaged[at + 1:]
+    (folder / f"x{name}").write_bytes(damaged)
+    try:
+        assert isinstance(read_map(folder / f"x{name}", None if name.endswith("yaml") else 0.05), Grid)
+    except MapError as wrong:
+        assert str(folder) in str(wrong) and "\n" not in str(wrong)

@@ -247,7 +247,7 @@ def test_a_signal_to_a_python_program_keeps_a_readable_recording(number, code, t
     assert done.returncode in (code, 128 + number)
     recording = read_recording(tmp_path / "run.parquet")
     assert recording.ending == "interrupted" and recording.steps[-1] >= 25
-    assert files(tmp_path) == ["run.parquet"]
+    assert files(tmp_path) == ["run.drawings.parquet", "run.parquet"]  # its odometry draws
 
 
 def test_a_signal_in_the_middle_of_a_write_waits_until_the_rows_are_whole(world, tmp_path, monkeypatch):

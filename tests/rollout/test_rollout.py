@@ -113,7 +113,7 @@ def test_copies_of_a_world_have_the_same_start_and_the_same_noise():
 
 
 @pytest.mark.parametrize("how, reason", [
-    ({"sensors": '<proximity/><scanner beams="8" reach="1"/>'}, "the sensor 'scanner' (<scanner>)"),
+    ({"sensors": '<proximity/><encoders/>'}, "the sensor 'encoders' (<encoders>)"),
     ({"sensors": '<proximity/><proximity name="second" technique="cone"/>'}, "the sensor 'second' (<proximity>)")])
 def test_a_world_without_a_kernel_goes_through_the_loop_and_says_why(how, reason, rng):
     described = world(**how)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from formiga.engine.flatten import flatten, plan_of
+from formiga.engine.flatten import as_grid, flatten, plan_of
 from formiga.errors import WorldError
 from formiga.loop import Simulation
 from formiga.map.rays import cast
@@ -154,6 +154,19 @@ def test_robots_have_the_map_by_its_name(tmp_path):
         made.map("offcie")
     with pytest.raises(WorldError, match=r"There are: none"):
         World().map()
+
+
+def test_the_walls_of_any_world_are_a_grid_too():
+    """A robot that casts in it sees what its scanner sees, to within a cell or two along the beam: cells have a thickness."""
+    made = read_text('<world><arena width="4" depth="3"/><cylinder x="1" y="0.5" radius="0.3"/><rectangle x="-1" y="0" '
+                     'width="0.5" depth="1" heading="0.6"/><disc radius="0.1" wheel_base="0.15" top_speed="0.3">'
+                     '<at x="0" y="-1" heading="1"/><scanner reach="9" beams="90" field="360deg"/></disc></world>')
+    simulation, grid = Simulation(made), as_grid(made, 0.02)
+    seen = simulation.readings["disc"]["scanner"][0, 0]
+    there = cast(grid, [0.0, -1.0, 1.0], made.groups[0].sensors[0].angles, 9.0)
+    assert grid.shape == (150, 200)
+    assert np.median(np.abs(seen - there)) < 0.03 and np.quantile(np.abs(seen - there), 0.9) < 0.06
+    assert grid.at([1.0, 0.5]) == grid.at([-1.0, 0.0]) == 100
 
 
 # -- what is wrong ------------------------------------------------------------------------------------------------------------

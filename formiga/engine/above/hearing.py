@@ -7,16 +7,14 @@ every robot hears the others of one moment, in whatever order they are looked at
 
 from __future__ import annotations
 
-from math import atan2, cos, floor, log, pi, sin, sqrt
+from math import cos, floor, log, pi, sin, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from formiga.engine.above.cells import around, fill_world
-from formiga.engine.above.light import chord
-from formiga.engine.above.neighbours import sort
-from formiga.engine.fixed import near_cell
-from formiga.geometry import crossing, nearest_on_segment
+from formiga.engine.above.hidden import SECTORS, VECTOR, keep_seen, list_fixed, whole
+from formiga.geometry import direction
 from formiga.kernels import kernel
 from formiga.noise import either, stream, unit
 
@@ -54,128 +52,97 @@ class Heard(NamedTuple):
     traffic: Any           # (W, n, 4) columns SENT, HEARD, LOST, DROPPED, since the start
 
 
-class Nearby(NamedTuple):
-    """Working memory: what is near one robot, as discs, and the robots among them that send to it."""
-
-    loud: Any              # (N,) m^2, squared range of each robot that sends in this step, else -1
-    x: Any                 # (N + K,) m, of discs from the robot that hears: robots first, then fixed ones
-    y: Any
-    square: Any            # (N + K,) m^2, of their radii
-    robot: Any             # (N + K,) their numbers; N + k: fixed thing k
-    distance: Any          # (N,) m^2, squared, of those that send, between the antennas
-    sends: Any             # (N,) their places among the discs, nearest first
-    seen: Any              # (N,) whether no disc stands between
-    wall: Any              # (K,) fixed things near it that are no discs
-
-
-def make_nearby(robots: int, shapes: int) -> Nearby:
-    """Working memory for so many robots and fixed things."""
-    both = robots + shapes
-    return Nearby(np.empty(robots), np.empty(both), np.empty(both), np.empty(both), np.empty(both, np.int64), np.empty(robots),
-                  np.empty(robots, np.int64), np.empty(robots, np.bool_), np.empty(shapes, np.int64))
-
-
 @kernel()
 def hear_world(w, position, heading, foot, alive, outbox, first, last, ears, level, radius, height, widest, shapes, tops, near,
-               cells, key, step, work, inbox, sender, traffic):
+               along, cells, key, step, work, inbox, sender, traffic):
     """What robots first..last of world w hear, nearest first.
 
     foot (W, N): height of the robots' feet; level: no ray between two antennas leaves the heights of any body, so heights need
-    no look; outbox (W, N, X); near: table of fixed things for ears.reach; inbox (W, n, most, columns), sender (W, n, most):
-    filled; traffic (W, n, 4): counted on.
+    no look; outbox (W, N, X); near and along: tables of fixed things, for ears.reach and for lines of sight; inbox (W, n, most,
+    columns), sender (W, n, most): filled; traffic (W, n, 4): counted on.
     """
     fill_world(w, position, cells)
-    listen(w, alive, outbox, ears, step, work.loud)
-    most, columns, numbers, word = inbox.shape[2], inbox.shape[3], ears.numbers, ears.word
+    flat = listen(w, foot, alive, outbox, ears, step, work.loud)
+    most, columns = inbox.shape[2], inbox.shape[3]
     for i in range(first, last):
-        n = i - first
-        heard, lost = 0, 0
+        n, heard = i - first, 0
         if alive[w, i]:
-            traffic[w, n, SENT] += work.loud[i] >= 0.0
             x, y, z = position[w, i, 0], position[w, i, 1], foot[w, i] + ears.up[i]
-            discs, count = gather(w, i, x, y, z, position, heading, foot, ears, radius, widest, cells, work)
-        else:
-            x, y, z, discs, count = 0.0, 0.0, 0.0, 0, 0
-        walls = 0
-        if count > 0:
-            sort(count, work.distance, work.sends, work.robot)
-            if ears.sight != NOTHING:
+            discs, count = gather(w, i, x, y, z, flat, position, heading, foot, ears, radius, widest, cells, work)
+            if count > 0 and ears.sight != NOTHING:
                 discs, walls = list_fixed(x, y, ears.reach, discs, radius.shape[0], shapes, near, work)
-                see_past_discs(count, work.sends, discs, work.x, work.y, work.square, work.seen)
-        luck, error = np.uint64(0), np.uint64(0)
-        if count > 0 and (ears.loss > 0.0 or ears.range_noise > 0.0 or ears.bearing_noise > 0.0):
-            luck, error = stream(key[w], i, step[w], ears.luck), stream(key[w], i, step[w], ears.error)
-        for m in range(count):
-            at = work.sends[m]
-            j, dx, dy = work.robot[at], work.x[at], work.y[at]
-            if ears.sight != NOTHING:
-                h = foot[w, j] + ears.up[j]
-                if not work.seen[m] and (level or behind_body(w, at, discs, dx, dy, z, h, foot, height, tops, work)):
-                    continue
-                if walls > 0 and behind_wall(x, y, z, dx, dy, h, level, shapes, tops, work.wall, walls):
-                    continue
-            if ears.loss > 0.0 and unit(luck, j) < ears.loss:
-                lost += 1
-                continue
-            if heard < most:
-                sender[w, n, heard], inbox[w, n, heard, 0] = j, 1.0
-                if ears.measures:
-                    inbox[w, n, heard, 1] = (sqrt(work.distance[m])
-                                             * (1.0 + deviate(error, 4 * j, ears.range_noise, ears.normal)))
-                    bearing = atan2(dy, dx) - heading[w, i] + deviate(error, 4 * j + 2, ears.bearing_noise, ears.normal)
-                    inbox[w, n, heard, 2] = bearing - 2.0 * pi * floor(bearing / (2.0 * pi) + 0.5)
-                for c in range(numbers):
-                    inbox[w, n, heard, columns - numbers + c] = outbox[w, j, word + c]
-            heard += 1
-        traffic[w, n, HEARD] += min(heard, most)
-        traffic[w, n, LOST] += lost
-        traffic[w, n, DROPPED] += max(0, heard - most)
-        for k in range(min(heard, most), most):
+                count = keep_seen(w, x, y, z, count, discs, walls, foot, ears.up, level, height, shapes, tops, along, work)
+            received = keep_received(w, i, count, ears, key, step, work.sends)
+            heard = min(received, most)
+            traffic[w, n, SENT] += work.loud[i] >= 0.0
+            traffic[w, n, HEARD] += heard
+            traffic[w, n, LOST] += count - received
+            traffic[w, n, DROPPED] += received - heard
+            if heard > 0:
+                near_ones = keep_nearest(work.sends, received, most, ears.reach, work.starts)
+                sort_nearest_first(work.sends, near_ones, work.rank, work.sorted)
+                write_down(w, i, n, heard, heading, outbox, ears, key, step, work, inbox, sender)
+        for k in range(heard, most):
             sender[w, n, k] = -1
             for c in range(columns):
                 inbox[w, n, k, c] = 0.0
 
 
 @kernel(inline="always")
-def listen(w, alive, outbox, ears, step, loud):
-    """Which robots (N,) sent a message in the last step, as their squared ranges: there is one, and it was their turn."""
+def listen(w, foot, alive, outbox, ears, step, loud):
+    """Which robots (N,) sent a message in the last step, as their squared ranges: there is one, and it was their turn.
+
+    Returns whether all antennas are at one height and send all around, so that a distance is all that counts.
+    """
+    flat, level = True, foot[w, 0] + ears.up[0]
     for j in range(loud.shape[0]):
         message = outbox[w, j, ears.word]
         sends = alive[w, j] and ears.range[j] > 0.0 and message == message and step[w] > 0  # NaN differs from itself
         if sends and ears.period[j] > 1:
             sends = (step[w] - 1) % ears.period[j] == 0
         loud[j] = ears.range[j] * ears.range[j] if sends else -1.0
+        flat &= (foot[w, j] + ears.up[j] == level) & (ears.beam[j] == PLANE) & (ears.edge[j] >= 1.0)
+    return flat
 
 
 @kernel(inline="always")
-def gather(w, i, x, y, z, position, heading, foot, ears, radius, widest, cells, work):
-    """List the robots near robot i at (x, y) as discs, and those of them that send to it; returns how many of both."""
+def gather(w, i, x, y, z, flat, position, heading, foot, ears, radius, widest, cells, work):
+    """List the robots that send to robot i at (x, y), and, if they stop messages, all that are near it as discs.
+
+    Returns how many discs and how many that send.
+    """
     bodies = ears.sight == BODIES
     wide = ears.reach + (widest if bodies else 0.0)
     limit, found, count = wide * wide, 0, 0
     start_of, order, sx, sy = cells.start, cells.order, cells.x, cells.y
-    loud, robot, px, py, square = work.loud, work.robot, work.x, work.y, work.square
+    loud, sends, among = work.loud, work.sends, work.discs
+    body, px, py, square = among.number, among.x, among.y, among.square
     c0, c1, r0, r1 = around(x, y, wide, cells)
     for r in range(r0, r1 + 1):
         for m in range(start_of[w, r * cells.columns + c0], start_of[w, r * cells.columns + c1 + 1]):
-            dx, dy = sx[w, m] - x, sy[w, m] - y
+            dx, dy, j = sx[w, m] - x, sy[w, m] - y, order[w, m]
+            body[found], px[found], py[found] = j, dx, dy  # written in any case: a branch would be missed half of the time
+            found += (dx * dx + dy * dy <= limit) & (j != i)
+    if flat:
+        for m in range(found):
+            j, dx, dy = body[m], px[m], py[m]
             far = dx * dx + dy * dy
-            if far > limit:
-                continue
-            j = order[w, m]
-            if j == i:
-                continue
-            robot[found], px[found], py[found] = j, dx, dy
-            square[found] = radius[j] * radius[j] if bodies else -1.0
-            found += 1
-            if far > loud[j]:
-                continue
-            dz = foot[w, j] + ears.up[j] - z
-            far += dz * dz
-            if far <= loud[j] and in_beam(ears.beam[j], ears.edge[j], dx, dy, dz, far, heading[w, j]):
-                work.distance[count], work.sends[count] = far, found - 1
-                count += 1
-    return found, count
+            square[m] = radius[j] * radius[j]
+            sends.robot[count], sends.x[count], sends.y[count], sends.square[count] = j, dx, dy, far
+            count += far <= loud[j]
+        return found if bodies else 0, count
+    for m in range(found):
+        j, dx, dy = body[m], px[m], py[m]
+        square[m] = radius[j] * radius[j]
+        far = dx * dx + dy * dy
+        if far > loud[j]:
+            continue
+        dz = foot[w, j] + ears.up[j] - z
+        far += dz * dz
+        if far <= loud[j] and in_beam(ears.beam[j], ears.edge[j], dx, dy, dz, far, heading[w, j]):
+            sends.robot[count], sends.x[count], sends.y[count], sends.square[count] = j, dx, dy, far
+            count += 1
+    return found if bodies else 0, count
 
 
 @kernel()
@@ -192,83 +159,86 @@ def in_beam(beam, edge, dx, dy, dz, square, ahead):
 
 
 @kernel(inline="always")
-def list_fixed(x, y, reach, discs, robots, shapes, near, work):
-    """Add the fixed things within reach of (x, y): round ones to the discs, others to the walls. Returns how many of both."""
-    walls = 0
-    cell = near_cell(x, y, near)
-    for m in range(near.start[cell], near.start[cell + 1]):
-        k = near.items[m]
-        r = shapes[k, 4]
-        qx, qy = nearest_on_segment(x, y, shapes[k, 0], shapes[k, 1], shapes[k, 2], shapes[k, 3])
-        if (qx - x) * (qx - x) + (qy - y) * (qy - y) > (reach + r) * (reach + r):
-            continue
-        if r > 0.0:
-            work.robot[discs], work.square[discs] = robots + k, r * r
-            work.x[discs], work.y[discs] = shapes[k, 0] - x, shapes[k, 1] - y
-            discs += 1
-        else:
-            work.wall[walls] = k
-            walls += 1
-    return discs, walls
-
-
-@kernel()
-def behind_wall(x, y, z, dx, dy, h, level, shapes, tops, wall, walls):
-    """Whether a wall stands between (x, y, z) and (x + dx, y + dy, h)."""
-    for m in range(walls):
-        k = wall[m]
-        share, along = crossing(shapes[k, 0] - x, shapes[k, 1] - y, dx, dy, shapes[k, 2] - shapes[k, 0],
-                                shapes[k, 3] - shapes[k, 1])
-        if 0.0 <= along <= 1.0 and 0.0 <= share <= 1.0 and (level or z + share * (h - z) <= tops[k]):
-            return True
-    return False
-
-
-@kernel()
-def see_past_discs(count, sends, discs, px, py, squares, seen):
-    """Whether no disc stands between a robot and each of those that send to it, seen from above: seen (count,).
-
-    sends (count,): places of the senders among the discs, none of which is in its own way. With a sender at d, disc g is
-        between them if   (g x d)^2 <= r^2 d^2 and 0 < g . d < d^2,   or one of the centres lies in it
-    """
+def keep_received(w, i, count, ears, key, step, sends):
+    """Keep the senders whose messages robot i receives, by luck, and return how many they are."""
+    if count == 0 or ears.loss == 0.0:
+        return count
+    luck, kept = stream(key[w], i, step[w], ears.luck), 0
     for k in range(count):
-        target = sends[k]
-        dx, dy = px[target], py[target]
-        size, hits = dx * dx + dy * dy, 0
-        own = squares[target]
-        squares[target] = -1.0
-        for m in range(discs):  # without branches, so that the compiler makes vectors of it
-            gx, gy, r = px[m], py[m], squares[m]
-            along, across = gx * dx + gy * dy, gx * dy - gy * dx
-            ex, ey = gx - dx, gy - dy
-            hits += (((across * across <= r * size) & (along > 0.0) & (along < size)) | (gx * gx + gy * gy <= r)
-                     | (ex * ex + ey * ey <= r))
-        squares[target] = own
-        seen[k] = hits == 0
+        j = sends.robot[k]
+        sends.robot[kept], sends.x[kept], sends.y[kept], sends.square[kept] = j, sends.x[k], sends.y[k], sends.square[k]
+        kept += unit(luck, j) >= ears.loss
+    return kept
 
 
 @kernel()
-def behind_body(w, target, discs, dx, dy, z, h, foot, height, tops, work):
-    """The same with heights: whether the ray from height z to h meets the body between its foot and its top."""
-    for m in range(discs):
-        if m == target or work.square[m] < 0.0:
-            continue
-        enter, leave = chord(work.x[m], work.y[m], dx, dy, sqrt(work.square[m]))
-        if enter <= 1.0 and leave >= 0.0:
-            k = work.robot[m]
-            fixed = k >= height.shape[0]
-            low = 0.0 if fixed else foot[w, k]
-            top = tops[k - height.shape[0]] if fixed else foot[w, k] + height[k]
-            one, other = way(z, h, enter), way(z, h, leave)
-            if min(one, other) <= top and max(one, other) >= low:
-                return True
-    return False
+def keep_nearest(sends, count, most, reach, tally):
+    """Of many senders, keep the nearest `most` and a few more, and return how many they are.
+
+    They are counted by rings of equal areas around the robot, as many as there are sectors: tally (SECTORS + ...,).
+    """
+    if count <= max(most, 4 * VECTOR):
+        return count
+    scale, last, total, kept = SECTORS / (reach * reach), 0, 0, 0
+    for ring in range(SECTORS + 1):
+        tally[ring] = 0
+    for k in range(count):
+        tally[int(sends.square[k] * scale)] += 1
+    while total + tally[last] < most:
+        total += tally[last]
+        last += 1
+    for k in range(count):
+        far = sends.square[k]
+        sends.robot[kept], sends.x[kept], sends.y[kept], sends.square[kept] = sends.robot[k], sends.x[k], sends.y[k], far
+        kept += int(far * scale) <= last
+    return kept
+
+
+@kernel()
+def sort_nearest_first(sends, count, rank, into):
+    """Put those that send in order: nearest first, of equally far ones the one with the lower number."""
+    square, robot = sends.square, sends.robot
+    full = whole(count)
+    for m in range(count, full):
+        square[m] = np.inf
+    total = 0
+    for k in range(count):  # its place is the number of those that are nearer
+        far, before = square[k], 0
+        for m in range(full):
+            before += square[m] < far
+        rank[k] = before
+        total += before
+    if 2 * total != count * (count - 1):  # some are equally far
+        for k in range(count):
+            for m in range(count):
+                rank[k] += (square[m] == square[k]) & (robot[m] < robot[k])
+    for k in range(count):
+        at = rank[k]
+        into.robot[at], into.x[at], into.y[at], into.square[at] = robot[k], sends.x[k], sends.y[k], square[k]
 
 
 @kernel(inline="always")
-def way(z, h, share):
-    """Height of a ray from z to h after a share of its way, which is cut to 0..1."""
-    return z + min(1.0, max(0.0, share)) * (h - z)
+def write_down(w, i, n, heard, heading, outbox, ears, key, step, work, inbox, sender):
+    """Fill the inbox of robot i, which is row n of it, with the first `heard` of the sorted senders."""
+    near, numbers, ahead = work.sorted, ears.numbers, heading[w, i]
+    word, columns = ears.word, inbox.shape[3]
+    for k in range(heard):
+        j = near.robot[k]
+        sender[w, n, k], inbox[w, n, k, 0] = j, 1.0
+        for c in range(numbers):
+            inbox[w, n, k, columns - numbers + c] = outbox[w, j, word + c]
+    if not ears.measures:
+        return
+    for k in range(whole(heard)):
+        work.bearing[k] = direction(near.x[k], near.y[k]) - ahead
+    error = np.uint64(0)
+    if ears.range_noise > 0.0 or ears.bearing_noise > 0.0:
+        error = stream(key[w], i, step[w], ears.error)
+    for k in range(heard):
+        j = near.robot[k]
+        inbox[w, n, k, 1] = sqrt(near.square[k]) * (1.0 + deviate(error, 4 * j, ears.range_noise, ears.normal))
+        bearing = work.bearing[k] + deviate(error, 4 * j + 2, ears.bearing_noise, ears.normal)
+        inbox[w, n, k, 2] = bearing - 2.0 * pi * floor(bearing / (2.0 * pi) + 0.5)
 
 
 @kernel()
@@ -283,8 +253,8 @@ def deviate(start, index, size, normal):
 
 @kernel()
 def hear_all(position, heading, foot, alive, outbox, first, last, ears, level, radius, height, widest, shapes, tops, near,
-             cells, key, step, work, inbox, sender, traffic):
+             along, cells, key, step, work, inbox, sender, traffic):
     """`hear_world` for every world."""
     for w in range(position.shape[0]):
         hear_world(w, position, heading, foot, alive, outbox, first, last, ears, level, radius, height, widest, shapes, tops,
-                   near, cells, key, step, work, inbox, sender, traffic)
+                   near, along, cells, key, step, work, inbox, sender, traffic)

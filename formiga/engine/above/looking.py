@@ -14,7 +14,8 @@ from formiga.engine.above.beams import cast_all, look_world
 from formiga.engine.above.between import between_all, between_world, pairs
 from formiga.engine.above.cells import Cells, fill_world, make
 from formiga.engine.above.constants import Above
-from formiga.engine.above.hearing import Ears, Heard, hear_all, hear_world, make_nearby
+from formiga.engine.above.hearing import Ears, Heard, hear_all, hear_world
+from formiga.engine.above.hidden import make_nearby
 from formiga.engine.above.light import light_all, light_world
 from formiga.engine.above.neighbours import Neighbours, neighbours_all, neighbours_world, no_neighbours
 from formiga.engine.above.outlines import cast_outlines
@@ -208,7 +209,7 @@ def _hearing(model: Above, state: State, ears: Ears, foot: Floats, robots: slice
     level = not foot.any() and top <= min(model.height.min(initial=top), model.fixed.heights.min(initial=top))
     return (state.position, state.heading, foot, state.alive, state.outbox, robots.start, robots.stop, ears, level,
             model.radius, model.height, model.widest, model.fixed.shapes, model.fixed.heights, model.near(ears.reach),
-            own_cells(state), state.key, state.step,
+            model.between(), own_cells(state), state.key, state.step,
             make_nearby(len(model.radius), len(model.fixed.shapes)), *into)
 
 

@@ -1,4 +1,4 @@
-"""Commands that change what one sees, and nothing else: list, info, events, select, overlay, plot, camera, follow."""
+"""Commands that change what one sees, and nothing else: list, info, events, select, overlay, layer, plot, camera, follow."""
 
 from __future__ import annotations
 
@@ -61,6 +61,21 @@ def commands(session: Session) -> list[CommandSpec]:
             session.overlays.add(name)
         else:
             session.overlays.discard(name)
+
+    def layer(call: Call) -> None:
+        call.most(2)
+        session.layers.marks()  # also before the first picture
+        known = session.layers.switches()
+        if not call.args:
+            call.say(", ".join(f"{name}: {'on' if on else 'off'}" for name, on in known.items()) or "nothing is drawn.")
+            return
+        if call.args[0] in ("all", "none") and call.args[0] not in known:
+            call.most(1)
+            for name in known:
+                session.layers.switch(name, call.args[0] == "all")
+            return
+        name = call.word(0, "NAME", (*known, "all", "none"))
+        session.layers.switch(name, call.switch(1, "the switch", default=not known[name]))
 
     def plot(call: Call) -> None:
         call.most(2)
@@ -136,11 +151,16 @@ def commands(session: Session) -> list[CommandSpec]:
         CommandSpec("select", "select ROBOT|none", "Shows a robot in the inspector.", select, complete=robots),
         CommandSpec("overlay", "overlay NAME [on|off]", f"Shows or hides {', '.join(OVERLAYS)}; none hides all.", overlay,
                     complete=lambda args: (*OVERLAYS, "none") if len(args) == 1 else ("on", "off")),
+        CommandSpec("layer", "layer [NAME [on|off]]", LAYER, layer,
+                    complete=lambda args: (*session.layers.names, "all", "none") if len(args) == 1 else ("on", "off")),
         CommandSpec("plot", "plot [NAME.QUANTITY [on|off]]", PLOT, plot, complete=quantity_names),
         CommandSpec("camera", "camera [NAME|save NAME]", CAMERA, camera, complete=cameras),
         CommandSpec("follow", "follow [ROBOT [behind|eyes]] | follow off", FOLLOW, follow, complete=robots),
     ]
 
+
+LAYER = """Shows or hides a layer of what code has drawn, such as odometry; or all of them, or none.
+Without an argument tells which there are. New layers are shown."""
 
 PLOT = """Plots a quantity over time in the page, under Inspect; without an argument tells which, none removes all.
 plot swarm.3.proximity: of a robot, a line for each number; plot swarm.proximity: the mean of its group.
