@@ -52,7 +52,7 @@ SHOTS: dict[str, tuple[str, list[str], list[str]]] = {  # name -> world, console
     "gallery": ("corral", [], ["click:#worlds"]),
 }
 BEFORE = {"packed": 0, "line": 150, "aggregate": 500, "phototaxis": 500, "lamps": 900, "disperse": 300, "phototaxis3d": 600,
-          "assembly": 900, "rough": 150, "pulling": 120, "trough": 60, "quadruped": 420,
+          "assembly": 900, "rough": 150, "pulling": 120, "trough": 60, "quadruped": 420, "hexapod": 130,
           "spread": 200, "office": 300}  # steps; else 100
 
 

@@ -147,7 +147,7 @@ class Simulation:
         steps = whole("steps:", steps, 0, 2**53)
         if self._compiled is None or self._compiled.lacking:
             return False
-        self._forget_look()  # the compiled step looks by itself
+        self.forget_look()  # the compiled step looks by itself
         self._orders = None
         return self._compiled.take(steps)
 
@@ -176,8 +176,9 @@ class Simulation:
             note(text)
         return sketch.together(*(sheet.drawings for sheet in drawn))
 
-    def _forget_look(self) -> None:
-        """The sensors look again at this step. Those that remember start from what they remembered before they looked."""
+    def forget_look(self) -> None:
+        """Forget the readings: the sensors look again at this step. Those that remember start from what they remembered before
+        they looked."""
         if self._readings is not None:
             self.state.unlook(self._past)
         self._readings = None
@@ -189,7 +190,7 @@ class Simulation:
             raise WorldError(f"a mask of worlds must be booleans of the shape ({self.state.worlds},), not {chosen.dtype} of "
                              f"the shape {chosen.shape}.")
         self.state.restart(chosen, self.engine.init(self.model, self.seed if seed is None else _seed(seed)))
-        self._forget_look()
+        self.forget_look()
 
     def look_again(self) -> None:
         """Forget the readings: to be called after the state was changed by hand.
@@ -197,7 +198,7 @@ class Simulation:
         Where the engine goes on from more than places and headings, as in space, robots that were moved are put there.
         """
         self.engine.put_down(self.model, self.state)
-        self._forget_look()
+        self.forget_look()
 
     def edited(self, world: World, position: Any, heading: Any, kept: Any) -> Simulation:
         """This run, going on in an edited world. This one stays as it is, so an edit that fails has changed nothing.

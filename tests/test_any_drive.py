@@ -326,7 +326,7 @@ def test_a_shipped_drive_of_impossible_numbers_is_refused(make, message):
 def test_a_network_on_robots_without_a_drive_is_refused_where_it_stands(own):
     robot = own("robot", radius=0.1)
     group = Group(robot, 1, "r", (At(0.0, 0.0, 0.0),), sensors=(Proximity(),), controller=Perceptron())
-    with pytest.raises(WorldError, match="<perceptron> drives robots, and those of 'r' have no drive"):
+    with pytest.raises(WorldError, match="<perceptron> outputs: the robots of 'r' have no drive, so 'drive'"):
         genes(World(groups=(group,)), group)
 
 

@@ -17,8 +17,7 @@ from formiga.world.elements import element
 from formiga.world.reader import read_text
 
 PLANAR = [name for name in shipped_worlds() if read_world(name).engine == "planar"]
-FUSED = {"aggregate", "avoid", "avoid24", "corral", "disperse", "drive", "office", "packed", "phototaxis", "spread",
-         "swarmod"}
+FUSED = {"aggregate", "avoid", "avoid24", "corral", "disperse", "drive", "office", "packed", "phototaxis", "spread", "swarmod"}
 WORLD = """<world name="w" dt="0.1" seconds="12"><arena width="1.4" depth="1.2"/><lamp x="0.3" y="0.2"/>
 <contact model="{contact}" crash_limit="{limit}" at_limit="{at}"/><sbot count="5" name="swarm"><scatter/><proximity/><light/>
 {controller}</sbot><sbot count="2" name="idle"><scatter/></sbot></world>"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import cos, sin
+from math import cos, inf, pi, sin
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -57,6 +57,13 @@ class Antenna:
     def columns(self) -> int:
         """Numbers in a row of what is heard: whether there is a message, its range and bearing, itself."""
         return 1 + 2 * self.MEASURES + self.numbers
+
+    def bounds(self, robot: Any) -> tuple[Any, Any]:
+        """Of a row of what is heard: whether there is a message, range and bearing if they are measured, the numbers."""
+        most = inf if self.limit is None else self.limit
+        measured = ((0.0, self.range), (-pi, pi)) if self.MEASURES else ()
+        rows = np.array([(0.0, 1.0), *measured, *[(-most, most)] * self.numbers])
+        return rows[:, 0], rows[:, 1]
 
     @property
     def noises(self) -> tuple[float, float, bool]:

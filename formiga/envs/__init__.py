@@ -8,14 +8,16 @@
     env = formiga.parallel_env("avoid", robots=4)               # PettingZoo: one agent for each robot
     env = formiga.make_env("soccer", opponents="chase")         # robot soccer: one robot of a team learns; see soccer/
 
-Observations are a network's inputs: readings in full readings, from 0 to 1. Actions are wheel speeds in top speeds, from
--1 to 1. The reward of a robot in a step is the weighted sum of the world's <fitness>.
+Observations are readings in full readings, from 0 to 1, or from -1 to 1 where they have a sign: the inputs of the group's
+network if it has one, else all that its robots read. Actions are shares of what a robot takes, from -1 to 1: wheel speeds in
+top speeds, joints from their lowest to their highest order. `observe`, `without` and `actions` choose others. The reward of a
+robot in a step is the weighted sum of the world's <fitness>.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -32,23 +34,31 @@ if TYPE_CHECKING:
     from formiga.world.model import World
 
     Given = World | str | os.PathLike[str]
+    Names = Sequence[str] | None
 
 TASKS: dict[str, dict[str, Any]] = {
     "formiga/Avoid-v0": {"world": "avoid", "robots": 1},
     "formiga/Aggregate-v0": {"world": "aggregate"},
     "formiga/Avoid3D-v0": {"world": "avoid3d"},
     "formiga/Disperse-v0": {"world": "disperse"},
+    "formiga/Hexapod-v0": {"world": "hexapod"},
     "formiga/Phototaxis-v0": {"world": "phototaxis", "robots": 1},
     "formiga/Soccer-v0": {"world": "soccer"},
 }
 
 
 def make_env(world: Given, render_mode: str | None = None, *, group: str = "", max_episode_steps: int | None = None,
+             observe: Names | str = None, without: Names = None, actions: Names = None,
              **params: Any) -> SwarmEnv | SoccerEnv:
     """A gymnasium.Env whose agent commands all robots of a group at once and earns the mean of their rewards.
 
     world: the name of a shipped one, a file or a World; `params` replace its <param>s. group: the commanded one, if it is
-    not the only one with a neural controller. An episode lasts as long as a trial of the world's search, else its `seconds`.
+    not the only one with a neural controller, or the only one. An episode lasts as long as a trial of the world's search, else
+    its `seconds`.
+
+    observe: names of the readings that are seen, or "all"; default: the inputs of the group's network, else all. without: names
+    of readings that are left out. actions: what is ordered, of "drive", "joints", "leds", "message"; default: what the group's
+    network orders, else all but the lights.
 
     In a world with a <field> and no <fitness>, the agent drives one robot of a team, blue if no group is named. Then `params`
     are the options of `formiga.envs.soccer.task.Task`; with the names "soccer" and "soccer5", also players, preset, dt, tyres
@@ -59,13 +69,15 @@ def make_env(world: Given, render_mode: str | None = None, *, group: str = "", m
         from formiga.envs.soccer.single import SoccerEnv
     there, task = _read(world, params)
     if task is not None:
+        _refuse_choice(observe, without, actions)
         return SoccerEnv(there, task, render_mode, group, max_episode_steps)
-    return SwarmEnv(there, render_mode, group, max_episode_steps)
+    return SwarmEnv(there, render_mode, group, max_episode_steps, observe=observe, without=without, actions=actions)
 
 
 def make_vector_env(world: Given, num_envs: int = 1, render_mode: str | None = None, *, group: str = "",
-                    max_episode_steps: int | None = None, threads: int = 1, **params: Any) -> SwarmVectorEnv | SoccerVectorEnv:
-    """A gymnasium.vector.VectorEnv: as many of those worlds, all in one simulation.
+                    max_episode_steps: int | None = None, threads: int = 1, observe: Names | str = None, without: Names = None,
+                    actions: Names = None, **params: Any) -> SwarmVectorEnv | SoccerVectorEnv:
+    """A gymnasium.vector.VectorEnv: as many of those worlds, all in one simulation; the other arguments as of `make_env`.
 
     World w is the same, bit for bit, whatever the number of worlds and of threads.
     """
@@ -74,22 +86,26 @@ def make_vector_env(world: Given, num_envs: int = 1, render_mode: str | None = N
         from formiga.envs.vector import SwarmVectorEnv
     there, task = _read(world, params)
     if task is not None:
+        _refuse_choice(observe, without, actions)
         return SoccerVectorEnv(there, task, num_envs, render_mode, group, max_episode_steps, threads)
-    return SwarmVectorEnv(there, num_envs, render_mode, group, max_episode_steps, threads)
+    return SwarmVectorEnv(there, num_envs, render_mode, group, max_episode_steps, threads, observe=observe, without=without,
+                          actions=actions)
 
 
 def parallel_env(world: Given, render_mode: str | None = None, *, group: str = "", max_episode_steps: int | None = None,
+                 observe: Names | str = None, without: Names = None, actions: Names = None,
                  **params: Any) -> SwarmParallelEnv | SoccerParallelEnv:
     """A pettingzoo.ParallelEnv: one agent for each robot of the group, each with its own observation and reward; in a world
-    with a <field>, of both teams, or of the one that `group` names.
+    with a <field>, of both teams, or of the one that `group` names. The other arguments as of `make_env`.
     """
     with _extra():
         from formiga.envs.parallel import SwarmParallelEnv
         from formiga.envs.soccer.parallel import SoccerParallelEnv
     there, task = _read(world, params)
     if task is not None:
+        _refuse_choice(observe, without, actions)
         return SoccerParallelEnv(there, task, render_mode, group, max_episode_steps)
-    return SwarmParallelEnv(there, render_mode, group, max_episode_steps)
+    return SwarmParallelEnv(there, render_mode, group, max_episode_steps, observe=observe, without=without, actions=actions)
 
 
 def register() -> None:
@@ -116,6 +132,12 @@ def _read(world: Given, params: dict[str, Any]) -> tuple[World, Task | None]:
     if params and given is world:
         raise WorldError(f"'{next(iter(params))}' is a parameter of a world's file, and this world was read already.")
     return given, None
+
+
+def _refuse_choice(*given: Any) -> None:
+    if any(each is not None for each in given):
+        raise WorldError("observe, without, actions: robot soccer has an observation and an action of its own; these are for "
+                         "worlds with a <fitness>.")
 
 
 @contextmanager

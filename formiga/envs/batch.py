@@ -3,7 +3,7 @@
     batch = Batch(world, worlds=1024)
     batch.reset(seed=7)
     for _ in range(300):
-        batch.step(policy(batch.inputs))    # (worlds, robots, 2) in top speeds
+        batch.step(policy(batch.inputs))    # (worlds, robots, 2) in top speeds; of other robots (worlds, robots, channels)
         batch.restart(batch.over)
 
 An episode of world w depends on (seed, w, number of the episode) and on nothing else: not on how many worlds run beside
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from math import isnan
 from typing import Any
@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 
 from formiga.compiled import Stages, refuse_orders, shipped, stages_of
-from formiga.control.neural import Network
-from formiga.control.neural.network import scale_stages, scaled
+from formiga.control.neural.network import DRIVE
+from formiga.control.scaling import scale_stages, scaled
+from formiga.envs.agents import Names, choose, commanded, observed, scales_of
 from formiga.errors import FormigaError, WorldError, whole
 from formiga.kernels import kernel
 from formiga.kernels.program import ENDED, GO_ON, Program, Stage
@@ -32,7 +33,7 @@ from formiga.loop import Simulation
 from formiga.noise import channel, fold, world_key
 from formiga.score import Score
 from formiga.state import CONTROLLER, Floats
-from formiga.world.elements import locate, origin, where
+from formiga.world.elements import locate, origin
 from formiga.world.model import Group, World
 
 Call = Callable[[], object]
@@ -44,21 +45,23 @@ class Batch:
 
     inputs (W, n, I), reward (W, n) and ended (W,) are those after the last step; they are overwritten by the next.
     compiled=False: through the readable loop, as a test does, and as a world does that something has no kernel for.
+    observe, without: names of readings that are seen, or that are not (see `agents.observed`); actions: what is ordered.
     """
 
     def __init__(self, world: World, worlds: int = 1, *, group: str = "", steps: int | None = None, threads: int = 1,
-                 compiled: bool = True) -> None:
+                 compiled: bool = True, observe: Names | str = None, without: Names = None, actions: Names = None) -> None:
         learner = choose(world, group)
         if not world.fitness:
             raise WorldError(f"world '{world.name}' has no <fitness>, so there is nothing to be rewarded for.")
-        self.sensors, self.full = inputs_of(learner)
-        if learner.robot.drive is None:
-            raise WorldError(f"{where(learner)}the robots of '{learner.name}' have no drive, so there is nothing to do.")
-        self.limits = np.array(learner.robot.drive.limits, np.float64)  # of an action, one for each channel of the drive
+        self.seen = observed(learner, observe, without)
         self.world, self.group = released(world, learner)
         seconds = (world.search.seconds if world.search is not None else None) or world.seconds
         self.limit = whole("max_episode_steps", max(1, round(seconds / world.dt)) if steps is None else steps, 1, 2**53)
         self.lab = Simulation(self.world, 0, worlds)
+        self.shares = commanded(learner, actions, self.lab.state.joint_command.size > 0)
+        self.channels = len(self.shares)  # numbers in the action of one robot: one for each wheel or other channel, joint ...
+        self.scales = scales_of(self.group, self.seen, self.lab.readings[self.group.name])
+        self.lab.look_again()
         self.score = Score(self.world, self.lab.engine, self.lab.model, self.lab.state, self.group)
         self.robots, self.reward, self.ended = self.score.robots, self.score.reward, self.lab.state.done
 
@@ -75,10 +78,15 @@ class Batch:
         if not (compiled and self._prepare(min(whole("threads:", threads, 1, 4096), worlds))):
             self._look_readable()
 
+    @cached_property
+    def observation_names(self) -> tuple[str, ...]:
+        """What each number that is seen of one robot is: 'proximity[3]'."""
+        return tuple(label for scale in self.scales for label in scale.labels)
+
     @property
-    def channels(self) -> int:
-        """Numbers in the action of one robot: one for each channel of its drive, such as each of two wheels."""
-        return len(self.limits)
+    def action_names(self) -> tuple[str, ...]:
+        """What each number of the action of one robot is: 'drive.left', 'joints.knee'."""
+        return self.shares.names
 
     # -- what a learner calls -----------------------------------------------------------------------------------------
     def reset(self, seed: int | Sequence[int] | None = None) -> None:
@@ -99,6 +107,7 @@ class Batch:
         self._ahead.start(self._chosen)
         self.score.restart(self._chosen)
         if self._look_parts:
+            self.lab.forget_look()
             self._forget()
             self._run(self._look_parts)
         else:
@@ -106,8 +115,8 @@ class Batch:
             self._look_readable()
 
     def step(self, actions: Any) -> None:
-        """One control period with channels of the drive (W, n, D) in shares of their limits, cut to -1..1: wheel speeds in top
-        speeds. A world that has ended stays still."""
+        """One control period with actions (W, n, channels) in shares of what each part takes, cut to -1..1 (lights 0..1): wheel
+        speeds in top speeds, joints from their lowest to their highest order. A world that has ended stays still."""
         if not self._begun:
             raise FormigaError("a batch must be reset before its first step.")
         self._actions[...] = numbers(actions, self._actions.shape)
@@ -117,6 +126,7 @@ class Batch:
         if isnan(square):  # as only a NaN can make it; looking at each would take as long as a small world's step
             raise FormigaError(f"action {tuple(np.argwhere(np.isnan(self._actions))[0].tolist())} is not a number.")
         if self._step_parts:
+            self.lab.forget_look()
             self._run(self._step_parts)
         else:
             self._step_readable()
@@ -146,29 +156,32 @@ class Batch:
     def _step_readable(self) -> None:
         name, running = self.group.name, ~self.ended
         self.score.see(self.lab.readings[name])
-        self.lab.step({name: self.limits * np.clip(self._actions, -1.0, 1.0)})
+        drives = self.shares.parts == DRIVE
+        self.lab.step({name: self.shares.limits * np.clip(self._actions, -1.0, 1.0) if drives else
+                       self.shares.orders(self._actions)})
         self.score.add(running)
         self._look_readable()
 
     def _look_readable(self) -> None:
         readings = self.lab.readings[self.group.name]
-        self.inputs = scaled([readings[name] for name in self.sensors], self.full)
+        self.inputs = scaled([readings[name] for name in self.seen], self.scales)
 
     # -- the compiled way ---------------------------------------------------------------------------------------------
     def _prepare(self, parts: int) -> bool:
         """Two programs for each thread: a step, and a look at worlds that have just begun. False: something has no kernel."""
+        if self._told(self._actions) is None:
+            return False
         trial = self._stages()
         if trial.lacking or self.score.stages(trial.readings[self.group.name]) is None:
             return False
         state, W = self.lab.state, len(self.ended)
-        self.inputs = np.zeros((W, self.group.count, sum(self._width(name) for name in self.sensors)))
+        self.inputs = np.zeros((W, self.group.count, sum(len(scale.one) for scale in self.scales)))
         for first, last in pairwise([W * part // parts for part in range(parts + 1)]):
             stages = self._stages()
             readings = stages.readings[self.group.name]
-            look = [*stages.look, *scale_stages([readings[name] for name in self.sensors], self.full, self.inputs)[0]]
-            orders = stages.orders[self.group.name]
+            look = [*stages.look, *scale_stages([readings[name] for name in self.seen], self.scales, self.inputs)[0]]
             step = [Stage(rest_world, (self.ended, state.drive, self.reward), decides=True),
-                    Stage(order_world, (self._actions, self.limits, orders)),
+                    *(self._told(stages.orders[self.group.name]) or []),
                     *stages.decide, *stages.move, *(self.score.stages(readings) or ()), *look]
             begin = [Stage(chosen_world, (self._chosen,), decides=True), *look]
             for calls, program in ((self._step_parts, step), (self._look_parts, begin)):
@@ -181,19 +194,23 @@ class Batch:
             refuse_orders(self.world, program.stopped, parts.orders, parts.readings)
 
     def _forget(self) -> None:
-        """Elements of the user's own say anew what they remember in the chosen worlds; kernels of formiga do so themselves."""
+        """Elements of the user's own say anew what they remember in the chosen worlds; kernels of formiga do so themselves, at
+        step 0."""
         state = self.lab.state
         own = (forgotten for (owner, _), forgotten in state.forgotten.items() if owner in self._owners)
         if any(forgotten[self._chosen].any() for forgotten in own):
             with state.memory_stays(~self._chosen):
                 self._stages()  # whose memories are those of the programs
+        for forgotten in state.forgotten.values():
+            forgotten[self._chosen] = False
 
     def _stages(self) -> Stages:
         return stages_of(self.world, self.lab.engine, self.lab.model, self.lab.state, self.group.name)
 
-    def _width(self, sensor: str) -> int:
-        """How many numbers a sensor reads."""
-        return int(np.prod(self.lab.readings[self.group.name][sensor].shape[2:]))
+    def _told(self, drive: Floats) -> list[Stage] | None:
+        """Actions as orders for the drive (W, n, D) and as messages; None if they are more than that."""
+        state, media = self.lab.state, self.world.media
+        return self.shares.stages(self._actions, drive, lambda link: state.outbox[:, self.robots, media[link].columns])
 
     def _run(self, parts: list[Call]) -> None:
         if len(parts) == 1:
@@ -256,14 +273,6 @@ def chosen_world(w, chosen):
 
 
 @kernel()
-def order_world(w, actions, limits, orders):
-    """Actions in shares of the limits (D,), cut to -1..1, as channels of the drive; both (W, n, D)."""
-    for i in range(actions.shape[1]):
-        for k in range(limits.shape[0]):
-            orders[w, i, k] = limits[k] * min(1.0, max(-1.0, actions[w, i, k]))
-
-
-@kernel()
 def episode_keys(seed, world, episode, key):
     """Keys (n,) of the first or of a later episode (n,) of some worlds: what their starts and their noise are hashed from.
 
@@ -275,30 +284,7 @@ def episode_keys(seed, world, episode, key):
             key[n] = fold(fold(key[n], EPISODE), episode[n])
 
 
-# -- agents and their observations ------------------------------------------------------------------------------------
-def choose(world: World, name: str) -> Group:
-    """The group of that name, or the only one that has a network."""
-    if name:
-        return world.group(name)
-    found = [group for group in world.groups if isinstance(group.controller, Network)]
-    if len(found) != 1:
-        there = ", ".join(f"'{group.name}'" for group in found or world.groups)
-        raise WorldError(f"world '{world.name}' has {len(found) or 'no'} groups with a neural controller. Say which group "
-                         f"learns; there are: {there or 'none'}.")
-    return found[0]
-
-
-def inputs_of(group: Group) -> tuple[list[str], list[float]]:
-    """The sensors that are observed, and the readings that count as one: those of the network, else all that can be."""
-    if isinstance(group.controller, Network):
-        return group.controller.sensors, group.controller.scales(group)
-    seen = [sensor for sensor in group.sensors if sensor.full is not None]
-    if not seen:
-        raise WorldError(f"{where(group)}'{group.name}' carries no sensor with a full reading to be measured in, such as "
-                         "<proximity> or <light>, so there is nothing to observe.")
-    return [sensor.name for sensor in seen], [float(sensor.full) for sensor in seen]
-
-
+# -- the world and what is given ------------------------------------------------------------------------------------
 def _elements(group: Group) -> list[tuple[str, Any]]:
     """What may remember something, and the name under which it does."""
     sources: list[tuple[str, Any]] = [(source.name, source) for source in group.sources]

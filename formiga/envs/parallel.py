@@ -10,6 +10,7 @@ from gymnasium.spaces import Box
 from pettingzoo import ParallelEnv  # type: ignore[import-untyped, unused-ignore]
 
 from formiga.envs.batch import Batch, numbers
+from formiga.envs.single import agent_spaces
 from formiga.envs.top_view import RENDER_MODES, check_render_mode, top_view
 from formiga.errors import FormigaError
 from formiga.world.model import World
@@ -27,7 +28,7 @@ class AgentsEnv(ParallelEnv):  # type: ignore[misc, unused-ignore]
         self.batch, self.possible_agents = batch, agents
         self.agents: list[str] = []
         self.metadata = self.metadata | {"render_fps": max(1, round(1.0 / world.dt)), "name": f"formiga_{world.name}"}
-        self._each_action = spaces[1].shape[0]   # numbers, one for each channel of a drive
+        self._each_action = spaces[1].shape[0]   # numbers: of the channels of a drive, of joints ...
         self._number = {agent: i for i, agent in enumerate(agents)}
         self._observations, self._actions = ({agent: deepcopy(space) for agent in agents} for space in spaces)
 
@@ -68,19 +69,21 @@ class AgentsEnv(ParallelEnv):  # type: ignore[misc, unused-ignore]
 
 
 class SwarmParallelEnv(AgentsEnv):
-    """Agents 'swarm_0', 'swarm_1', ...: observation (I,) is its robot's readings, action (D,) the
-    channels of its drive, such as its left and its right wheel.
+    """Agents 'swarm_0', 'swarm_1', ...: observation (I,) is its robot's readings, action (K,) what its robot is told, such as
+    its left and its right wheel and its joints. `observation_names` and `action_names` say what each number is.
 
     A robot over the crash limit is terminated and leaves; when the world ends, all are, and at the time limit all that are
     left are truncated.
     """
 
-    def __init__(self, world: World, render_mode: str | None = None, group: str = "", steps: int | None = None) -> None:
+    def __init__(self, world: World, render_mode: str | None = None, group: str = "", steps: int | None = None,
+                 **choice: Any) -> None:
+        """choice: observe, without, actions, as of Batch."""
         check_render_mode(render_mode)
-        batch = Batch(world, 1, group=group, steps=steps)
-        count, inputs = batch.inputs.shape[1:]
-        super().__init__(world, batch, [f"{batch.group.name}_{i}" for i in range(count)],
-                         (Box(0.0, 1.0, (inputs,), np.float32), Box(-1.0, 1.0, (batch.channels,), np.float32)), render_mode)
+        batch = Batch(world, 1, group=group, steps=steps, **choice)
+        super().__init__(world, batch, [f"{batch.group.name}_{i}" for i in range(batch.group.count)], agent_spaces(batch),
+                         render_mode)
+        self.observation_names, self.action_names = batch.observation_names, batch.action_names
 
     def step(self, actions: Of) -> tuple[Of, Of, Of, Of, Of]:
         """One control period, with an action for each of `agents`."""

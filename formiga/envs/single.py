@@ -8,22 +8,35 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import Box
 
+from formiga.envs.agents import bounds_of
 from formiga.envs.batch import Batch, numbers, plain_seed
 from formiga.envs.top_view import RENDER_MODES, check_render_mode, top_view
 from formiga.world.model import World
 
 
 class SwarmEnv(gymnasium.Env[Any, Any]):
-    """Observation (n I,): the readings of robot 0, then those of robot 1, ...; action (D n,):
-    the channels of each robot's drive, such as its left and its right wheel."""
+    """Observation (n I,): the readings of robot 0, then those of robot 1, ...; action (n K,): what robot 0 is told, such as
+    its left and right wheel and its joints, then robot 1, ... `observation_names` and `action_names` name each number."""
 
     metadata = {"render_modes": RENDER_MODES, "render_fps": 10}  # noqa: RUF012  as Gymnasium declares it
 
-    def __init__(self, world: World, render_mode: str | None = None, group: str = "", steps: int | None = None) -> None:
+    def __init__(self, world: World, render_mode: str | None = None, group: str = "", steps: int | None = None,
+                 **choice: Any) -> None:
+        """choice: observe, without, actions, as of Batch."""
         self.render_mode = check_render_mode(render_mode)
-        self.batch = Batch(world, 1, group=group, steps=steps)
+        self.batch = Batch(world, 1, group=group, steps=steps, **choice)
         self.metadata = self.metadata | {"render_fps": max(1, round(1.0 / world.dt))}
         self.observation_space, self.action_space = joint_spaces(self.batch)
+
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        """What each number of an observation is: 'swarm_0.proximity[3]'."""
+        return of_all(self.batch, self.batch.observation_names)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """What each number of an action is: 'swarm_0.drive.left'."""
+        return of_all(self.batch, self.batch.action_names)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """The first episode of a seed; or, without one, the next."""
@@ -51,5 +64,19 @@ class SwarmEnv(gymnasium.Env[Any, Any]):
 
 def joint_spaces(batch: Batch) -> tuple[Box, Box]:
     """What one agent that commands the whole group sees, and what it may do."""
-    count, inputs = batch.inputs.shape[1:]
-    return Box(0.0, 1.0, (count * inputs,), np.float32), Box(-1.0, 1.0, (batch.channels * count,), np.float32)
+    seen, told = agent_spaces(batch)
+    count = batch.group.count
+    return (Box(np.tile(seen.low, count), np.tile(seen.high, count), dtype=np.float32),
+            Box(np.tile(told.low, count), np.tile(told.high, count), dtype=np.float32))
+
+
+def agent_spaces(batch: Batch) -> tuple[Box, Box]:
+    """What is seen of one robot, and what it may be told."""
+    low, high = bounds_of(batch.scales)
+    return (Box(low.astype(np.float32), high.astype(np.float32), dtype=np.float32),
+            Box(batch.shares.low.astype(np.float32), batch.shares.high.astype(np.float32), dtype=np.float32))
+
+
+def of_all(batch: Batch, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of numbers of one robot, for each robot of the group."""
+    return tuple(f"{batch.group.name}_{i}.{name}" for i in range(batch.group.count) for name in names)

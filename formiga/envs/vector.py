@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from formiga.envs.batch import Batch, numbers, plain_seeds
-from formiga.envs.single import joint_spaces
+from formiga.envs.single import joint_spaces, of_all
 from formiga.envs.top_view import RENDER_MODES, check_render_mode, top_view
 from formiga.world.model import World
 
@@ -68,10 +68,21 @@ class SwarmVectorEnv(WorldsEnv):
     """
 
     def __init__(self, world: World, num_envs: int = 1, render_mode: str | None = None, group: str = "",
-                 steps: int | None = None, threads: int = 1) -> None:
+                 steps: int | None = None, threads: int = 1, **choice: Any) -> None:
+        """choice: observe, without, actions, as of Batch."""
         check_render_mode(render_mode)
-        batch = Batch(world, num_envs, group=group, steps=steps, threads=threads)
+        batch = Batch(world, num_envs, group=group, steps=steps, threads=threads, **choice)
         super().__init__(world, batch, joint_spaces(batch), num_envs, render_mode)
+
+    @property
+    def observation_names(self) -> tuple[str, ...]:
+        """What each number of one world's observation is: 'swarm_0.proximity[3]'."""
+        return of_all(self.batch, self.batch.observation_names)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """What each number of one world's action is: 'swarm_0.drive.left'."""
+        return of_all(self.batch, self.batch.action_names)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """One control period of every world; then those start again whose episode is over."""

@@ -25,7 +25,6 @@ from formiga.kernels.program import Program
 from formiga.loop import Simulation, steps_in
 from formiga.score import Score
 from formiga.state import Floats
-from formiga.world.contract import channels
 from formiga.world.drives import Differential, tops
 from formiga.world.elements import where
 from formiga.world.model import Group, World
@@ -42,7 +41,8 @@ class Rollout:
     fitness: Floats
     steps: Any                 # taken before the trial ended
     crashes: Any               # steps with a crash, added up over the robots
-    speed: Floats              # mean forward speed over all robots and steps, in top speeds; that of a wheel that stands is 0
+    speed: Floats              # mean forward speed over all robots and steps, in top speeds; that of a wheel that stands is 0.
+    #                            Without a drive: the straight way from start to end over the time, m/s
     robots: int
     asked: int                 # steps of a whole trial
 
@@ -55,10 +55,11 @@ class Rollout:
 def genes(world: World, group: Group) -> int:
     """How many genes the network of a group has in this world."""
     network: Network = group.controller
-    network.limits(group)  # says if there is nothing to drive
-    lab = Simulation(world)
-    inputs = sum(int(np.prod(lab.readings[group.name][name].shape[2:])) for name in _inputs(network, group))
-    size = network.size(inputs, channels(group.robot))
+    outputs = len(network.shares(group))  # says if there is nothing to order
+    network.refuse_unknown(group)
+    readings = Simulation(world).readings[group.name]
+    inputs = sum(len(scale.one) for scale in network.scales(group, [readings[name] for name in network.sensors]))
+    size = network.size(inputs, outputs)
     network.express(np.zeros((1, size)), inputs, world.dt)  # says what is wrong with it
     return size
 
@@ -73,11 +74,6 @@ def lacking(world: World, group: Group) -> str:
     if found := score.lacking or parts.lacking:
         return found
     return "" if score.stages(parts.readings[group.name]) is not None else "a term of the fitness"
-
-
-def _inputs(network: Network, group: Group) -> list[str]:
-    network.scales(group)  # says if one is missing
-    return network.sensors
 
 
 def rollout(world: World, genotypes: Any, seed: int = 0, trials: int = 1, seconds: float | None = None, *,
@@ -118,6 +114,7 @@ def _attempt(world: World, group: Group, genotypes: Floats, seed: int, trials: i
     lab = Simulation(world, seed, trials, copies=len(genotypes), genotypes={group.name: np.repeat(genotypes, trials, axis=0)},
                      compiled=compiled)
     score = Score(world, lab.engine, lab.model, lab.state, group)
+    start = lab.state.position.copy()
     parts = stages_of(world, lab.engine, lab.model, lab.state) if compiled and not score.lacking else None
     scoring = score.stages(parts.readings[group.name]) if parts is not None and not parts.lacking else None
     if parts is not None and scoring is not None:
@@ -127,7 +124,7 @@ def _attempt(world: World, group: Group, genotypes: Floats, seed: int, trials: i
             if not program.run(0, lab.state.worlds, min(block, steps - taken)):
                 score.refuse(program.stopped)
                 refuse_orders(world, program.stopped, parts.orders, parts.readings)
-        return _tried(lab, group, score, len(genotypes), steps)
+        return _tried(lab, group, score, start, len(genotypes), steps)
     for _ in range(steps):
         running = ~lab.state.done
         if not running.any():
@@ -135,20 +132,23 @@ def _attempt(world: World, group: Group, genotypes: Floats, seed: int, trials: i
         score.see(lab.readings[group.name])
         lab.step()
         score.add(running)
-    return _tried(lab, group, score, len(genotypes), steps)
+    return _tried(lab, group, score, start, len(genotypes), steps)
 
 
-def _tried(lab: Simulation, group: Group, score: Score, genotypes: int, steps: int) -> Tried:
+def _tried(lab: Simulation, group: Group, score: Score, start: Floats, genotypes: int, steps: int) -> Tried:
     state, robots = lab.state, score.robots
     drive, each_step = group.robot.drive, lab.world.dt * np.maximum(1, state.step)
     if isinstance(drive, Differential):
         turned = state.wheel_angle[:, robots].sum(axis=(1, 2)) * drive.wheel_radius  # both wheels' ways, all robots
         speed = turned / (2.0 * group.count * drive.top_speed * each_step)
+    elif drive is None:
+        way = state.position[:, robots] - start[:, robots]
+        speed = np.hypot(way[..., 0], way[..., 1]).mean(axis=1) / each_step
     else:  # wheels that roll, as the twist that their mean speeds give; an angle as it is now
         rolls = np.array(drive.rolls)
         angle = state.wheel_angle[:, robots, : len(rolls)]
-        way = np.where(rolls, angle * drive.wheel_radius, angle)
-        speed = drive.twist(way)[..., 0].mean(axis=1) / (tops(drive)[0] * each_step)
+        ways = np.where(rolls, angle * drive.wheel_radius, angle)
+        speed = drive.twist(ways)[..., 0].mean(axis=1) / (tops(drive)[0] * each_step)
     each: list[Any] = [score.total / steps, state.step, state.crashes[:, robots].sum(axis=1), speed]
     return tuple(array.reshape(genotypes, -1) for array in each)
 

@@ -123,7 +123,8 @@ class Score:
         W, n = state.worlds, group.count
         self.reward, self.total = np.zeros((W, n)), np.zeros(W)
         self.facts = Facts(
-            position=state.position, wheels=state.drive, twist=twist, two_wheels=two_wheels, crashed=state.crashed,
+            position=state.position, wheels=state.drive, twist=twist, two_wheels=two_wheels, driven=drive is not None,
+            velocity=state.velocity, heading=state.heading, crashed=state.crashed,
             near=np.zeros((W, n, 0)), full=self.near.full if self.near else 1.0, top=top, turn=turn,
             radius=group.robot.radius, first=self.robots.start,
             last=self.robots.stop, lamps=model.lamps, x0=region.x0, y0=region.y0, width=region.x1 - region.x0,

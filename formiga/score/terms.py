@@ -5,7 +5,7 @@ A term is a small kernel; `value` finds it by its number. To add one: write it, 
 
 from __future__ import annotations
 
-from math import sqrt, tanh
+from math import cos, sin, sqrt, tanh
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +15,9 @@ from formiga.kernels import kernel
 
 SPEED, STRAIGHTNESS, CLEARANCE, CRASHES, AGGREGATION, DISPERSION, LIGHT, COVERAGE = range(8)
 TERMS = {
-    "speed": (SPEED, "forward speed, in top speeds; 0 when driving backwards"),
-    "straightness": (STRAIGHTNESS, "1 - |turn rate|, in the largest turn rate"),
+    "speed": (SPEED, "forward speed, in top speeds; 0 when driving backwards. Of robots without a drive, such as on legs: the "
+                     "true speed ahead in m/s, below 0 backwards"),
+    "straightness": (STRAIGHTNESS, "1 - |turn rate|, in the largest turn rate; of robots without a drive in rad/s"),
     "clearance": (CLEARANCE, "1 - the largest reading of <proximity>, in full readings"),
     "crashes": (CRASHES, "1 in a step with a crash; give it a negative weight"),
     "aggregation": (AGGREGATION, "1 - distance to the centre of the group, in half diagonals of the arena"),
@@ -34,6 +35,9 @@ class Facts(NamedTuple):
     wheels: Any        # (W, N, D) channels of the drives, as they turned
     twist: Any         # (W, N, 3) what they gave, for robots that have not two wheels
     two_wheels: bool   # whether the group has them
+    driven: bool       # whether it has a drive; else it moves as its joints make it
+    velocity: Any      # (W, N, 3) true, m/s m/s rad/s
+    heading: Any       # (W, N)
     crashed: Any       # (W, N)
     near: Any          # (W, n, B) readings of <proximity>
     full: float        # the reading that counts as one
@@ -54,7 +58,13 @@ class Facts(NamedTuple):
 
 @kernel(inline="always")
 def speed(w, i, facts):
-    """max(0, (left + right) / 2 top)   [digest of S1: forward speed / 8 cm/s]; of other drives max(0, vx / top)"""
+    """max(0, (left + right) / 2 top)   [digest of S1: forward speed / 8 cm/s]; of other drives max(0, vx / top)
+
+    A body on legs sways. If its way back did not count, swaying on the spot would pay; so without a drive it is v . ahead.
+    """
+    if not facts.driven:
+        ahead = facts.heading[w, i]
+        return facts.velocity[w, i, 0] * cos(ahead) + facts.velocity[w, i, 1] * sin(ahead)
     if not facts.two_wheels:
         return max(0.0, facts.twist[w, i, 0] / facts.top)
     return max(0.0, 0.5 * (facts.wheels[w, i, 0] + facts.wheels[w, i, 1]) / facts.top)
@@ -63,7 +73,9 @@ def speed(w, i, facts):
 @kernel(inline="always")
 def straightness(w, i, facts):
     """1 - |right - left| / 2 top   [digest of S1: 1 - |turn| / 1.684 rad/s, which is 2 top / wheel base];
-    of other drives 1 - |turning rate| / the largest one"""
+    of other drives 1 - |turning rate| / the largest one; without a drive 1 - |turning rate| / 1 rad/s"""
+    if not facts.driven:
+        return 1.0 - min(1.0, abs(facts.velocity[w, i, 2]))
     if not facts.two_wheels:
         return 1.0 - min(1.0, abs(facts.twist[w, i, 2]) / facts.turn)
     return 1.0 - min(1.0, abs(facts.wheels[w, i, 1] - facts.wheels[w, i, 0]) / (2.0 * facts.top))

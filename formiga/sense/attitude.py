@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from math import pi
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +30,10 @@ class Inclinometer(Mounted):
 
     noise: float = angle(0.0, least=0.0, doc="half-width of the additive error")
     name: str = name("inclinometer")
+
+    def bounds(self, robot: Any) -> tuple[Any, Any]:
+        """Roll goes all around, pitch a quarter to each side, and the tilt is never below 0."""
+        return np.array([-pi, -0.5 * pi, 0.0]), np.array([pi, 0.5 * pi, pi])
 
     def read(self, scene: SensorView) -> Floats:
         """Roll, pitch and tilt (W, n, 3) in rad."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import pi
-from typing import TYPE_CHECKING
+from math import inf, pi
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,13 @@ class Encoders:
 
     ticks: int = integer(0, least=0, doc="per turn of a wheel; 0: exact")
     name: str = name("encoders")
+
+    def bounds(self, robot: Any) -> tuple[Any, Any]:
+        """A wheel turns without end; a channel that is an angle stays within its limit."""
+        if robot.drive is None:
+            return -inf, inf
+        most = np.where(robot.drive.rolls, inf, robot.drive.limits)
+        return -most, most
 
     def read(self, scene: SensorView) -> Floats:
         """Angles (W, n, D) in rad."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import pi
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,6 +42,12 @@ class Omnicamera:
     def full(self) -> float:
         """The reading that counts as one."""
         return 1.0
+
+    def bounds(self, robot: Any) -> tuple[Any, Any]:
+        """Colours from 0 to 1; in a list, bearings go all around and elevations a quarter up and down."""
+        if self.mode == "sectors":
+            return 0.0, 1.0
+        return np.array([-pi, -0.5 * pi, 0.0, 0.0, 0.0]), np.array([pi, 0.5 * pi, 1.0, 1.0, 1.0])
 
     def read(self, scene: SensorView) -> Floats:
         """(W, n, sectors, 3), or as a list (W, n, blobs, 5)."""

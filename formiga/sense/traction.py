@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from math import inf, pi
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +27,10 @@ class Traction:
     noise: float = number(0.0, least=0.0, doc="half-width of the multiplicative error of the force")
     name: str = name("traction")
 
+    def bounds(self, robot: Any) -> tuple[Any, Any]:
+        """The angle goes all around; how strong a pull can be is not known."""
+        return np.array([-pi, 0.0]), np.array([pi, inf])
+
     def read(self, scene: SensorView) -> Floats:
         """Angle in rad from the heading, and size in N: (W, n, 2)."""
         scene.in_space(self)
@@ -46,6 +51,13 @@ class Motors:
 
     noise: float = number(0.0, least=0.0, doc="half-width of the multiplicative error of the efforts")
     name: str = name("motors")
+
+    def bounds(self, robot: Any) -> tuple[Any, Any]:
+        """Positions within the orders of joints that take positions, of others unknown; efforts as the joints declare them."""
+        takes = np.array([joint.mode == "position" for joint in robot.joints], np.bool_)
+        low, high = robot.joint_range
+        effort = np.array([joint.effort for joint in robot.joints])
+        return np.concatenate([np.where(takes, low, -inf), -effort]), np.concatenate([np.where(takes, high, inf), effort])
 
     def read(self, scene: SensorView) -> Floats:
         """Positions and efforts (W, n, 2 K)."""

@@ -35,6 +35,7 @@ class Actuator:
     mode: str = "velocity"      # 'position' rad or m; 'velocity' rad/s or m/s; 'torque' N m or N; 'switch': closed above 0.5
     low: float = -inf
     high: float = inf
+    effort: float = inf         # N m or N, the most that the motor gives; inf: unknown
 
 
 class Described(Protocol):
@@ -213,6 +214,14 @@ class Source(Described, Drawing, Protocol):
     beams: int = 1                              # numbers in a reading, at least
     kernels: ClassVar[bool] = False             # whether `stages` is its own: see `complete`
 
+    def bounds(self, robot: Any) -> tuple[Any, Any]:
+        """The least and the largest number of a reading of one such robot, each a number or an array that fits the reading.
+
+        For networks and learners: (0, full) becomes 0..1, a range with numbers below 0 becomes -1..1. An end that is not known
+        is infinite.
+        """
+        return (-inf, inf) if self.full is None else (0.0, float(self.full))
+
     def prepare(self) -> None:
         """Before the first step: read files that it needs, and complain about them."""
 
@@ -376,6 +385,8 @@ def _wrong_joints(joints: Any) -> str:
             return f"joint '{joint.name}' has the mode {joint.mode!r}; there are: {', '.join(MODES)}"
         if not (isinstance(joint.low, NUMBER) and isinstance(joint.high, NUMBER) and joint.low <= joint.high):
             return f"joint '{joint.name}' takes orders from {joint.low!r} to {joint.high!r}, which is no range"
+        if not (isinstance(joint.effort, NUMBER) and joint.effort > 0.0):
+            return f"joint '{joint.name}' has the effort {joint.effort!r}; it must be above 0"
     return ""
 
 

@@ -199,7 +199,8 @@ def test_other_groups_follow_their_own_controllers(own_world):
 def test_a_named_group_learns_with_all_its_sensors_even_without_a_network(own_world):
     world = read_world(own_world(controller="<braitenberg/>", other=OTHERS))
     assert Batch(world, group="ants").inputs.shape == (1, 3, 23)
-    assert Batch(world, group="others").inputs.shape == (1, 2, 15)  # odometry has no full reading
+    assert Batch(world, group="others").inputs.shape == (1, 2, 18)  # and odometry as it is: it has no range
+    assert Batch(world, group="others", without=["odometry"]).inputs.shape == (1, 2, 15)
     with pytest.raises(WorldError, match=r"no groups with a neural controller.*; there are: 'ants', 'others'"):
         Batch(world)
 

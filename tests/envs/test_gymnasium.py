@@ -16,7 +16,8 @@ from formiga.envs import TASKS, register
 from formiga.errors import FormigaError, MissingExtra, WorldError
 
 SIZES = {"formiga/Avoid-v0": (15, 2), "formiga/Aggregate-v0": (138, 12), "formiga/Disperse-v0": (120, 16),
-         "formiga/Phototaxis-v0": (23, 2), "formiga/Soccer-v0": (40, 2), "formiga/Avoid3D-v0": (30, 4)}
+         "formiga/Phototaxis-v0": (23, 2), "formiga/Soccer-v0": (40, 2), "formiga/Avoid3D-v0": (30, 4),
+         "formiga/Hexapod-v0": (39, 18)}
 
 
 # -- the interface ----------------------------------------------------------------------------------------------------

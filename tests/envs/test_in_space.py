@@ -51,14 +51,14 @@ def test_a_vector_env_starts_worlds_again_and_agrees_with_single_ones():
 def test_a_world_of_a_batch_is_that_world_alone_in_every_episode(world):
     """On treels, and on wheels beside a ramp, a ball and a door on a hinge."""
     group = "swarm"
-    several, alone = (course(Batch(world(), worlds, group=group, steps=9), 24) for worlds in (3, 1))
+    several, alone = (course(Batch(world(), worlds, group=group, steps=9, actions=["drive"]), 24) for worlds in (3, 1))
     assert same(several, alone, worlds=slice(0, 1))
     assert not np.array_equal(several[0][0][0], several[0][0][1]) or not np.array_equal(several[-1][0][0], several[-1][0][1])
 
 
 def test_the_first_episode_is_the_run_of_that_seed():
     world = read_text(ROUGH)
-    batch, lab = Batch(world, 2, group="swarm"), Simulation(world, 11, 2)
+    batch, lab = Batch(world, 2, group="swarm", actions=["drive"]), Simulation(world, 11, 2)
     batch.reset(11)
     for _ in range(6):
         batch.step(np.full((2, 2, 2), 0.8))

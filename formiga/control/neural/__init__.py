@@ -1,4 +1,4 @@
-"""Neural controllers: scaled readings in, two wheel speeds out, and a genotype that says everything in between.
+"""Neural controllers: scaled readings in, orders out, and a genotype that says everything in between.
 
 A genotype is a flat vector of genes in [-1, 1]; the class of each network shows its layout. It comes from a file that the
 world names, or from a search or a learner, one for each world.

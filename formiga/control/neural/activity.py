@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from formiga.control.neural.network import Network, scaled
+from formiga.control.neural.network import Network
 from formiga.control.neural.think import CTRNN, LAYERED
+from formiga.control.scaling import scaled
 from formiga.state import Floats
-from formiga.world.contract import channels
 from formiga.world.model import Group
 
 
@@ -18,12 +18,13 @@ def activity(network: Network, group: Group, readings: dict[str, Any], genes: Fl
              dt: float) -> dict[str, Floats]:
     """Layer -> activations in 0..1. `readings` and `neurons` (what it keeps from step to step) are of one robot, `genes` of its
     world. A network without memory is shown as it would decide now, one with memory as it did in the last step."""
-    x = scaled([np.asarray(readings[name])[None, None] for name in network.sensors], network.scales(group))[0, 0]
-    given = None if genes is None else genes[None, :]
-    weights = network.express(network.genes(group, len(x), given), len(x), dt)[0]
+    given = [np.asarray(readings[name])[None, None] for name in network.sensors]
+    x, outputs = scaled(given, network.scales(group, given))[0, 0], len(network.shares(group))
+    own = None if genes is None else genes[None, :]
+    weights = network.express(network.genes(group, len(x), own), len(x), dt)[0]
     layers = {"inputs": x}
     if network.KIND == LAYERED:
-        shape, at, h = network.shape(len(x), channels(group.robot)), 0, x
+        shape, at, h = network.shape(len(x), outputs), 0, x
         for number, (before, after) in enumerate(pairwise(shape), start=1):
             block = weights[at:at + after * (before + 1)].reshape(after, before + 1)
             h, at = _sigmoid(block[:, 0] + block[:, 1:] @ h), at + block.size
@@ -35,7 +36,6 @@ def activity(network: Network, group: Group, readings: dict[str, Any], genes: Fl
     fires = neurons
     if network.KIND == CTRNN:
         fires = _sigmoid(neurons + weights[:hidden * (2 + len(x) + hidden)].reshape(hidden, -1)[:, 1])
-    outputs = channels(group.robot)
     out = weights[-outputs * (1 + hidden):].reshape(outputs, 1 + hidden)
     return {**layers, "hidden": fires, "outputs": _sigmoid(out[:, 0] + out[:, 1:] @ fires)}
 

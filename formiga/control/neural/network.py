@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from formiga.control.neural import genotype as genotypes
-from formiga.control.neural.think import begin_world, scale_world, think_all, think_world
+from formiga.control.neural.think import begin_world, think_all, think_world
+from formiga.control.scaling import Scale, givers, scale_of, scale_stages, scaled
+from formiga.control.shares import PARTS, Shares
 from formiga.control.view import View
 from formiga.errors import WorldError
 from formiga.kernels.program import Stage
 from formiga.state import Floats
-from formiga.world.contract import channels
 from formiga.world.elements import complaint, file, number, of, text, where
 from formiga.world.model import Group
 
 OUTPUTS = 2  # of a network for two wheels, the left and the right one
+DRIVE = ("drive",)
 
 
 @dataclass(frozen=True)
 class Network:
-    """A network that drives a robot: it has an output for each channel of the drive, such as each of two wheels.
+    """A network that moves a robot. Its outputs drive it: one for each channel of the drive, such as each of two wheels; with
+    `outputs` also its joints, one for each, its lights, three for each, and its messages, one for each number.
 
-        x_k = reading_k / full of its sensor, cut to 0..1
+        x_k = reading_k / full of its sensor, cut to 0..1; a reading whose range has numbers below 0 is scaled to -1..1
         channel_j = limit_j (2 o_j - 1), o_j in (0, 1): the j-th output; the limit of a wheel is its top speed
+        joint_j = low_j + (high_j - low_j) o_j;  light_j = 255 o_j;  number_j of a message = limit (2 o_j - 1)
     """
 
-    inputs: str = text("proximity", doc="names of sensors; their readings, one after another, are the inputs")
+    inputs: str = text("proximity", doc="names of readings; they are the inputs, one after another")
+    outputs: str = text("drive", doc="what it orders: one or more of drive, joints, leds, message; always in this order")
     span: float = number(10.0, above=0.0, doc="a gene of 1 is a weight or a bias of this size")
     genotype: str | None = file(None, doc="a JSON file with its genes, such as `formiga evolve` writes")
 
@@ -70,45 +76,60 @@ class Network:
                              f"<{of(self).tag}>.")
         return found.genes[None, :]
 
-    def decide(self, view: View) -> Floats:
-        """Channels of the drive (W, n, D), such as wheel speeds."""
-        x, limits = self.look(view), self.limits(view.group)
+    def shares(self, group: Group) -> Shares:
+        """What its outputs order, for the robots of a group; a clear error if they do not take that."""
+        return _shares(_Itself(self), _Itself(group))
+
+    def _make_shares(self, group: Group) -> Shares:
+        place = f"{where(self)}<{of(self).tag}> outputs: "
+        names = self.outputs.replace(",", " ").split()
+        if not names:
+            raise WorldError(f"{place}it names nothing to be ordered. It may name: {', '.join(PARTS)}.")
+        return Shares(group, names, place)
+
+    def decide(self, view: View) -> Any:
+        """Channels of the drive (W, n, D), such as wheel speeds; or `Orders`, if the outputs are not the drive alone."""
+        x, shares = self.look(view), self.shares(view.group)
         genes = self.genes(view.group, x.shape[-1], view.genotype)
-        drive = np.empty((*view.shape, len(limits)))
+        rows = np.empty((*view.shape, len(shares)))
         neurons = view.memory("neurons", np.zeros((*view.shape, self.memory(x.shape[-1]))))
-        shape = self.shape(x.shape[-1], len(limits))
+        shape, plain = self.shape(x.shape[-1], len(shares)), shares.parts == DRIVE
+        limits = shares.limits if plain else np.ones(len(shares))
         think_all(self.KIND, np.array(shape), self.express(genes, x.shape[-1], view.dt), view.dt, limits, x, neurons,
-                  np.empty((2, max(shape))), drive)
-        return drive
+                  np.empty((2, max(shape))), rows)
+        return rows if plain else shares.orders(shares.from_signed(rows))
 
-    def limits(self, group: Group) -> Floats:
-        """Of the channels (D,) of the robots that it drives."""
-        if group.robot.drive is None:
-            raise WorldError(f"{where(self)}<{of(self).tag}> drives robots, and those of '{group.name}' have no drive.")
-        return np.array(group.robot.drive.limits, np.float64)
-
-    def stages(self, view: View, drive: Floats) -> list[Stage]:
-        """The same as kernels that fill drive (W, n, D)."""
-        full = self.scales(view.group)  # says what is missing
-        stages, x = scale_stages([view.reading(name) for name in self.sensors], full)
+    def stages(self, view: View, drive: Floats) -> list[Stage] | None:
+        """The same as kernels that fill drive (W, n, D) and the outbox; None if it orders anything else."""
+        shares = self.shares(view.group)
+        plain = shares.parts == DRIVE
+        rows, limits = (drive, shares.limits) if plain else (np.empty((*view.shape, len(shares))), np.ones(len(shares)))
+        after = [] if plain else shares.stages(rows, drive, view.outbox)
+        if after is None:
+            return None
+        readings = self._readings(view)
+        stages, x = scale_stages(readings, self.scales(view.group, readings))
         inputs = x.shape[-1]
         weights = self.express(self.genes(view.group, inputs, view.genotype), inputs, view.dt)
         neurons = view.memory("neurons", np.zeros((*view.shape, self.memory(inputs))))
-        limits = self.limits(view.group)
-        shape = self.shape(inputs, len(limits))
+        shape = self.shape(inputs, len(shares))
         stages.append(Stage(begin_world, (view.noise.source()[1], neurons)))
         stages.append(Stage(think_world, (self.KIND, np.array(shape), weights, view.dt, limits, x, neurons,
-                                          np.empty((2, max(shape))), drive)))
-        return stages
+                                          np.empty((2, max(shape))), rows)))
+        return stages + after
 
     def look(self, view: View) -> Floats:
         """The inputs (W, n, I)."""
-        full = self.scales(view.group)  # says what is missing
-        return scaled([view.reading(name) for name in self.sensors], full)
+        readings = self._readings(view)
+        return scaled(readings, self.scales(view.group, readings))
 
-    def scales(self, group: Group) -> list[float]:
-        """For each sensor that it reads, the reading that counts as one."""
-        carried = {sensor.name: sensor for sensor in group.sensors}
+    def _readings(self, view: View) -> list[Any]:
+        self.refuse_unknown(view.group)
+        return [view.reading(name) for name in self.sensors]
+
+    def refuse_unknown(self, group: Group) -> None:
+        """WorldError if an input is none of the group's readings."""
+        carried = givers(group)
         if not self.sensors:
             raise WorldError(f"{where(self)}<{of(self).tag}> inputs: it names no sensor. '{group.name}' carries: "
                              f"{', '.join(carried) or 'none'}.")
@@ -116,15 +137,25 @@ class Network:
             if name not in carried:
                 raise WorldError(f"{where(self)}<{of(self).tag}> inputs: '{group.name}' carries no sensor '{name}'; it "
                                  f"carries: {', '.join(carried) or 'none'}.")
-            if carried[name].full is None:
-                raise WorldError(f"{where(self)}<{of(self).tag}> inputs: <{of(carried[name]).tag}> has no full reading to be "
-                                 "measured in (a property `full`), so it cannot feed a network.")
-        return [float(carried[name].full) for name in self.sensors]
+
+    def scales(self, group: Group, readings: Sequence[Any]) -> list[Scale]:
+        """How each of its readings (W, n, ...) becomes inputs."""
+        return _scales(_Itself(self), _Itself(group), tuple(reading.shape[2:] for reading in readings))
+
+    def _make_scales(self, group: Group, shapes: tuple[tuple[int, ...], ...]) -> list[Scale]:
+        carried = givers(group)
+        found = [scale_of(carried[name], group, shape) for name, shape in zip(self.sensors, shapes, strict=True)]
+        for scale in found:
+            if not scale.bounded:
+                raise WorldError(f"{where(self)}<{of(self).tag}> inputs: <{of(carried[scale.name]).tag}> has no full reading "
+                                 "to be measured in (a property `full`), nor a range (a method `bounds`), so it cannot feed a "
+                                 "network.")
+        return found
 
     def genes(self, group: Group, inputs: int, given: Floats | None) -> Floats:
         """The genes in force: those that were given for each world (W, size), else those of the file (1, size)."""
         genes = self.stored if given is None else given
-        tag, size = of(self).tag, self.size(inputs, channels(group.robot))
+        tag, size = of(self).tag, self.size(inputs, len(self.shares(group)))
         if genes is None:
             raise WorldError(f"{where(self)}<{tag}> of '{group.name}' has no genotype yet. `formiga evolve` finds one; or "
                              f"name a file with its {size} genes: genotype=\"champion.json\".")
@@ -135,19 +166,32 @@ class Network:
         return genes
 
 
-def scaled(readings: list[Any], full: list[float]) -> Floats:
-    """Readings (W, n, ...) of several sensors as one array of inputs (W, n, I) in 0..1."""
-    parts = [np.clip(np.asarray(reading, np.float64).reshape(*reading.shape[:2], -1) / one, 0.0, 1.0)
-             for reading, one in zip(readings, full, strict=True)]
-    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
+# -- made once for each network and group, since the readable loop asks in every step ---------------------------------------
+class _Itself:
+    """Stands for one object: elements of a user's own may have fields that cannot be hashed."""
+
+    __slots__ = ("thing",)
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+
+    def __hash__(self) -> int:
+        return id(self.thing)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and other.thing is self.thing
 
 
-def scale_stages(readings: list[Floats], full: list[float], x: Floats | None = None) -> tuple[list[Stage], Floats]:
-    """What `scaled` does as stages of a compiled program, and the inputs x (W, n, I) that they fill."""
-    ends = np.cumsum([0, *(reading.shape[2] for reading in readings)]).tolist()
-    if x is None:
-        x = np.zeros((*readings[0].shape[:2], ends[-1]))
-    return [Stage(scale_world, (reading, one, at, x)) for reading, one, at in zip(readings, full, ends, strict=False)], x
+@lru_cache(maxsize=256)
+def _shares(network: _Itself, group: _Itself) -> Shares:
+    made: Shares = network.thing._make_shares(group.thing)
+    return made
 
 
-__all__ = ["Network", "OUTPUTS", "scale_stages", "scaled"]
+@lru_cache(maxsize=256)
+def _scales(network: _Itself, group: _Itself, shapes: tuple[tuple[int, ...], ...]) -> list[Scale]:
+    made: list[Scale] = network.thing._make_scales(group.thing, shapes)
+    return made
+
+
+__all__ = ["Network", "OUTPUTS"]

@@ -21,14 +21,6 @@ def think_all(kind, shape, weights, dt, limits, x, neurons, room, drive):
 
 
 @kernel()
-def scale_world(w, reading, full, at, x):
-    """Readings (W, n, B) of one sensor -> its inputs x[..., at : at + B], in full readings, cut to 0..1."""
-    for i in range(reading.shape[1]):
-        for k in range(reading.shape[2]):
-            x[w, i, at + k] = min(1.0, max(0.0, reading[w, i, k] / full))
-
-
-@kernel()
 def begin_world(w, step, neurons):
     """At the start of a run, a network remembers nothing."""
     if step[w] == 0:

@@ -121,8 +121,10 @@ def _try(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _motors(model: Any) -> list[list[Any]]:
-    """Of each motor: name, mode, least and largest order (None: any), the joint that it moves, and its gear."""
+    """Of each motor: name, mode, least and largest order (None: any), the joint that it moves, its gear and its largest effort
+    (None: any)."""
     import mujoco
+    import numpy as np
 
     found = []
     for number in range(model.nu):
@@ -132,7 +134,8 @@ def _motors(model: Any) -> list[list[Any]]:
         mode = "torque" if not affine else "velocity" if integrates or (place == 0.0 and speed != 0.0) else \
             "position" if place != 0.0 else "torque"
         limits = motor.ctrlrange.tolist() if model.actuator_ctrllimited[number] else [None, None]
-        found.append([motor.name, mode, *limits, model.joint(int(motor.trnid[0])).name, float(motor.gear[0])])
+        effort = float(np.abs(motor.forcerange).max()) if model.actuator_forcelimited[number] else None
+        found.append([motor.name, mode, *limits, model.joint(int(motor.trnid[0])).name, float(motor.gear[0]), effort or None])
     return found
 
 

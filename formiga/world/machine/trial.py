@@ -30,7 +30,7 @@ PATIENCE = 60        # s by the clock
 MOST = {"bodies": 1000, "dofs": 1000, "geoms": 5000, "heights": 2**20, "bytes": 2**28}
 WORDS = {"bodies": "bodies", "dofs": "degrees of freedom", "geoms": "geoms", "heights": "points of height fields",
          "bytes": "bytes when it is compiled"}
-VERSION = 2          # of what a trial is; another one forgets all that have passed
+VERSION = 3          # of what a trial is; another one forgets all that have passed
 
 _passed: dict[str, Facts] = {}
 _turn = Lock()
@@ -55,6 +55,7 @@ class Motor(NamedTuple):
     high: float | None
     joint: str             # that it moves
     gear: float
+    effort: float | None   # the most that it gives; None: any
 
 
 class Joint(NamedTuple):

@@ -90,7 +90,8 @@ class Machine:
             raise WorldError(f"{where(self)}<machine> there is no motor '{missing[0]}' in '{Path(self.file).name}'; it has: "
                              f"{', '.join(motor.name for motor in motors) or 'none'}.")
         return tuple(Actuator(motor.name, motor.mode, -inf if motor.low is None else motor.low,
-                              inf if motor.high is None else motor.high) for motor in motors if motor.name not in self.wheels)
+                              inf if motor.high is None else motor.high, inf if motor.effort is None else motor.effort)
+                     for motor in motors if motor.name not in self.wheels)
 
     @cached_property
     def start_posture(self) -> dict[str, float]:

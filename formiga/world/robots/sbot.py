@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import radians
+from math import inf, radians
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from formiga.units import CM
@@ -53,6 +53,8 @@ class SBot:
     grip_reach: float = length(2.2 * CM, above=0.0, doc="of the gripper, from the rim of the body")
     grasp: str = choice("rigid", options=("rigid", "loose"), doc="loose: what it holds may turn in the grip")
     friction: float = number(1.0, least=0.0, doc="of the treels on the floor, in space")
+    joint_speed: float | None = number(None, unit="rad/s", above=0.0, doc="in space: the largest that turret and arm are "
+                                                                          "ordered; default: any. Learners need one")
 
     PROFILES: ClassVar[dict[str, dict[str, Any]]] = {
         "tr": {},
@@ -70,7 +72,9 @@ class SBot:
     @cached_property
     def joints(self) -> tuple[Actuator, ...]:
         """Turret and arm take rad/s, the gripper closes above 0.5."""
-        return Actuator("turret"), Actuator("arm"), Actuator("grip", "switch")
+        most = inf if self.joint_speed is None else self.joint_speed
+        return (Actuator("turret", low=-most, high=most, effort=TURRET_TORQUE), Actuator("arm", low=-most, high=most),
+                Actuator("grip", "switch"))
 
     @property
     def arm_pivot(self) -> tuple[float, float]:
