@@ -411,6 +411,21 @@ def test_a_wrong_link_is_refused_with_its_line(inside, complaint):
         Simulation(read_text(text, "w.xml"), compiled=False).step()
 
 
+@pytest.mark.parametrize("inside", ['<radio numbers="1024" most="4096"/>', '<radio most="100" delay="900"/>'])
+def test_inboxes_and_queues_that_do_not_fit_into_memory_are_refused_before_they_are_made(inside):
+    text = f'<world><sbot name="a"><at x="0" y="0"/></sbot>\n<sbot name="b" count="1000">{inside}</sbot></world>'
+    with pytest.raises(WorldError, match=r"w.xml:2: <radio> of 'b': what the robots .* GB of memory; this machine has"):
+        Simulation(read_text(text, "w.xml"), worlds=100)
+
+
+@pytest.mark.parametrize("rate", [1e-300, 1e-12])
+def test_at_a_rate_of_next_to_nothing_only_the_first_message_is_sent(rate):
+    lab = line([Radio(3.0, rate=rate)], [(0, 0, 0), (1, 0, 0)])
+    for _ in range(5):
+        say(lab, numbers(lab))
+    assert traffic_of(lab.state, "a", "radio")[..., 0].sum() == 2
+
+
 def test_links_of_one_name_have_messages_of_one_length():
     text = """<world><sbot name="a"><at x="0" y="0"/><radio numbers="2"/></sbot>
     <sbot name="b"><at x="1" y="0"/><radio numbers="3"/></sbot></world>"""
