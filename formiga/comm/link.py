@@ -40,7 +40,8 @@ class Antenna:
                         doc="messages that a robot can hear in a period; the nearest are heard, the others counted as dropped")
     loss: float = number(0.0, least=0.0, most=1.0, doc="probability that a message is not received")
     delay: float = duration(0.0, least=0.0, doc="beyond the next period; rounded to whole periods")
-    rate: float = number(0.0, least=0.0, doc="messages per second, 0: one in every period; the time between two is rounded to periods")
+    rate: float = number(0.0, least=0.0,
+                         doc="messages per second, 0: one in every period; the time from one to the next is rounded to periods")
     limit: float | None = number(None, above=0.0, doc="the numbers of a message are cut at this size; default: not cut")
     bits: int = integer(32, least=1, most=64, doc="of a number, for the account of what was sent")
     beam: str = choice("plane", options=tuple(BEAMS),

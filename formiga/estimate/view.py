@@ -75,6 +75,9 @@ class RobotView:
             return self.readings[name]
         names = [each.name for each in self.group.sources]
         reader = self._complains
+        if self._reader is not None and name == self._reader.name:
+            raise WorldError(f"{reader} reads its own belief, which is not there yet. What it believed in the last step it can "
+                             "remember: view.memory.")
         if name in names:  # it is an estimator that has not estimated yet
             raise WorldError(f"{reader} reads '{name}', which comes after it. Estimators run in the order of the file: put "
                              f"<{of(self.group.sources[names.index(name)]).tag}> before it.")
@@ -86,10 +89,6 @@ class RobotView:
         """The messages that the robots hear now over a link; its name may be left out if there is only one."""
         each = self._link(link)
         return Inbox.of(each, self.reading(each.name), self._state.memory.get((f"{self.group.name}/{each.name}", "sender")))
-
-    def outbox(self, link: str = "") -> Floats:
-        """The messages (W, n, numbers) that the robots send until they are changed, for kernels that write them; NaN: none."""
-        return self._state.outbox[:, self._robots, self._world.media[self._link(link).name].columns]
 
     def map(self, name: str = "map") -> Grid:
         """The cells of the world's <map> of this name, as a robot may know them; `formiga.map` has distances over them, beams

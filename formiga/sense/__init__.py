@@ -22,6 +22,7 @@ from formiga.map.grid import Grid
 from formiga.noise import Noise
 from formiga.sense.surroundings import Surroundings
 from formiga.state import Floats, State
+from formiga.world.contract import shipped
 from formiga.world.elements import complaint, discover, no_kernels, of, where
 from formiga.world.model import Group, World
 from formiga.world.mount import CHASSIS, Mounted
@@ -185,7 +186,14 @@ def look(engine: Engine, model: Model, state: State, group: Group, robots: slice
         reading = read(scene)
     except WorldError as wrong:
         raise complaint(source, wrong) from wrong
-    return checked(source, reading, (state.worlds, group.count))
+    return taken(source, reading, (state.worlds, group.count))
+
+
+def taken(source: Any, reading: Any, shape: tuple[int, int]) -> Any:
+    """What `checked` lets pass. One of the user's own may return an array of the state or of its memory, which the next step
+    changes, so it is copied."""
+    found = checked(source, reading, shape)
+    return found if shipped(type(source)) else found.copy()
 
 
 def checked(source: Any, reading: Any, shape: tuple[int, int]) -> Any:
