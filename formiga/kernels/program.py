@@ -131,7 +131,7 @@ def _entry(kernel: Any, kind: Any, decides: bool) -> Any:
         made.compile()
     except NumbaError as wrong:
         give_up()
-        reason = " ".join(NOISE.sub(" ", str(wrong)).split())
+        reason = " ".join(NOISE.sub(" ", str(wrong)).split()).partition(" During: ")[0]  # then come numba's own calls
         raise FormigaError(f"{_place(kernel)}the kernel {kernel.py_func.__name__} cannot be compiled for its arguments: "
                            f"{reason[:LONGEST]}") from wrong
     return made
