@@ -242,6 +242,7 @@ class Simulation:
                 new.state.recall(remembered, owner, number, old.count)
             if group.name in self.state.genotypes and type(group.controller) is type(old.controller):
                 new.state.genotypes[group.name] = self.state.genotypes[group.name].copy()
+        comm.renumber(world, new.state, stays, self.world.robots)
         return new
 
     def _told(self, orders: dict[str, Any] | None) -> dict[str, Orders]:

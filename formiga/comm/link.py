@@ -13,9 +13,10 @@ from formiga.errors import WorldError
 from formiga.kernels import kernel
 from formiga.kernels.program import Stage
 from formiga.noise import channel
-from formiga.state import Floats
+from formiga.state import Floats, State
 from formiga.units import DEG
 from formiga.world.elements import angle, choice, duration, integer, length, number, of, where
+from formiga.world.model import World
 
 if TYPE_CHECKING:
     from formiga.sense import SensorView
@@ -141,6 +142,27 @@ def _ears(world: Any, group: Any, own: Any, dt: float) -> Ears:
                 own.MEASURES, own.loss, range_noise, bearing_noise, normal, channel(*names, "loss"), channel(*names, "noise"))
 
 
+def renumber(world: World, state: State, kept: Any, before: int) -> None:
+    """After an edit: what is heard or on its way has the present numbers of its senders, and is gone where these are gone.
+
+    kept (N,): the number that each robot had before, -1 for a newcomer; before: how many there were.
+    """
+    now = np.full(before, -1)
+    now[kept[kept >= 0]] = np.flatnonzero(kept >= 0)
+    for group in world.groups:
+        for owner in (f"{group.name}/{link.name}" for link in group.links if isinstance(link, Antenna)):
+            for inbox, sender in (("inbox", "sender"), ("late inbox", "late sender")):
+                if (owner, sender) in state.memory:
+                    _renumber(now, state.memory[owner, inbox], state.memory[owner, sender])
+
+
+def _renumber(number: Any, inbox: Any, sender: Any) -> None:
+    now = np.where(sender >= 0, number[sender], -1)
+    order = np.argsort(now < 0, axis=-1, kind="stable")  # rows without a message come last, the others stay nearest first
+    sender[...] = np.take_along_axis(now, order, axis=-1)
+    inbox[...] = np.where(sender[..., None] >= 0, np.take_along_axis(inbox, order[..., None], axis=-2), 0.0)
+
+
 @kernel()
 def begin_world(w, step, traffic):
     """The account begins again with its world."""
@@ -175,4 +197,4 @@ def late_all(step, inbox, sender, late_inbox, late_sender):
         late_world(w, step, inbox, sender, late_inbox, late_sender)
 
 
-__all__ = ["Antenna"]
+__all__ = ["Antenna", "renumber"]
