@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from dataclasses import MISSING
 from importlib import import_module
 from pathlib import Path
@@ -99,7 +100,7 @@ def written(page: str) -> str:
                 continue
             parts.append(entry(f"{module}.{name}", thing))
             parts += [member(name, each, thing) for each in (public(thing) if members == ALL else members)]
-    return "\n".join(parts)
+    return re.sub(r"[ \t]+\n", "\n", "\n".join(parts))  # docstrings may end in a line of spaces
 
 
 def public(thing: type) -> list[str]:

@@ -62,23 +62,23 @@ def speed(w, i, facts):
 
     A body on legs sways. If its way back did not count, swaying on the spot would pay; so without a drive it is v . ahead.
     """
-    if not facts.driven:
-        ahead = facts.heading[w, i]
-        return facts.velocity[w, i, 0] * cos(ahead) + facts.velocity[w, i, 1] * sin(ahead)
-    if not facts.two_wheels:
+    if facts.two_wheels:
+        return max(0.0, 0.5 * (facts.wheels[w, i, 0] + facts.wheels[w, i, 1]) / facts.top)
+    if facts.driven:
         return max(0.0, facts.twist[w, i, 0] / facts.top)
-    return max(0.0, 0.5 * (facts.wheels[w, i, 0] + facts.wheels[w, i, 1]) / facts.top)
+    ahead = facts.heading[w, i]
+    return facts.velocity[w, i, 0] * cos(ahead) + facts.velocity[w, i, 1] * sin(ahead)
 
 
 @kernel(inline="always")
 def straightness(w, i, facts):
     """1 - |right - left| / 2 top   [digest of S1: 1 - |turn| / 1.684 rad/s, which is 2 top / wheel base];
     of other drives 1 - |turning rate| / the largest one; without a drive 1 - |turning rate| / 1 rad/s"""
-    if not facts.driven:
-        return 1.0 - min(1.0, abs(facts.velocity[w, i, 2]))
-    if not facts.two_wheels:
+    if facts.two_wheels:
+        return 1.0 - min(1.0, abs(facts.wheels[w, i, 1] - facts.wheels[w, i, 0]) / (2.0 * facts.top))
+    if facts.driven:
         return 1.0 - min(1.0, abs(facts.twist[w, i, 2]) / facts.turn)
-    return 1.0 - min(1.0, abs(facts.wheels[w, i, 1] - facts.wheels[w, i, 0]) / (2.0 * facts.top))
+    return 1.0 - min(1.0, abs(facts.velocity[w, i, 2]))
 
 
 @kernel(inline="always")

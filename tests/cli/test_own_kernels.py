@@ -1,5 +1,8 @@
 """Kernels in a file given with --with that are wrong: one line with the file and the line of the kernel, whatever its role."""
 
+import os
+import subprocess
+
 import pytest
 
 KERNEL = """from dataclasses import dataclass
@@ -70,19 +73,33 @@ def write(tmp_path, monkeypatch):
     return files
 
 
+@pytest.fixture
+def process(warm, call, capfd, tmp_path):
+    """process("run", ...) -> exit code, stdout, and the lines on stderr; `evolve` in a process of its own."""
+
+    def run(*arguments):
+        if arguments[0] != "evolve":
+            result = call(*arguments)
+            return result.exit_code, result.stdout, (result.stderr + capfd.readouterr().err).splitlines()
+        started = warm.start(*arguments, cwd=tmp_path, env=dict(os.environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        output, said = started.communicate(timeout=120)
+        return started.returncode, output, said.splitlines()
+
+    return run
+
+
 CASES = [(role, *wrong) for role in ROLES for number, wrong in enumerate(WRONG) if role == "sensor" or number in (0, 2, 3)]
 
 
 @pytest.mark.parametrize(("role", "body", "given", "words"), CASES, ids=[f"{case[0]} {case[1]}" for case in CASES])
-def test_a_wrong_kernel_is_one_line_with_its_file_and_line(call, capfd, write, tmp_path, role, body, given, words):
-    result = call(*write(role, body, given), "--with", "mine.py")
-    said = (result.stderr + capfd.readouterr().err).splitlines()  # what is compiled for the first time is said before it
-    assert (result.exit_code, result.stdout) == (2, ""), result.output
+def test_a_wrong_kernel_is_one_line_with_its_file_and_line(process, write, tmp_path, role, body, given, words):
+    code, output, said = process(*write(role, body, given), "--with", "mine.py")
+    assert (code, output) == (2, ""), said  # what is compiled for the first time is said before it
     assert said[-1].startswith(f"formiga: {tmp_path}/mine.py:{words}"), said
     assert sum(line.startswith("formiga: ") for line in said) == 1 and not any("Traceback" in line for line in said)
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_kernel_alone_is_enough(call, write, role):
-    result = call(*write(role), "--with", "mine.py")
-    assert result.exit_code == 0, result.output
+def test_a_kernel_alone_is_enough(process, write, role):
+    code, output, said = process(*write(role), "--with", "mine.py")
+    assert code == 0, output + "\n".join(said)

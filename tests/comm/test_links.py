@@ -254,6 +254,16 @@ def test_numbers_are_cut_at_the_limit_of_their_link():
     assert lab.readings["a"]["radio"][0, 1, 0].tolist() == [1.0, 1.5, -1.5]
 
 
+def test_numbers_that_a_kernel_sends_are_cut_too():
+    text = NOISY.format(n=12).replace("loss=", 'limit="1" loss=')
+    compiled, readable = (Simulation(read_text(text), 2, compiled=way) for way in (True, False))
+    for _ in range(5):
+        compiled.step()
+        readable.step()
+    assert np.nanmax(compiled.state.outbox[:, :12]) == 1.0 and np.nanmax(compiled.state.outbox[:, 12:]) > 1.0
+    assert same(compiled.state, readable.state)
+
+
 def test_a_robot_that_is_not_alive_neither_sends_nor_hears():
     lab = line([Radio(3.0)], [(0, 0, 0), (1, 0, 0), (2, 0, 0)])
     lab.state.alive[0, 1] = False

@@ -117,7 +117,7 @@ EVERY_COMMAND = [  # typed line, what has to be true of the session afterwards
     ("set world.engine spatial", lambda s: s.world.engine == "spatial"), ("solver iterative", None), ("events", None),
     ("undo", None), ("undo", lambda s: s.world.engine == "planar"),
     ("select swarm.2", lambda s: s.selected == 2), ("overlay beams on", lambda s: "beams" in s.overlays),
-    ("overlay none", lambda s: not s.overlays),
+    ("overlay none", lambda s: not s.overlays), ("layer none", lambda s: not any(s.layers.switches().values())),
     ("plot swarm.speed", lambda s: s.plots == ["swarm.speed"]), ("plot none", lambda s: not s.plots),
     ("param robots", None),
     ("camera top", None), ("follow 0", None), ("follow off", None), ("camera save mine", None),

@@ -47,7 +47,7 @@ def test_a_wedge_is_as_long_as_its_reading():
     """Full reading: to the outer rim; none: no wedge; half: half way."""
     robot = {"name": "swarm.0", "robot": "sbot", "x": 0.0, "y": 0.0, "heading": 0.0, "crashes": 0,
              "channels": {"left": 0.0, "right": 0.0}, "rolls": (True, True),
-             "crashed": False, "alive": True, "driven": False, "controller": "none", "memory": {}, "layers": {},
+             "crashed": False, "alive": True, "driven": False, "controller": "none", "memory": {}, "layers": {}, "inboxes": {},
              "readings": {"ring": np.array([1.0, 0.0, 0.5])},
              "sensors": {"ring": type("Ring", (), {"angles": (0.0, 1.0, 2.0), "full": 1.0})()}}
     tree = etree.fromstring(f"<div>{Inspector().html(robot, 0.0)}</div>".encode())
@@ -123,3 +123,16 @@ def test_everything_that_the_panel_offers_to_edit_can_be_found(name):
 @pytest.mark.parametrize("text, expected", [("0.057999999999999996", "0.058"), ("1 2.0 3", "1 2 3"), ("tr", "tr"), ("", "")])
 def test_numbers_are_shortened_for_people(text, expected):
     assert short(text) == expected
+
+
+def test_what_a_robot_sends_and_hears_is_a_table_with_the_names_of_the_senders():
+    session = Session("spread", own_settings=False)
+    for _ in range(3):
+        session.step()
+    facts = inspect(session, 3)["inboxes"]["range_and_bearing"]
+    text, tree = shown(session, 3)
+    rows = [["".join(cell.itertext()) for cell in row.iter("td")] for row in tree.iter("tr") if len(list(row.iter("td"))) == 3]
+    assert len(rows) == len(facts["senders"]) > 2
+    assert rows[0] == [facts["senders"][0], f"{facts['inbox'].range[0]:.2f} m, {np.degrees(facts['inbox'].bearing[0]):.0f}°",
+                       f"{facts['inbox'].message[0, 0]:.3g}"]
+    assert f"{facts['counts']['heard']:,} heard" in text
