@@ -423,6 +423,22 @@ def test_an_exception_of_a_kernel_is_raised_as_it_is(compiled):
     assert raised.traceback[-1].name == "raising_world"
 
 
+@formiga.kernel(boundscheck=True)
+def beyond_world(w, out):
+    out[w, 0, 3] = 1.0
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_kernel_that_asks_for_it_has_its_indices_checked(compiled):
+    def stages(self, scene):
+        out = np.zeros((*scene.shape, 1))
+        return out, [formiga.Stage(beyond_world, (out,))]
+
+    with pytest.raises(IndexError, match="index 3 is out of bounds") as raised:
+        Simulation(own_sensor(stages), compiled=compiled).step()
+    assert raised.traceback[-1].name == "beyond_world"
+
+
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(("made", "message"), [
     (lambda out: out, r"w.xml:3: sensor 's': its `stages` must return an array of readings and a list of formiga.Stage, or "
