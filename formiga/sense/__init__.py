@@ -45,6 +45,7 @@ class SensorView(Surroundings):
 
         sensor: it has the beams in its own plane and frame, wherever it sits on the robot.
         """
+        _refuse_endless(reach)
         if sensor is None or not sensor.in_space:
             return self.engine.cast(self.model, self.state, beams, reach, self.robots)
         return self.engine.rays(self.model, self.state, *seated(sensor, beams, self.group), reach, self.robots, sensor.on)
@@ -69,6 +70,7 @@ class SensorView(Surroundings):
     def cast_from(self, poses: Floats, beams: Beams, reach: float) -> Floats:
         """Distances (W, n, P, B) along beams of a robot at any poses (W, n, P, 3) of x, y and heading, to walls and obstacles
         alone: what it would see there."""
+        _refuse_endless(reach)
         poses = np.asarray(poses, np.float64)
         if poses.ndim != 4 or poses.shape[:2] != (self.state.worlds, self.group.count) or poses.shape[3] != 3:
             raise WorldError(f"poses must be an array (worlds, robots, poses, 3) = ({self.state.worlds}, {self.group.count}, "
@@ -220,6 +222,11 @@ def needed(source: Any, made: Any) -> Any:
     if made is None:
         raise no_kernels(source)
     return made
+
+
+def _refuse_endless(reach: float) -> None:
+    if not 0.0 <= reach < np.inf:
+        raise WorldError(f"reach: {reach} is not a finite length; beams need one.")
 
 
 def _shape(reading: Any) -> str:
