@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 from operator import is_
 from typing import Any
 
 import numpy as np
 
-from formiga.act.messages import cut_world
+from formiga.act.messages import send_world
 from formiga.act.motors import order_world, running_world, stand_world
-from formiga.control import bad_order
+from formiga.control import bad_order, refuse_message
 from formiga.control.view import View
 from formiga.engine import Engine, Model
 from formiga.estimate import RobotView
@@ -29,7 +30,7 @@ from formiga.sense import Readings, SensorView
 from formiga.state import Floats, State, kinds_of, refuse_others
 from formiga.world import contract
 from formiga.world.contract import channels
-from formiga.world.elements import SOURCES, of
+from formiga.world.elements import SOURCES, of, where
 from formiga.world.model import World
 
 
@@ -91,8 +92,8 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
                 parts.lacking = _named(group.controller)
                 return parts
             parts.decide += decide
-            parts.decide += [Stage(cut_world, (link.limit, view.outbox(link.name))) for link in group.links
-                             if link.limit is not None]
+            parts.decide += [Stage(send_world, (inf if link.limit is None else link.limit, view.outbox(link.name)),
+                                   decides=True) for link in group.links]
         parts.move.append(Stage(order_world, (orders, robots.start, drive.limits, drive.motor_noise, state.key, state.step,
                                               told), decides=True))
     parts.move += move
@@ -142,7 +143,7 @@ class Steps:
             return False
         assert self._program is not None
         if not self._program.run(0, state.worlds, steps):
-            refuse_orders(world, self._program.stopped, self.orders, self._readings)
+            refuse_orders(world, state, self._program.stopped, self.orders, self._readings)
         return True
 
     def _bind(self) -> bool:
@@ -170,8 +171,12 @@ class Steps:
         return *self._held(state), *state.memory.values()
 
 
-def refuse_orders(world: World, stopped: Any, orders: dict[str, Floats], readings: Readings) -> None:
-    """Say which order was not a finite number; stopped (W,): with what a program ended each world."""
+def refuse_orders(world: World, state: State, stopped: Any, orders: dict[str, Floats], readings: Readings) -> None:
+    """Say which order or message was not finite; stopped (W,): with what a program ended each world."""
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        for link in group.links:
+            sent = state.outbox[stopped > ENDED][:, robots, world.media[link.name].columns]
+            refuse_message(group, link.name, sent, where(group.controller))
     for group in world.groups:
         for w, i in np.argwhere(~np.isfinite(orders.get(group.name, np.zeros((0, 0, 2)))).all(axis=-1)):
             if stopped[w] > ENDED:

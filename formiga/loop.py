@@ -30,7 +30,7 @@ from formiga.world.model import Group, World
 from formiga.world.shipped import Given, world_of
 
 BYTES_PER_ROBOT = 300  # of state and working memory, at the very least
-BYTES_PER_READING = 16  # of each number that a sensor gives, and of one copy of it to work with
+BYTES_PER_READING = 16  # of each number that is read, heard or believed, and of one copy of it to work with
 EVENTS = 1000           # of a run that are remembered
 WORDS = {"grip": ("grip", "grips"), "release": ("release", "releases"), "lost": ("grip lost", "grips lost"),
          "break": ("joint broke", "joints broke"), "enter": ("came into a zone", "came into a zone"),
@@ -244,6 +244,7 @@ class Simulation:
                 new.state.recall(remembered, owner, number, old.count)
             if group.name in self.state.genotypes and type(group.controller) is type(old.controller):
                 new.state.genotypes[group.name] = self.state.genotypes[group.name].copy()
+        comm.renumber(world, new.state, stays, self.world.robots)
         return new
 
     def _told(self, orders: dict[str, Any] | None) -> dict[str, Orders]:
@@ -413,24 +414,19 @@ def steps_in(world: World, seconds: float | None) -> int:
 
 def refuse_too_many(robots: int, world: World) -> None:
     """Complain now, not when the memory is full."""
-    least, memory = robots * BYTES_PER_ROBOT, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    words = sum(medium.numbers for medium in world.media.values())
+    least, memory = robots * (BYTES_PER_ROBOT + 8 * words), os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if least > memory:
         raise WorldError(f"{where(world)}{robots} robots in all worlds need at least {least / 2**30:.0f} GB of memory; this "
                          "machine has "
                          f"{memory / 2**30:.0f} GB. Try fewer worlds.")
     for group in world.groups:
-        for sensor in group.sources:
-            least += robots // world.robots * group.count * _numbers(sensor) * BYTES_PER_READING
+        for source in group.sources:
+            least += robots // world.robots * group.count * source.held(world.dt) * BYTES_PER_READING
             if least > memory:
-                raise WorldError(f"{where(sensor)}<{of(sensor).tag}> of '{group.name}': what the robots in all worlds read "
+                raise WorldError(f"{where(source)}<{of(source).tag}> of '{group.name}': what the robots in all worlds read "
                                  f"needs at least {least / 2**30:.0f} GB of memory; this machine has {memory / 2**30:.0f} GB. "
-                                 "Try fewer worlds, robots or beams.")
-
-
-def _numbers(sensor: Any) -> int:
-    """How many numbers a sensor gives for one robot, at least: those of a scanner's beams or of a ring's angles."""
-    beams, angles = sensor.beams, sensor.angles
-    return max(beams if isinstance(beams, int) else 1, len(angles) if isinstance(angles, tuple) else 1, 1)
+                                 "Try fewer worlds or robots, or smaller readings.")
 
 
 def _shards(world: World, seed: int, worlds: int, engine: str | None, threads: int | None) -> list[Simulation]:

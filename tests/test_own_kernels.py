@@ -329,6 +329,30 @@ def test_worlds_that_have_ended_keep_their_messages(talking):
     assert_same(fast, slow)
 
 
+@formiga.kernel
+def half_world(w, second, message, wheels):
+    """Half of a message."""
+    for i in range(wheels.shape[1]):
+        message[w, i, 0], message[w, i, 1] = 1.0, second
+        wheels[w, i, 0], wheels[w, i, 1] = 0.03, 0.03
+
+
+@pytest.mark.parametrize("second", [np.nan, np.inf])
+def test_a_message_that_a_kernel_leaves_half_open_is_refused_in_every_loop(talking, second):
+    @element("half", role="controller")
+    @dataclass(frozen=True)
+    class Half:
+        """Own."""
+
+        def stages(self, view, wheels):
+            return [formiga.Stage(half_world, (second, view.outbox(), wheels))]
+
+    text = '<world><arena width="2" depth="2"/>\n<sbot name="a" count="3"><radio numbers="2"/>\n<half/></sbot></world>'
+    for compiled in (True, False):
+        with pytest.raises(WorldError, match=r"w.xml:3: the messages of 'a' over 'radio': that of robot 0 has \[ ?1. +\w+\]"):
+            Simulation(read_text(text, "w.xml"), worlds=2, compiled=compiled).step()
+
+
 # -- what is refused --------------------------------------------------------------------------------------------------
 def own_sensor(stages, **more):
     made = {"__doc__": "Own.", "__module__": __name__, "stages": stages, "name": name("s"), "__annotations__": {"name": str}}
@@ -407,6 +431,22 @@ def test_an_exception_of_a_kernel_is_raised_as_it_is(compiled):
     assert raised.traceback[-1].name == "raising_world"
 
 
+@formiga.kernel(boundscheck=True)
+def beyond_world(w, out):
+    out[w, 0, 3] = 1.0
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_kernel_that_asks_for_it_has_its_indices_checked(compiled):
+    def stages(self, scene):
+        out = np.zeros((*scene.shape, 1))
+        return out, [formiga.Stage(beyond_world, (out,))]
+
+    with pytest.raises(IndexError, match="index 3 is out of bounds") as raised:
+        Simulation(own_sensor(stages), compiled=compiled).step()
+    assert raised.traceback[-1].name == "beyond_world"
+
+
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(("made", "message"), [
     (lambda out: out, r"w.xml:3: sensor 's': its `stages` must return an array of readings and a list of formiga.Stage, or "
@@ -414,13 +454,16 @@ def test_an_exception_of_a_kernel_is_raised_as_it_is(compiled):
     (lambda out: (out[0], []), r"w.xml:3: sensor 's' must return an array \(worlds, robots, \.\.\.\) = \(1, 2, \.\.\.\), not "
                                r"\(2, 1\)"),
     (lambda out: (out, [fill_world]), r"test_own_kernels.py:\d+: the method stages of S must give a list of formiga"),
+    (lambda out: (out, [formiga.Stage(fill_world, (1.0, out), decides=True)]),
+     r"test_own_kernels.py:\d+: the method stages of S must give .* decides nothing, not Stage"),
     (lambda out: (out, [formiga.Stage(np.add, (out,))]), r"test_own_kernels.py:\d+: the method stages of S .*not Stage.*ufunc"),
     (lambda out: (out, [formiga.Stage(fill_world, out)]),
      r"test_own_kernels.py:\d+: the arguments of the kernel fill_world must be a tuple, not ndarray")])
 def test_stages_that_are_none_are_refused(made, message, compiled):
     described = own_sensor(lambda self, scene: made(np.zeros((*scene.shape, 1))))
-    with pytest.raises(FormigaError, match=message):
+    with pytest.raises(FormigaError, match=message) as raised:
         Simulation(described, compiled=compiled).step()
+    assert "\n" not in str(raised.value)
 
 
 def test_without_kernels_here_and_without_read_a_sensor_is_refused():

@@ -6,6 +6,7 @@ robots send is in `state.outbox`, from the orders of the last period: one hop in
 
 from __future__ import annotations
 
+from formiga.comm.link import renumber
 from formiga.comm.traffic import account
 from formiga.engine import Engine, Model
 from formiga.sense import Readings, look
@@ -22,4 +23,4 @@ def deliver_all(world: World, engine: Engine, model: Model, state: State) -> Rea
 
 discover(__name__)
 
-__all__ = ["account", "deliver_all"]
+__all__ = ["account", "deliver_all", "renumber"]

@@ -13,9 +13,10 @@ from formiga.errors import WorldError
 from formiga.kernels import kernel
 from formiga.kernels.program import Stage
 from formiga.noise import channel
-from formiga.state import Floats
+from formiga.state import Floats, State
 from formiga.units import DEG
 from formiga.world.elements import angle, choice, duration, integer, length, number, of, where
+from formiga.world.model import World
 
 if TYPE_CHECKING:
     from formiga.sense import SensorView
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 BEAMS = {"plane": PLANE, "ahead": AHEAD, "down": DOWN, "up": UP}
 SIGHTS = {"none": NOTHING, "walls": WALLS, "bodies": BODIES}
 MOST_LATE = 10_000   # periods that a message may be on its way
+NEVER = 2.0**53      # periods from one message to the next, of a rate that is next to nothing
 EVERYWHERE = 90.0 * DEG
 
 
@@ -39,7 +41,8 @@ class Antenna:
                         doc="messages that a robot can hear in a period; the nearest are heard, the others counted as dropped")
     loss: float = number(0.0, least=0.0, most=1.0, doc="probability that a message is not received")
     delay: float = duration(0.0, least=0.0, doc="beyond the next period; rounded to whole periods")
-    rate: float = number(0.0, least=0.0, doc="messages per second; 0: one in every period")
+    rate: float = number(0.0, least=0.0,
+                         doc="messages per second, 0: one in every period; the time from one to the next is rounded to periods")
     limit: float | None = number(None, above=0.0, doc="the numbers of a message are cut at this size; default: not cut")
     bits: int = integer(32, least=1, most=64, doc="of a number, for the account of what was sent")
     beam: str = choice("plane", options=tuple(BEAMS),
@@ -89,23 +92,32 @@ class Antenna:
         return heard.inbox, [Stage(begin_world, (scene.state.step, heard.traffic)), *stages,
                              *([Stage(late_world, queue)] if queue else [])]
 
+    def held(self, dt: float) -> int:
+        """Numbers in the inbox of one robot, and in its queue of messages that are on their way."""
+        return self.most * (self.columns + 1) * (1 + self._late(dt))
+
     def _memory(self, scene: SensorView) -> Heard:
-        W, n = scene.state.worlds, scene.group.count
-        return Heard(scene.memory("inbox", np.zeros((W, n, self.most, self.columns))),
-                     scene.memory("sender", np.full((W, n, self.most), -1)),
-                     scene.memory("traffic", np.zeros((W, n, 4), np.int64)))
+        W, n = scene.shape
+        return Heard(scene.memory("inbox", np.broadcast_to(0.0, (W, n, self.most, self.columns))),
+                     scene.memory("sender", np.broadcast_to(-1, (W, n, self.most))),
+                     scene.memory("traffic", np.broadcast_to(0, (W, n, 4))))
 
     def _queue(self, scene: SensorView, heard: Heard) -> tuple[Any, ...]:
         """What `late_world` takes, with a queue as long as the delay; () if there is none."""
-        periods = round(self.delay / scene.dt)
+        periods, (W, n) = self._late(scene.dt), scene.shape
         if periods == 0:
             return ()
+        inbox, sender = (scene.memory(f"late {name}", np.broadcast_to(blank, (W, n, periods, *now.shape[2:])))
+                         for name, now, blank in (("inbox", heard.inbox, 0.0), ("sender", heard.sender, -1)))
+        return scene.state.step, heard.inbox, heard.sender, inbox, sender
+
+    def _late(self, dt: float) -> int:
+        """Periods that a message is on its way beyond the next one."""
+        periods = round(self.delay / dt)
         if periods > MOST_LATE:
             raise WorldError(f"{where(self)}<{of(self).tag}> delay: {self.delay:g} s are {periods} control periods; at most "
                              f"{MOST_LATE} are allowed.")
-        inbox, sender = (scene.memory(f"late {name}", np.repeat(np.full_like(now, blank)[:, :, None], periods, axis=2))
-                         for name, now, blank in (("inbox", heard.inbox, 0.0), ("sender", heard.sender, -1)))
-        return scene.state.step, heard.inbox, heard.sender, inbox, sender
+        return periods
 
     def _ears(self, scene: SensorView) -> Ears:
         """Made once for each model."""
@@ -123,11 +135,32 @@ def _ears(world: Any, group: Any, own: Any, dt: float) -> Ears:
             reach[robots], beam[robots] = link.range, BEAMS[link.beam]
             up[robots] = 0.5 * each.robot.height if link.height is None else link.height
             edge[robots] = sin(min(link.aperture, EVERYWHERE)) if link.beam == "plane" else cos(link.aperture)
-            period[robots] = max(1, round(1.0 / (link.rate * dt))) if link.rate else 1
+            period[robots] = max(1, round(1.0 / max(link.rate * dt, 1.0 / NEVER))) if link.rate else 1
     range_noise, bearing_noise, normal = own.noises
     names = group.name, own.name
     return Ears(medium.first, medium.numbers, reach, up, beam, edge, period, float(reach.max(initial=0.0)), SIGHTS[own.sight],
                 own.MEASURES, own.loss, range_noise, bearing_noise, normal, channel(*names, "loss"), channel(*names, "noise"))
+
+
+def renumber(world: World, state: State, kept: Any, before: int) -> None:
+    """After an edit: what is heard or on its way has the present numbers of its senders, and is gone where these are gone.
+
+    kept (N,): the number that each robot had before, -1 for a newcomer; before: how many there were.
+    """
+    now = np.full(before, -1)
+    now[kept[kept >= 0]] = np.flatnonzero(kept >= 0)
+    for group in world.groups:
+        for owner in (f"{group.name}/{link.name}" for link in group.links if isinstance(link, Antenna)):
+            for inbox, sender in (("inbox", "sender"), ("late inbox", "late sender")):
+                if (owner, sender) in state.memory:
+                    _renumber(now, state.memory[owner, inbox], state.memory[owner, sender])
+
+
+def _renumber(number: Any, inbox: Any, sender: Any) -> None:
+    now = np.where(sender >= 0, number[sender], -1)
+    order = np.argsort(now < 0, axis=-1, kind="stable")  # rows without a message come last, the others stay nearest first
+    sender[...] = np.take_along_axis(now, order, axis=-1)
+    inbox[...] = np.where(sender[..., None] >= 0, np.take_along_axis(inbox, order[..., None], axis=-2), 0.0)
 
 
 @kernel()
@@ -164,4 +197,4 @@ def late_all(step, inbox, sender, late_inbox, late_sender):
         late_world(w, step, inbox, sender, late_inbox, late_sender)
 
 
-__all__ = ["Antenna"]
+__all__ = ["Antenna", "renumber"]

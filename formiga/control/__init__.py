@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from formiga.control.orders import Orders, as_orders, bad_order, merge, merge_all, settle
+from formiga.control.orders import Orders, as_orders, bad_order, merge, merge_all, refuse_message, settle
 from formiga.control.view import View
 from formiga.noise import Noise
 from formiga.sense import Readings
@@ -49,4 +49,4 @@ def _held(view: View, orders: Orders) -> Orders:
 
 discover(__name__)
 
-__all__ = ["Orders", "View", "as_orders", "bad_order", "decide_all", "merge", "merge_all", "settle"]
+__all__ = ["Orders", "View", "as_orders", "bad_order", "decide_all", "merge", "merge_all", "refuse_message", "settle"]

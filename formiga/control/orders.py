@@ -167,13 +167,17 @@ def _messages(group: Group, worlds: int, given: Any, place: str) -> dict[str, Fl
         if values.dtype.kind not in "iufb" or values.shape != shape:
             raise WorldError(f"{described} must be numbers of the shape (worlds, robots, numbers) = {shape}, not "
                              f"{values.dtype} of the shape {values.shape}.")
-        values = values.astype(np.float64, copy=False)
-        silent = np.isnan(values)
-        if (odd := np.argwhere((silent.any(axis=2) != silent.all(axis=2)) | np.isinf(values).any(axis=2))).size:
-            raise WorldError(f"{described}: that of robot {odd[0, 1]} has {values[tuple(odd[0])]}. Give finite numbers, or "
-                             "make all of them NaN: then it sends none.")
-        messages[name] = values
+        messages[name] = values.astype(np.float64, copy=False)
+        refuse_message(group, name, messages[name], place)
     return messages
+
+
+def refuse_message(group: Group, link: str, messages: Floats, place: str) -> None:
+    """WorldError if one of the messages (W, n, numbers) has a number that is none, and is not silence either."""
+    silent = np.isnan(messages)
+    if (odd := np.argwhere((silent.any(axis=2) != silent.all(axis=2)) | np.isinf(messages).any(axis=2))).size:
+        raise WorldError(f"{place}the messages of '{group.name}' over '{link}': that of robot {odd[0, 1]} has "
+                         f"{messages[tuple(odd[0])]}. Give finite numbers, or make all of them NaN: then it sends none.")
 
 
 def _array(given: Any, described: str) -> Any:

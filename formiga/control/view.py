@@ -28,6 +28,10 @@ class View(RobotView):
         """Genes (W, size) that this run gives each world's controller, or None: then its own count."""
         return self._state.genotypes.get(self.group.name)
 
+    def outbox(self, link: str = "") -> Floats:
+        """The messages (W, n, numbers) that the robots send until they are changed, for kernels that write them; NaN: none."""
+        return self._state.outbox[:, self._robots, self._world.media[self._link(link).name].columns]
+
     def two_wheels(self) -> Differential:
         """The drive of the robots, for a controller that only makes sense on two wheels; a clear error if it is another."""
         drive = self.group.robot.drive
@@ -45,7 +49,7 @@ class View(RobotView):
 
     def run_stages(self, element: Any, rules: Callable[[View, Floats], list[Stage]] | None = None) -> Any:
         """The orders of a controller that gives only kernels, for the readable loop. rules: instead of its method `stages`."""
-        sent = {f"<outbox> {link.name}": super(View, self).outbox(link.name) for link in self.group.links}
+        sent = {f"<outbox> {link.name}": self.outbox(link.name) for link in self.group.links}
         kept = run_kept(self._state, self._owner, element, lambda given: self._made(element, rules, given),
                         {**self.readings, **sent})
         messages = {link.name: kept.inputs[f"<outbox> {link.name}"].copy() for link in self.group.links

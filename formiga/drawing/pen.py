@@ -140,15 +140,16 @@ class Pen:
     def text(self, place: Any, words: str | Sequence[str], *, colour: Colour = None) -> None:
         """Words above a place; or a list of them, one for each of places (K, 2) or (K, 3). The page has one colour for all."""
         rows, owner = self._rows("text", place, 2)
-        said = [words] * (len(rows) == 1) if isinstance(words, str) else list(words) if isinstance(words, Iterable) else []
+        said = [words] * (len(rows) == 1) if isinstance(words, str) else _list(words)
         if len(said) != len(rows) or not all(isinstance(each, str) for each in said):
             raise self._wrong("text", f"a text for each of {len(rows)} places")
+        said = [each[:LONGEST_TEXT] for each in said]
         spoken = [bool(each.strip()) for each in said]
         rows, owner, said = rows[spoken], owner[spoken], [each for each in said if each.strip()]
         if len(rows) > MOST_TEXTS:
             self._left_out("texts", MOST_TEXTS, len(rows))
             rows, owner, said = rows[:MOST_TEXTS], owner[:MOST_TEXTS], said[:MOST_TEXTS]
-        clean = tuple("".join(letter if letter.isprintable() else " " for letter in each)[:LONGEST_TEXT] for each in said)
+        clean = tuple("".join(letter if letter.isprintable() else " " for letter in each) for each in said)
         if len(rows):
             self._add("text", self._places(rows), owner, colour, self._radius, words=clean)
 
@@ -193,7 +194,7 @@ class Pen:
         Row 0 is the southernmost. resolution: side of a cell in m; origin: x y of the outer corner of cell (0, 0), and
         the heading of the rows, if it is not 0.
         """
-        cells = np.asarray(values, np.float64) if not isinstance(values, str) else np.zeros(0)
+        cells = self._numbers("grid", values)
         cells = cells[0] if cells.ndim == 3 and len(cells) == 1 else cells
         if cells.ndim != 2 or not cells.size:
             raise self._wrong("grid", f"values (rows, columns), not {cells.shape}")
@@ -202,7 +203,8 @@ class Pen:
         corner = self._array("grid", origin).reshape(-1)
         if len(corner) not in (2, 3) or self._on == EACH:
             raise self._wrong("grid", "an origin x y, or x y heading, in the world's frame or in that of one robot")
-        if not (np.isfinite([low, high]).all() and low < high):
+        ends = self._numbers("grid", (low, high))
+        if ends.shape != (2,) or not np.isfinite(ends).all() or not low < high:
             raise self._wrong("grid", f"low below high, not {low} and {high}")
         side = self._size("grid", resolution, 1.0)
         share = np.clip((np.nan_to_num(cells, nan=low, posinf=high, neginf=low) - low) / (high - low), 0.0, 1.0)
@@ -216,15 +218,18 @@ class Pen:
 
     def _array(self, kind: str, given: Any) -> NDArray[np.float64]:
         """Numbers, all of them finite."""
-        try:
-            found = np.asarray(given, np.float64)
-        except (TypeError, ValueError):
-            raise self._wrong(kind, f"numbers, not {type(given).__name__}") from None
+        found = self._numbers(kind, given)
         bad = ~(np.abs(found) <= LARGEST)
         if bad.any():
             at = tuple(int(each) for each in np.argwhere(bad)[0])
             raise self._wrong(kind, f"finite numbers up to {LARGEST:g}, not {found[bad][0]} at {list(at)}")
         return found
+
+    def _numbers(self, kind: str, given: Any) -> NDArray[np.float64]:
+        try:
+            return np.asarray(given).astype(np.float64, casting="same_kind", copy=False)
+        except (TypeError, ValueError):
+            raise self._wrong(kind, f"numbers, not {type(given).__name__}") from None
 
     def _rows(self, kind: str, given: Any, axes: int, width: tuple[int, ...] = (2, 3)) -> tuple[Any, Any]:
         """Rows (K, 2 or 3) of what may have two more axes (1, robots, ...), and to which robot of the group each belongs."""
@@ -313,14 +318,19 @@ class Pen:
             if not several or kind == "grid":
                 return OWN[[sum(self._layer.encode()) % (len(OWN) - 1)]]
             return OWN[(self._robots.start + owner) % len(OWN)]
-        chosen = [given] if isinstance(given, str) else list(given)
-        if not all(isinstance(each, str) and fullmatch("#[0-9a-fA-F]{6}", each) for each in chosen):
+        chosen = [given] if isinstance(given, str) else _list(given)
+        if not chosen or not all(isinstance(each, str) and fullmatch("#[0-9a-fA-F]{6}", each) for each in chosen):
             raise self._wrong(kind, f"a colour such as '#0072b2', not {given!r}"[:200])
         if len(chosen) in (1, K):
             return _rgb(chosen)
         if several and len(chosen) == owner[-1] + 1:
             return _rgb(chosen)[owner]
         raise self._wrong(kind, f"one colour, or one for each of {K} rows, not {len(chosen)}")
+
+
+def _list(given: Any) -> list[Any]:
+    """Several, as a list; empty if they are not several."""
+    return list(given) if isinstance(given, Iterable) and not (isinstance(given, np.ndarray) and given.ndim == 0) else []
 
 
 def _rgb(colours: Sequence[str]) -> NDArray[np.uint8]:

@@ -21,7 +21,7 @@ from formiga.world.maps import Map
 from formiga.world.model import Arena, Cylinder, Cylinders, Field, Lamp, Polygon, Rectangle, Wall, World
 
 Shape = tuple[float, float, float, float, float, float]  # x0 y0 x1 y1 radius height
-MOST_WALLS = 200_000  # straight ones of a <map>
+MOST_WALLS = 200_000  # straight ones of a <map>, and rectangles that its cells are taken together to
 
 
 def flatten(world: World) -> Fixed:
@@ -88,22 +88,28 @@ def plan_of(thing: Map) -> Plan:
 def _plan(thing: Map, grid: Grid) -> Plan:
     solid = grid.occupied | grid.unknown if thing.unknown == "wall" else grid.occupied
     edges = segments(solid)
-    if len(edges) > MOST_WALLS:
-        raise WorldError(f"{where(thing)}<map> its cells have {len(edges):,} straight walls; at most {MOST_WALLS:,} can be. Is "
-                         "it a floor plan, in two colours?")
-    return Plan(grid.world_of(edges.reshape(-1, 2, 2)).reshape(-1, 4), _blocks(grid, solid))
+    _refuse_many(thing, edges, "straight walls")
+    return Plan(grid.world_of(edges.reshape(-1, 2, 2)).reshape(-1, 4), _blocks(thing, grid, solid))
 
 
-def _blocks(grid: Grid, cells: Any) -> Any:
+def _blocks(thing: Map, grid: Grid, cells: Any) -> Any:
     """Rectangles that cover some cells: their corners (R, 4, 2), counter-clockwise."""
-    return grid.world_of(rectangles(cells)[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 4, 2))
+    found = rectangles(cells)
+    _refuse_many(thing, found, "separate patches")
+    return grid.world_of(found[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 4, 2))
+
+
+def _refuse_many(thing: Map, parts: Any, what: str) -> None:
+    if len(parts) > MOST_WALLS:
+        raise WorldError(f"{where(thing)}<map> its cells have {len(parts):,} {what}; at most {MOST_WALLS:,} can be. Is it a "
+                         "floor plan, in two colours?")
 
 
 def not_on_maps(world: World, fixed: Fixed) -> Fixed:
     """The same, and as solid all cells of maps of which nothing is known, so that robots are not put there by chance; in a
     world without an arena also all that is beyond its map."""
     plans = [thing for thing in world.things if isinstance(thing, Map)]
-    solids = [_outline(block, 0.0) for thing in plans if thing.on for block in _unknown(thing.grid).tolist()]
+    solids = [_outline(block, 0.0) for thing in plans if thing.on for block in _unknown(thing, thing.grid).tolist()]
     if world.arena is None and len(plans) == 1:
         x0, y0, x1, y1 = extent(world, fixed)
         around = [(x0 - 1.0, y0 - 1.0), (x1 + 1.0, y0 - 1.0), (x1 + 1.0, y1 + 1.0), (x0 - 1.0, y1 + 1.0)]
@@ -116,8 +122,8 @@ def not_on_maps(world: World, fixed: Fixed) -> Fixed:
 
 
 @lru_cache(maxsize=8)
-def _unknown(grid: Grid) -> Any:
-    return _blocks(grid, grid.unknown)
+def _unknown(thing: Map, grid: Grid) -> Any:
+    return _blocks(thing, grid, grid.unknown)
 
 
 def _refuse_misfit(field: Field) -> None:

@@ -192,7 +192,7 @@ class Batch:
     def _take(self, program: Program, parts: Stages, first: int, last: int) -> None:
         if not program.run(first, last):
             self.score.refuse(program.stopped)
-            refuse_orders(self.world, program.stopped, parts.orders, parts.readings)
+            refuse_orders(self.world, self.lab.state, program.stopped, parts.orders, parts.readings)
 
     def _forget(self) -> None:
         """Elements of the user's own say anew what they remember in the chosen worlds; kernels of formiga do so themselves, at

@@ -10,7 +10,7 @@ from __future__ import annotations
 from formiga.errors import WorldError
 from formiga.estimate.view import RobotView
 from formiga.noise import Noise
-from formiga.sense import Readings, checked
+from formiga.sense import Readings, taken
 from formiga.state import State
 from formiga.world.elements import complaint, discover
 from formiga.world.model import World
@@ -26,7 +26,7 @@ def update_all(world: World, state: State, readings: Readings) -> None:
                 belief = estimator.estimate(view)
             except WorldError as wrong:
                 raise complaint(estimator, wrong) from wrong
-            readings[group.name][estimator.name] = checked(estimator, belief, view.shape)
+            readings[group.name][estimator.name] = taken(estimator, belief, view.shape)
 
 
 discover(__name__)

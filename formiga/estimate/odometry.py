@@ -34,7 +34,7 @@ class Odometry:
         drive = view.group.robot.drive
         if drive is None:
             raise WorldError(f"{where(self)}<odometry> reckons from wheels; the robots of '{view.group.name}' have no drive.")
-        pose = view.memory("pose", _here(view))
+        pose = view.memory("pose", view._here)  # of the start, or of now if it is added to a world that runs
         angle = in_ticks(view.wheel_angle, self.ticks)
         last = view.memory("angle", angle)
         if isinstance(drive, Differential):
@@ -54,24 +54,18 @@ class Odometry:
         drive = view.group.robot.drive
         if not isinstance(drive, Differential):
             return None
-        pose, last = view.memory("pose", _here(view)), view.memory("angle", in_ticks(view.wheel_angle, self.ticks))
+        pose, last = view.memory("pose", view._here), view.memory("angle", in_ticks(view.wheel_angle, self.ticks))
         out = np.empty((*view.shape, 3))
         return out, [Stage(odometry_world, (*view.start_source(), view.wheel_angle, self.ticks, drive.wheel_radius,
                                             drive.wheel_base, pose, last, out))]
 
 
-def _here(view: RobotView) -> Floats:
-    """Poses (W, n, 3) from which it reckons on: those of the start, or those of now if it is added to a world that runs."""
-    _, position, heading = view.start_source()
-    return np.concatenate([position, heading[..., None]], axis=-1)
-
-
 @kernel()
-def odometry_world(w, step, position, heading, angle, ticks, radius, base, pose, last, out):
+def odometry_world(w, step, start, angle, ticks, radius, base, pose, last, out):
     """Poses pose (W, n, 3) of world w advanced by how far each wheel turned (W, n, 2) since `last`, and copied into `out`."""
     for i in range(pose.shape[1]):
         if step[w] == 0:
-            pose[w, i, 0], pose[w, i, 1], pose[w, i, 2] = position[w, i, 0], position[w, i, 1], heading[w, i]
+            pose[w, i, 0], pose[w, i, 1], pose[w, i, 2] = start[w, i, 0], start[w, i, 1], start[w, i, 2]
         left, right = in_ticks_of(angle[w, i, 0], ticks), in_ticks_of(angle[w, i, 1], ticks)
         if step[w] == 0:
             last[w, i, 0], last[w, i, 1] = left, right

@@ -64,9 +64,14 @@ class RobotView:
         """Poses (W, n, 3), x y heading, at which the robots were put into the world: all that they are told of the truth."""
         return self._state.start[:, self._robots].copy()
 
-    def start_source(self) -> tuple[Any, Floats, Floats]:
-        """Steps (W,), positions (W, n, 2) and headings (W, n), for a kernel: at step 0 they are what `start` is then."""
-        return self._state.step, self._state.position[:, self._robots], self._state.heading[:, self._robots]
+    def start_source(self) -> tuple[Any, Floats]:
+        """Steps (W,) and poses (W, n, 3), `start`, as the arrays themselves: for a kernel, which begins again at step 0."""
+        return self._state.step, self._state.start[:, self._robots]
+
+    @property
+    def _here(self) -> Floats:
+        """True poses (W, n, 3) of now, for an estimator of formiga that is added to a world that runs."""
+        return np.concatenate([self._state.position[:, self._robots], self._state.heading[:, self._robots, None]], axis=-1)
 
     def reading(self, name: str) -> Any:
         """The reading of a sensor, a link or an estimator by name; a clear error if the robots do not have it."""
@@ -74,6 +79,9 @@ class RobotView:
             return self.readings[name]
         names = [each.name for each in self.group.sources]
         reader = self._complains
+        if self._reader is not None and name == self._reader.name:
+            raise WorldError(f"{reader} reads its own belief, which is not there yet. What it believed in the last step it can "
+                             "remember: view.memory.")
         if name in names:  # it is an estimator that has not estimated yet
             raise WorldError(f"{reader} reads '{name}', which comes after it. Estimators run in the order of the file: put "
                              f"<{of(self.group.sources[names.index(name)]).tag}> before it.")
@@ -85,10 +93,6 @@ class RobotView:
         """The messages that the robots hear now over a link; its name may be left out if there is only one."""
         each = self._link(link)
         return Inbox.of(each, self.reading(each.name), self._state.memory.get((f"{self.group.name}/{each.name}", "sender")))
-
-    def outbox(self, link: str = "") -> Floats:
-        """The messages (W, n, numbers) that the robots send until they are changed, for kernels that write them; NaN: none."""
-        return self._state.outbox[:, self._robots, self._world.media[self._link(link).name].columns]
 
     def map(self, name: str = "map") -> Grid:
         """The cells of the world's <map> of this name, as a robot may know them; `formiga.map` has distances over them, beams

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter, is_
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 from formiga.errors import FormigaError
-from formiga.kernels.program import Program, Stage
+from formiga.kernels.program import LONGEST, Program, Stage
 
 Made = tuple[Any, Sequence[Stage]]     # the array that is filled, and the stages that fill it
 Inputs = dict[str, Any]
@@ -73,13 +74,15 @@ def run_kept(state: Any, owner: str, element: Any, make: Callable[[Inputs], Made
 
 def listed(element: Any, made: Any) -> list[Stage]:
     """The stages that an element gave; FormigaError with file and line of its method if they are none."""
-    if isinstance(made, list) and all(isinstance(each, Stage) and isinstance(each.kernel, Dispatcher) for each in made):
+    given = made if isinstance(made, list) else [made]
+    odd = [each for each in given if not (isinstance(each, Stage) and isinstance(each.kernel, Dispatcher) and not each.decides)]
+    if not odd and isinstance(made, list):
         return made
     code = type(element).stages.__code__
-    odd = made if not isinstance(made, list) else next(
-        each for each in made if not (isinstance(each, Stage) and isinstance(each.kernel, Dispatcher)))
+    words = shorten(repr((odd or given)[0]), LONGEST, placeholder=" ...")
     raise FormigaError(f"{code.co_filename}:{code.co_firstlineno}: the method stages of {type(element).__name__} must give a "
-                       f"list of formiga.Stage(kernel, arguments), each with a function that has @formiga.kernel, not {odd!r}.")
+                       f"list of formiga.Stage(kernel, arguments), each with a function that has @formiga.kernel and decides "
+                       f"nothing, not {words}.")
 
 
 def holding(state: Any, stages: Sequence[Stage]) -> Callable[[Any], tuple[Any, ...]]:

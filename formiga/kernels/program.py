@@ -50,7 +50,8 @@ RAISED = -1          # a kernel of the user's own raised an exception: this numb
 
 
 class Stage(NamedTuple):
-    """A kernel `f(w, *arguments)`. One that `decides` returns GO_ON, or a number that ends the steps of this world."""
+    """A kernel `f(w, *arguments)`. One that `decides` returns GO_ON, or a number that ends the steps of this world; those of an
+    element do not."""
 
     kernel: Any
     arguments: tuple[Any, ...]

@@ -65,7 +65,7 @@ def _size(file: str, data: bytes) -> tuple[int, int]:
 
 
 def _decoded(file: str, data: bytes) -> Any:
-    from PIL import Image  # a tenth of a second, only for maps
+    from PIL import Image, UnidentifiedImageError  # a tenth of a second, only for maps
 
     try:
         with warnings.catch_warnings(), Image.open(BytesIO(data), formats=("PNG", "PPM")) as picture:
@@ -76,6 +76,8 @@ def _decoded(file: str, data: bytes) -> Any:
             if picture.mode in ("1", "L"):
                 return np.asarray(picture.convert("L"), np.float32) / 255.0
             colours = np.asarray(picture.convert("RGBA"), np.float32) / 255.0
+    except UnidentifiedImageError as wrong:
+        raise MapError(f"{file}: is a damaged image (its header is of no known kind).") from wrong
     except (OSError, ValueError, SyntaxError, EOFError, IndexError, struct.error, MemoryError) as wrong:
         raise MapError(f"{file}: is a damaged image ({wrong}).") from wrong
     alpha = colours[..., 3]

@@ -47,8 +47,11 @@ def cast_cells(taken, place, heading, angles, reach, resolution, out):
 
 @kernel()
 def along_cells(taken, x, y, ux, uy, reach):
-    """Distance from (x, y) along the unit vector u to the first taken cell; infinity if it is beyond reach."""
+    """Distance from (x, y) along the unit vector u to the first taken cell; infinity if it is beyond reach, or if
+    these are not numbers."""
     rows, columns = taken.shape
+    if not (abs(x) < np.inf and abs(y) < np.inf and abs(ux) <= 1.0 and abs(uy) <= 1.0):
+        return np.inf
     first, last = 0.0, reach                                       # the part of the beam that is on the grid
     if ux != 0.0:
         first, last = max(first, min(-x / ux, (columns - x) / ux)), min(last, max(-x / ux, (columns - x) / ux))

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 from formiga.errors import suggest
@@ -25,6 +24,7 @@ LARGEST_YAML = 64 * 2**10                    # bytes
 KEYS = ("image", "resolution", "origin", "negate", "occupied_thresh", "free_thresh", "mode")
 MODES = ("trinary", "scale", "raw")
 FINEST, COARSEST = 1e-4, 1e3                 # m, of a cell
+FARTHEST = 1e9                               # m, of the origin
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,16 @@ def read_map(file: str | os.PathLike[str], resolution: float | None = None,
     """The grid in a file: an image with a resolution in m, or a YAML file, which says all of that itself."""
     path = os.fspath(file)
     if is_yaml(path):
+        if resolution is not None or any(origin) or negate:
+            raise MapError(f"{path}: a YAML file says resolution, origin and negate itself; leave them out.")
         return grid_of(read_legend(path))
     if resolution is None:
         raise MapError(f"{path}: an image needs a resolution: the side of a pixel in m.")
-    return grid_of(Legend(path, resolution, origin, negate))
+    if not isinstance(resolution, int | float) or not FINEST <= resolution <= COARSEST:
+        raise MapError(f"{path}: resolution must be a number from {FINEST:g} to {COARSEST:g} m, not {resolution!r}.")
+    if (place := _pose(origin)) is None:
+        raise MapError(f"{path}: origin must be three numbers x, y, yaw, not {origin!r}.")
+    return grid_of(Legend(path, float(resolution), place, bool(negate)))
 
 
 def is_yaml(file: str) -> bool:
@@ -169,13 +175,19 @@ def _number(file: str, found: dict[str, Any], key: str, default: float, least: f
 
 def _origin(file: str, found: dict[str, Any]) -> tuple[float, float, float]:
     given, line = found.get("origin", ([0.0, 0.0, 0.0], 1))
+    pose = _pose(given)
+    if pose is None:
+        raise MapError(f"{file}:{line}: 'origin' must be three numbers [x, y, yaw], not {str(given)[:60]}.")
+    return pose
+
+
+def _pose(given: Any) -> tuple[float, float, float] | None:
+    """Three numbers x, y and yaw; None if these are none."""
     try:
         x, y, yaw = (float(value) for value in given)
     except (TypeError, ValueError):
-        x = y = yaw = float("nan")
-    if not all(isfinite(value) and abs(value) <= 1e9 for value in (x, y, yaw)) or isinstance(given, str):
-        raise MapError(f"{file}:{line}: 'origin' must be three numbers [x, y, yaw], not {str(given)[:60]}.")
-    return x, y, yaw
+        return None
+    return (x, y, yaw) if all(abs(value) <= FARTHEST for value in (x, y, yaw)) and not isinstance(given, str) else None
 
 
 def _flag(file: str, found: dict[str, Any], key: str) -> bool:

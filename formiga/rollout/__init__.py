@@ -123,7 +123,7 @@ def _attempt(world: World, group: Group, genotypes: Floats, seed: int, trials: i
         for taken in range(0, steps, block):  # between two calls Python hears signals
             if not program.run(0, lab.state.worlds, min(block, steps - taken)):
                 score.refuse(program.stopped)
-                refuse_orders(world, program.stopped, parts.orders, parts.readings)
+                refuse_orders(world, lab.state, program.stopped, parts.orders, parts.readings)
         return _tried(lab, group, score, start, len(genotypes), steps)
     for _ in range(steps):
         running = ~lab.state.done

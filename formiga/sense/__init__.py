@@ -22,6 +22,7 @@ from formiga.map.grid import Grid
 from formiga.noise import Noise
 from formiga.sense.surroundings import Surroundings
 from formiga.state import Floats, State
+from formiga.world.contract import shipped
 from formiga.world.elements import complaint, discover, no_kernels, of, where
 from formiga.world.model import Group, World
 from formiga.world.mount import CHASSIS, Mounted
@@ -44,6 +45,7 @@ class SensorView(Surroundings):
 
         sensor: it has the beams in its own plane and frame, wherever it sits on the robot.
         """
+        _refuse_endless(reach)
         if sensor is None or not sensor.in_space:
             return self.engine.cast(self.model, self.state, beams, reach, self.robots)
         return self.engine.rays(self.model, self.state, *seated(sensor, beams, self.group), reach, self.robots, sensor.on)
@@ -68,6 +70,7 @@ class SensorView(Surroundings):
     def cast_from(self, poses: Floats, beams: Beams, reach: float) -> Floats:
         """Distances (W, n, P, B) along beams of a robot at any poses (W, n, P, 3) of x, y and heading, to walls and obstacles
         alone: what it would see there."""
+        _refuse_endless(reach)
         poses = np.asarray(poses, np.float64)
         if poses.ndim != 4 or poses.shape[:2] != (self.state.worlds, self.group.count) or poses.shape[3] != 3:
             raise WorldError(f"poses must be an array (worlds, robots, poses, 3) = ({self.state.worlds}, {self.group.count}, "
@@ -185,7 +188,14 @@ def look(engine: Engine, model: Model, state: State, group: Group, robots: slice
         reading = read(scene)
     except WorldError as wrong:
         raise complaint(source, wrong) from wrong
-    return checked(source, reading, (state.worlds, group.count))
+    return taken(source, reading, (state.worlds, group.count))
+
+
+def taken(source: Any, reading: Any, shape: tuple[int, int]) -> Any:
+    """What `checked` lets pass. One of the user's own may return an array of the state or of its memory, which the next step
+    changes, so it is copied."""
+    found = checked(source, reading, shape)
+    return found if shipped(type(source)) else found.copy()
 
 
 def checked(source: Any, reading: Any, shape: tuple[int, int]) -> Any:
@@ -212,6 +222,11 @@ def needed(source: Any, made: Any) -> Any:
     if made is None:
         raise no_kernels(source)
     return made
+
+
+def _refuse_endless(reach: float) -> None:
+    if not 0.0 <= reach < np.inf:
+        raise WorldError(f"reach: {reach} is not a finite length; beams need one.")
 
 
 def _shape(reading: Any) -> str:

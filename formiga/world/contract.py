@@ -222,6 +222,11 @@ class Source(Described, Drawing, Protocol):
         """
         return (-inf, inf) if self.full is None else (0.0, float(self.full))
 
+    def held(self, dt: float) -> int:
+        """Numbers that are kept for one robot, at least: a run that does not fit into memory is refused."""
+        beams, angles = self.beams, self.angles
+        return max(beams if isinstance(beams, int) else 1, len(angles) if isinstance(angles, tuple) else 1, 1)
+
     def prepare(self) -> None:
         """Before the first step: read files that it needs, and complain about them."""
 

@@ -374,6 +374,25 @@ def test_an_edit_keeps_messages_and_accounts_of_those_that_stay():
     after.step()
 
 
+def test_after_an_edit_what_is_on_its_way_has_the_present_numbers_of_its_senders():
+    """Each robot says its number. Robots 1 and 4 are taken away while a second of messages is late."""
+    places = [(0.5 * k, 0.0, 0.0) for k in range(6)]
+    kept = np.array([0, 2, 3, 5])
+    link, at = RangeAndBearing(9.0, "none", delay=1.0), tuple(At(*places[k]) for k in kept)
+    lab = line([link], places)
+    for _ in range(15):
+        say(lab, numbers(lab))
+    fewer = World(contact=Contact("none"), groups=(Group(DISC, 4, "a", at, links=(link,)),))
+    after = lab.edited(fewer, lab.state.position[0, kept], lab.state.heading[0, kept], kept)
+    for _ in range(14):
+        say(after, kept[:, None].astype(float))
+        reading = after.readings["a"]["range_and_bearing"][0]
+        sender = after.state.memory["a/range_and_bearing", "sender"][0]
+        assert (reading[:, :3, 0] == 1.0).all() and (reading[:, 3:] == 0.0).all() and (sender[:, 3:] == -1).all()
+        assert np.array_equal(reading[:, :3, -1], kept[sender[:, :3]])
+        assert (np.diff(reading[:, :3, 1]) >= 0.0).all()
+
+
 def test_the_account_is_in_the_metrics_of_a_run():
     run = simulate(read_text(NOISY.format(n=8)), 2.0)
     sent = run.metrics["messages_sent"]
@@ -419,6 +438,21 @@ def test_a_wrong_link_is_refused_with_its_line(inside, complaint):
     text = f'<world><sbot name="b"><at x="3" y="0"/></sbot>\n<sbot name="a"><at x="0" y="0"/>{inside}</sbot></world>'
     with pytest.raises(WorldError, match=complaint):
         Simulation(read_text(text, "w.xml"), compiled=False).step()
+
+
+@pytest.mark.parametrize("inside", ['<radio numbers="1024" most="4096"/>', '<radio most="100" delay="900"/>'])
+def test_inboxes_and_queues_that_do_not_fit_into_memory_are_refused_before_they_are_made(inside):
+    text = f'<world><sbot name="a"><at x="0" y="0"/></sbot>\n<sbot name="b" count="1000">{inside}</sbot></world>'
+    with pytest.raises(WorldError, match=r"w.xml:2: <radio> of 'b': what the robots .* GB of memory; this machine has"):
+        Simulation(read_text(text, "w.xml"), worlds=100)
+
+
+@pytest.mark.parametrize("rate", [1e-300, 1e-12])
+def test_at_a_rate_of_next_to_nothing_only_the_first_message_is_sent(rate):
+    lab = line([Radio(3.0, rate=rate)], [(0, 0, 0), (1, 0, 0)])
+    for _ in range(5):
+        say(lab, numbers(lab))
+    assert traffic_of(lab.state, "a", "radio")[..., 0].sum() == 2
 
 
 def test_links_of_one_name_have_messages_of_one_length():

@@ -144,6 +144,9 @@ def test_beams_from_believed_poses_do_not_see_robots(rng):
     assert scene.cast_from(poses, ring((0.0,), 0.0), 9.0)[..., 0] == pytest.approx(np.array([[[2.0, 3.0], [2.0, np.inf]]]))
     with pytest.raises(WorldError, match=r"must be an array \(worlds, robots, poses, 3\) = \(1, 2, ..., 3\), not \(1, 2, 3\)"):
         scene.cast_from(poses[:, :, 0], ring((0.0,), 0.0), 9.0)
+    for endless in (np.inf, np.nan, -1.0):
+        with pytest.raises(WorldError, match="is not a finite length; beams need one"):
+            scene.cast_from(poses, ring((0.0,), 0.0), endless)
 
 
 # -- scanners in the compiled step ---------------------------------------------------------------------------------------------

@@ -94,6 +94,44 @@ def test_an_estimator_that_reads_a_belief_which_comes_after_it_is_refused_with_i
         Simulation(world).step()
 
 
+def test_an_estimator_that_reads_its_own_belief_is_told_to_remember_it():
+    world = read_text(WORLD.format(inside='\n<smooth of="smooth"/>'), "w.xml")
+    with pytest.raises(WorldError, match=r"w.xml:3: the estimator 'smooth' of 'a' reads its own belief"):
+        Simulation(world).step()
+
+
+def test_a_reading_stays_what_it_was_though_an_element_returns_what_it_remembers_or_where_it_is():
+    @element("place", role="sensor")
+    @dataclass(frozen=True)
+    class Place:
+        """Returns an array of the state."""
+
+        name: str = name("place")
+
+        def read(self, scene):
+            return scene.position
+
+    @element("count", role="estimator")
+    @dataclass(frozen=True)
+    class Count:
+        """Returns its memory."""
+
+        name: str = name("count")
+
+        def estimate(self, view):
+            steps = view.memory("steps", np.zeros(view.shape))
+            steps += 1.0
+            return steps
+
+    lab = Simulation(read_text(WORLD.format(inside='<place/><count/><shy of="count"/>')))
+    held = lab.readings["a"]
+    before = {key: value.copy() for key, value in held.items()}
+    for _ in range(3):
+        lab.step()
+    assert all(np.array_equal(before[key], held[key]) for key in before)
+    assert (lab.readings["a"]["count"] == 4.0).all() and not np.array_equal(lab.readings["a"]["place"], held["place"])
+
+
 def test_a_reading_that_there_is_not_is_refused_with_what_there_is():
     world = read_text(WORLD.format(inside='\n<smooth of="proximty"/><shy of="smooth"/>'), "w.xml")
     with pytest.raises(WorldError, match=r"w.xml:3: the estimator 'smooth' of 'a' reads 'proximty', but the robots carry: "

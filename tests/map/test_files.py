@@ -95,6 +95,21 @@ def test_what_is_no_file_is_refused(tmp_path):
         read_map(tmp_path / "a.png")
 
 
+@pytest.mark.parametrize("given, expected", [
+    ({"resolution": float("nan")}, "resolution must be a number from 0.0001 to 1000 m, not nan"),
+    ({"resolution": 0.0}, "resolution must be a number"),
+    ({"resolution": "5cm"}, "resolution must be a number from 0.0001 to 1000 m, not '5cm'"),
+    ({"resolution": 0.05, "origin": (1.0, 2.0)}, "origin must be three numbers x, y, yaw, not"),
+    ({"resolution": 0.05, "origin": (1.0, 2.0, float("inf"))}, "origin must be three numbers"),
+])
+def test_what_an_image_is_given_in_python_is_checked_as_in_a_file(tmp_path, given, expected):
+    Image.fromarray(np.zeros((4, 4), np.uint8)).save(tmp_path / "a.png")
+    with pytest.raises(MapError, match=expected):
+        read_map(tmp_path / "a.png", **given)
+    with pytest.raises(MapError, match="says resolution, origin and negate itself"):
+        read_map(tmp_path / "a.yaml", 0.05)
+
+
 GOOD = "image: a.pgm\nresolution: 0.05\n"
 BOMB = "image: &a [x, x, x, x]\nresolution: [*a, *a, *a]\n"
 BAD_YAML = [

@@ -144,6 +144,12 @@ def test_a_beam_along_the_axes_from_a_corner_of_cells_ends(rng):
     assert np.isinf(cast(grid, [np.nan, 0.5, 0.0], [0.0], 1.0)).all()
 
 
+@pytest.mark.parametrize("pose", [(np.nan, 0.5, 0.0), (0.5, 0.5, np.nan), (0.5, 0.5, np.inf), (np.inf, 0.5, 0.0)])
+def test_a_beam_from_a_pose_that_is_no_number_meets_nothing(pose):
+    with np.errstate(invalid="ignore"):
+        assert cast(Grid(np.full((4, 4), OCCUPIED, np.int8), 0.25), pose, [0.0, 1.0], 9.0).tolist() == [np.inf, np.inf]
+
+
 def test_unknown_cells_end_beams_only_if_asked():
     grid = Grid(np.array([[FREE, FREE, UNKNOWN, FREE, OCCUPIED]], np.int8), 0.5)
     assert cast(grid, [0.25, 0.25, 0.0], [0.0], 10.0) == pytest.approx(1.75)

@@ -218,6 +218,14 @@ def test_a_photograph_has_too_many_walls(tmp_path, rng):
         Simulation(made)
 
 
+@pytest.mark.parametrize("shade", [0, 128])
+def test_a_chequered_map_has_few_straight_walls_and_too_many_patches(tmp_path, shade):
+    """Occupied or unknown: the lines between its squares are straight from side to side."""
+    Image.fromarray(np.where(np.indices((640, 640)).sum(axis=0) % 2, 255, shade).astype(np.uint8)).save(tmp_path / "chess.png")
+    with pytest.raises(WorldError, match=r"w.xml:2: <map> its cells have 204,800 separate patches; at most 200,000"):
+        Simulation(world(tmp_path, 'file="chess.png" resolution="5cm"'))
+
+
 def test_in_space_a_map_has_a_limited_number_of_boxes(tmp_path, rng):
     Image.fromarray((255 * (rng.random((200, 200)) < 0.6)).astype(np.uint8)).save(tmp_path / "noise.png")
     with pytest.raises(WorldError, match=r"w.xml:2: <map> in space its walls would be [\d,]+ boxes; at most 5,000"):

@@ -7,7 +7,7 @@ every robot hears the others of one moment, in whatever order they are looked at
 
 from __future__ import annotations
 
-from math import cos, floor, log, pi, sin, sqrt
+from math import cos, floor, pi, sin, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from formiga.engine.above.cells import around, fill_world
 from formiga.engine.above.hidden import SECTORS, VECTOR, keep_seen, list_fixed, whole
 from formiga.geometry import direction
 from formiga.kernels import kernel
-from formiga.noise import either, stream, unit
+from formiga.noise import either, gaussian, stream, unit
 
 PLANE, AHEAD, DOWN, UP = range(4)      # beams
 NOTHING, WALLS, BODIES = range(3)      # what stops a message
@@ -236,19 +236,17 @@ def write_down(w, i, n, heard, heading, outbox, ears, key, step, work, inbox, se
         error = stream(key[w], i, step[w], ears.error)
     for k in range(heard):
         j = near.robot[k]
-        inbox[w, n, k, 1] = sqrt(near.square[k]) * (1.0 + deviate(error, 4 * j, ears.range_noise, ears.normal))
-        bearing = work.bearing[k] + deviate(error, 4 * j + 2, ears.bearing_noise, ears.normal)
+        inbox[w, n, k, 1] = sqrt(near.square[k]) * (1.0 + deviate(error, 2 * j, ears.range_noise, ears.normal))
+        bearing = work.bearing[k] + deviate(error, 2 * j + 1, ears.bearing_noise, ears.normal)
         inbox[w, n, k, 2] = bearing - 2.0 * pi * floor(bearing / (2.0 * pi) + 0.5)
 
 
 @kernel()
 def deviate(start, index, size, normal):
-    """A number of a stream, which takes two places in it: uniform in [-size, size), or normal with that deviation."""
+    """Deviation `index` of a stream: uniform in [-size, size), or normal with that deviation."""
     if size == 0.0:
         return 0.0
-    if normal:
-        return size * sqrt(-2.0 * log(1.0 - unit(start, index))) * cos(2.0 * pi * unit(start, index + 1))
-    return either(start, index, size)
+    return gaussian(start, index, size) if normal else either(start, 2 * index, size)
 
 
 @kernel()
