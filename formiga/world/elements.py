@@ -195,12 +195,12 @@ def element(tag: str, role: str) -> Callable[[T], T]:
         raise WorldError(f"<{tag}> cannot be the tag of an element; choose another name")
 
     def register(cls: T) -> T:
-        if not dataclasses.is_dataclass(cls):
-            raise WorldError(f"<{tag}>: {cls.__name__} is no dataclass yet. Write @element(...) first, below it "
-                             "@dataclass(frozen=True), then the class.")
         known = _registry.get(tag)
         if known and (known.cls.__module__, known.cls.__qualname__) != (cls.__module__, cls.__qualname__):
             raise WorldError(f"<{tag}> is taken by {known.cls.__module__}.{known.cls.__qualname__}; choose another tag")
+        if not dataclasses.is_dataclass(cls):
+            raise WorldError(f"<{tag}>: {cls.__name__} is no dataclass yet. Write @element(...) first, below it "
+                             "@dataclass(frozen=True), then the class.")
         kinds = kinds_of(cls)
         for field in dataclasses.fields(cls):
             if field.name not in kinds:

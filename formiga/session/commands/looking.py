@@ -127,6 +127,9 @@ def commands(session: Session) -> list[CommandSpec]:
             robot = names.robot(session.world, call.args[0])
         elif not call.args and session.selected >= 0:
             robot = session.selected
+        elif session.windows is None:
+            call.say("no page is open, so there is no camera.")
+            return
         else:
             raise call.wrong("no robot is selected; click one, or name it.")
         how = call.word(1, "HOW", ("behind", "eyes", "first"), default="behind")  # first: what eyes were called before
