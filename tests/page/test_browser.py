@@ -358,6 +358,7 @@ def test_overlays_and_cameras_change_the_picture(window, lab):
 
 def test_the_panels_write_console_lines(window, lab):
     window.tab.get_by_role("tab", name="Look").click()
+    until(lambda: not window.tab.get_by_label("trails").is_checked())  # as the test before may have left it
     window.tab.get_by_label("trails").check()
     until(lambda: "trails" in lab.session.overlays)
     lab.run("overlay trails off")
