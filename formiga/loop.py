@@ -95,6 +95,7 @@ class Simulation:
         self._readings: sense.Readings | None = None
         self._past: Past = {}                          # what the sensors remembered before these readings
         self._compiled = Steps(world, self.engine, self.model, self.state) if compiled else None
+        self._believes = any(group.estimators for group in world.groups)
         self.draws = sketch.draws(world)               # whether an element of the world draws something
         self.sheet = Sheet()                           # what `pen` has drawn
 
@@ -113,9 +114,11 @@ class Simulation:
 
     def _look(self) -> sense.Readings:
         readings = sense.read_all(self.world, self.engine, self.model, self.state)             # all sensors first ...
-        for name, heard in comm.deliver_all(self.world, self.engine, self.model, self.state).items():
-            readings[name] |= heard                                        # ... and what was sent in the last period ...
-        estimate.update_all(self.world, self.state, readings)              # ... and what each robot makes of it
+        if self.world.media:                                               # ... and what was sent in the last period ...
+            for name, heard in comm.deliver_all(self.world, self.engine, self.model, self.state).items():
+                readings[name] |= heard
+        if self._believes:                                                 # ... and what each robot makes of it
+            estimate.update_all(self.world, self.state, readings)
         return readings
 
     def step(self, orders: dict[str, Any] | None = None) -> None:
