@@ -86,7 +86,7 @@ class Pen:
 
     def __init__(self, sheet: Sheet, layer: str, robots: range = range(0), radius: float = 0.05, height: float = 0.0, *,
                  on: int | None = None) -> None:
-        """robots: numbers of those that draw; radius, height: of such a robot, in m; on: the robot whose frame counts, or EACH."""
+        """robots: numbers of those that draw; radius, height: of a robot, in m; on: the robot whose frame counts, or EACH."""
         if not is_name(layer):
             raise WorldError(f"a layer has a name of 1 to {LONGEST_NAME} letters, not {str(layer)[:LONGEST_NAME]!r}.")
         self._sheet, self._layer, self._robots = sheet, layer, robots
