@@ -8,6 +8,9 @@ SHELL  := /bin/bash
 # The mkdocs theme greets every build with a notice about mkdocs 2; this is its own switch for that.
 export NO_MKDOCS_2_WARNING := 1
 
+# Python may keep its bytecode, whatever the shell says: the tests start hundreds of processes, and each would parse all it imports.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help run test lint bench docs pictures clean chromium
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
@@ -19,8 +22,8 @@ help:  ## this list
 run: $(VENV)/.ready-run  ## open the laboratory in the browser; WORLD=mixed chooses another world
 	@$(BIN)/formiga view $(WORLD)
 
-test: $(VENV)/.ready-test chromium  ## run all tests, on all cores and one more (some only wait), with those in a real browser
-	@$(BIN)/python -m pytest -n $$(( $$($(BIN)/python -c 'import os; print(os.cpu_count() or 1)') + 1 )) -q
+test: $(VENV)/.ready-test chromium  ## run all tests, with two workers more than cores (many tests wait), and those in a real browser
+	@$(BIN)/python -m pytest -n $$(( $$($(BIN)/python -c 'import os; print(os.cpu_count() or 1)') + 2 )) -q
 
 lint: $(VENV)/.ready-lint  ## ruff and mypy
 	@$(BIN)/ruff check .
