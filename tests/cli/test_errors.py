@@ -140,6 +140,7 @@ def test_a_fault_of_formiga_says_so_and_how_to_see_more(own_registry, monkeypatc
     from click.testing import CliRunner
 
     from formiga.cli import cli
+from formiga.kernels.cache import ALONE
 
     def broken(*args, **kwargs):
         return {}["of ours"]
@@ -190,7 +191,7 @@ main()
 def test_ctrl_c_at_any_early_moment_is_one_line_and_130(moment, arguments, tmp_path):
     """A real process interrupts itself at that moment: while it imports a module, compiles (twice), or ends."""
     program = PROGRAM.format(moment=moment, arguments=arguments, number=int(signal.SIGINT))
-    fresh = {"XDG_CACHE_HOME": str(tmp_path)} if moment == "compiling" else {}
+    fresh = {"XDG_CACHE_HOME": str(tmp_path), ALONE: "1"} if moment == "compiling" else {}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env=os.environ | fresh)
     assert (done.returncode, done.stderr) == (130, "\nformiga: interrupted\n")
 
