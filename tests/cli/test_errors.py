@@ -9,6 +9,7 @@ import pytest
 
 from formiga import loop
 from formiga.cli import FAULT
+from formiga.kernels.cache import ALONE
 from formiga.session import Session
 from formiga.world.reader import read_text
 
@@ -140,7 +141,6 @@ def test_a_fault_of_formiga_says_so_and_how_to_see_more(own_registry, monkeypatc
     from click.testing import CliRunner
 
     from formiga.cli import cli
-from formiga.kernels.cache import ALONE
 
     def broken(*args, **kwargs):
         return {}["of ours"]
