@@ -22,8 +22,8 @@ help:  ## this list
 run: $(VENV)/.ready-run  ## open the laboratory in the browser; WORLD=mixed chooses another world
 	@$(BIN)/formiga view $(WORLD)
 
-test: $(VENV)/.ready-test chromium  ## run all tests, with three workers more than cores (many tests wait), and those in a real browser
-	@$(BIN)/python -m pytest -n $$(( $$($(BIN)/python -c 'import os; print(os.cpu_count() or 1)') + 3 )) -q
+test: $(VENV)/.ready-test chromium  ## run all tests, with two workers more than cores (many tests wait), and those in a real browser
+	@$(BIN)/python -m pytest -n $$(( $$($(BIN)/python -c 'import os; print(os.cpu_count() or 1)') + 2 )) -q
 
 lint: $(VENV)/.ready-lint  ## ruff and mypy
 	@$(BIN)/ruff check .

@@ -19,7 +19,7 @@ FIELDS = {"robots", "client", "steps_per_s_closed", "steps_per_s_open", "ratio",
 
 @pytest.fixture
 def quick(monkeypatch):
-    for name, value in {"ROBOTS": (6,), "BLOCK": 0.3, "ROUNDS": 2, "SETTLE": 0.1}.items():
+    for name, value in {"ROBOTS": (6,), "BLOCK": 0.3, "ROUNDS": 2, "SETTLE": 0.1, "ENOUGH": 600.0}.items():
         monkeypatch.setattr(view, name, value)
 
 
