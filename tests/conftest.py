@@ -1,5 +1,6 @@
 """Shared by all tests: one seeded generator each, hypothesis without luck, and elements that live for one test."""
 
+import os
 from collections import Counter
 from dataclasses import dataclass
 
@@ -52,6 +53,18 @@ def pytest_terminal_summary(terminalreporter):
         for file, seconds in _seconds.most_common(10):
             terminalreporter.write_line(f"{seconds:7.1f} s  {file}")
         terminalreporter.write_line(f"{_seconds.total():7.1f} s  all {len(_seconds)} files, added up over the workers")
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """Where Chromium is. Without it a test is skipped at home, and fails where `CI` is set."""
+    from formiga.benchmarks.browser import find
+
+    if (program := find()) is None:
+        if os.environ.get("CI"):
+            pytest.fail("there is no Chromium; `make test` installs it, or type: sudo apt-get install chromium")
+        pytest.skip("there is no Chromium; type: sudo apt-get install chromium")
+    return program
 
 
 @pytest.fixture

@@ -79,25 +79,24 @@ def gone(group):
     return True
 
 
-@pytest.mark.skipif(browser.find() is None, reason="there is no Chromium; type: sudo apt-get install chromium")
 @pytest.mark.xdist_group("browser")
 @pytest.mark.parametrize("end", [None, KeyboardInterrupt])
-def test_a_browser_paints_and_is_gone_afterwards_whatever_happened(end, monkeypatch, tmp_path):
+def test_a_browser_paints_and_is_gone_afterwards_whatever_happened(end, chromium, monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(browser, "stand_back", lambda process: None)  # other tests run, and it would wait for them
-    with suppress(KeyboardInterrupt), browser.Browser(browser.find()) as chromium:
-        tab = chromium.open("data:text/html,hello")
+    with suppress(KeyboardInterrupt), browser.Browser(chromium) as opened:
+        tab = opened.open("data:text/html,hello")
         first, late = tab.pictures(), time.monotonic() + 30
         while tab.pictures() <= first:
             assert time.monotonic() < late, "it paints nothing"
             time.sleep(0.05)
         tab.close()
-        assert not gone(chromium._process.pid)
+        assert not gone(opened._process.pid)
         if end is not None:
             raise end
     assert not os.listdir(tmp_path)
     late = time.monotonic() + 10
-    while not gone(chromium._process.pid):
+    while not gone(opened._process.pid):
         assert time.monotonic() < late, "a process of the browser is left"
         time.sleep(0.05)
 

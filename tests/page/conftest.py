@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from formiga.benchmarks.browser import find
 from formiga.page.page import Page
 from formiga.session import Session
 
@@ -29,15 +28,11 @@ VISERS_OWN = "Unable to preventDefault inside passive event listener invocation.
 
 
 @pytest.fixture(scope="package")  # and not longer: playwright keeps a loop running, which disturbs tests of other folders
-def browser(windows):
-    if (program := find()) is None:
-        if os.environ.get("CI"):
-            pytest.fail("there is no Chromium; `make test` installs it, or type: sudo apt-get install chromium")
-        pytest.skip("there is no Chromium; type: sudo apt-get install chromium")
+def browser(windows, chromium):
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        opened = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         yield opened
         windows.close()
         opened.close()
