@@ -116,8 +116,9 @@ def test_the_gallery_has_every_shipped_world_once_with_a_line_a_topic_and_a_pict
 @pytest.mark.parametrize("name", shipped_worlds())
 def test_everything_that_the_panel_offers_to_edit_can_be_found(name):
     world = Session(name, own_settings=False).world
-    for each in editable(world):
-        find(world, each)
+    offered = editable(world)
+    assert {"world", "contact", *(group.name for group in world.groups)} <= set(offered)
+    assert [find(world, each).name for each in offered] == offered
 
 
 @pytest.mark.parametrize("text, expected", [("0.057999999999999996", "0.058"), ("1 2.0 3", "1 2 3"), ("tr", "tr"), ("", "")])

@@ -253,7 +253,7 @@ def test_every_command_is_among_them():
 
 def test_a_list_of_names_of_which_one_is_wrong_does_nothing_for_the_others(workspace):
     for command in ("remove", "enable", "disable"):
-        workspace.refused(f"{command} left swarm.1 box nobody")
+        assert "there is nothing named 'nobody'" in workspace.refused(f"{command} left swarm.1 box nobody")
 
 
 def test_commands_before_a_wrong_one_have_been_carried_out_and_those_behind_have_not(workspace):
@@ -316,12 +316,22 @@ def test_random_commands_never_break_the_session(world, lines):
         workspace.session.console.run(quote(["info", name]))
 
 
+def answered(workspace, line):
+    """Run a line that may be wrong: it is carried out, waits, or gets one message of one line; nothing is left half done."""
+    workspace.said.clear()
+    task = workspace.session.console.run(line)
+    errors = [text for kind, text in workspace.said if kind == "error"]
+    assert errors == ([task.error] if task.failed else []), line
+    assert not any("\n" in each or len(each) > 1500 for each in errors), line
+    assert task.done or task.waits is not None, line
+
+
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=60))
 def test_any_text_at_all_is_answered(workspace, text):
     if not re.search("|".join([*FILES, "quit", "bench"]), text):
-        workspace.session.console.run(text)
-        workspace.session.console.complete(text)
+        answered(workspace, text)
+        assert all(isinstance(word, str) for word in workspace.session.console.complete(text))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -329,10 +339,12 @@ def test_every_word_behind_every_command_is_answered(world, command):
     workspace = Workspace(world)
     for word in WORDS:
         for more in ([], ["0.2", "0.3"]):
-            workspace.session.console.run(quote([command, word, *more]))
+            answered(workspace, quote([command, word, *more]))
         workspace.session.console.stop()
-    workspace.session.console.run("reset")
-    workspace.session.step()
+        assert not workspace.session.console.tasks
+    workspace.run("reset")
+    workspace.steps(1)
+    assert workspace.session.sim.state.step[0] == 1
 
 
 def test_every_completion_is_a_word_that_makes_sense(workspace):
