@@ -15,6 +15,7 @@ from formiga.rollout import genes as sizes
 from formiga.world import elements
 from formiga.world.elements import element
 from formiga.world.reader import read_text
+from tests.runs import assert_same, both
 
 PLANAR = [name for name in shipped_worlds() if read_world(name).engine == "planar"]
 FUSED = {"aggregate", "avoid", "avoid24", "corral", "disperse", "drive", "office", "packed", "phototaxis", "spread", "swarmod"}
@@ -25,20 +26,6 @@ WORLD = """<world name="w" dt="0.1" seconds="12"><arena width="1.4" depth="1.2"/
 
 def world(controller="<braitenberg/>", contact="reposition", limit=0, at="end"):
     return read_text(WORLD.format(**locals()))
-
-
-def assert_same(one, other):
-    for name, values in one.state.arrays().items():
-        assert np.array_equal(values, other.state.arrays()[name], equal_nan=True), name
-
-
-def both(described, steps=40, **given):
-    """(compiled, readable) after as many steps."""
-    fast, slow = (Simulation(described, 5, 3, compiled=compiled, **given) for compiled in (True, False))
-    for _ in range(steps):
-        fast.step()
-        slow.step()
-    return fast, slow
 
 
 # -- the same bits ----------------------------------------------------------------------------------------------------

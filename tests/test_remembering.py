@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from formiga.engine.beams import ring
-from formiga.envs.batch import Batch
 from formiga.kernels import kernel
 from formiga.kernels.program import Program, Stage
 from formiga.loop import Simulation
 from formiga.rollout import rollout
 from formiga.world.elements import element, name
 from formiga.world.reader import read_text
+from tests.runs import assert_episodes_depend_on_nothing_else, assert_same
 
 KINDS = ["plain", "kernels"]
 WORLD = """<world name="w" dt="0.1" seconds="12" engine="{engine}"><arena width="1.4" depth="1.2"/><contact crash_limit="60"/>
@@ -92,13 +92,6 @@ def world(kind, controller=None, engine="planar", term=""):
     return read_text(WORLD.format(kind=kind, controller=controller or f"<{kind}-shy/>", engine=engine, term=term))
 
 
-def assert_same(one, other, worlds=slice(None)):
-    for array, values in one.state.arrays().items():
-        assert np.array_equal(values[worlds], other.state.arrays()[array][worlds], equal_nan=True), array
-    for key, memory in one.state.memory.items():
-        assert np.array_equal(memory[worlds], other.state.memory[key][worlds]), key
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("compiled", [True, False])
 def test_looking_at_the_readings_once_or_often_changes_no_run(kind, compiled):
@@ -143,35 +136,11 @@ def test_a_term_of_the_users_own_sees_the_same_run_both_ways(rng):
     assert np.array_equal(fast.fitness, slow.fitness) and np.array_equal(fast.crashes, slow.crashes)
 
 
-def episodes(batch, steps=40):
-    """What everybody sees and earns; world w starts again every 7, 11 and 13 steps, as w is 0, 1 or 2."""
-    batch.reset(seed=3)
-    told = []
-    for step in range(1, steps):
-        actions = np.random.default_rng(step).uniform(-1.0, 1.0, (3, 3, 2))[: len(batch.ended)]
-        batch.step(actions)
-        told.append([batch.inputs.copy(), batch.reward.copy(), batch.lab.state.position.copy()])
-        over = np.array([step % every == 0 for every in (7, 11, 13)])[: len(batch.ended)]
-        if over.any():
-            batch.restart(over)
-        told[-1].append(batch.inputs.copy())
-    return told
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_episode_of_a_learner_depends_on_no_other_episode(kind):
     """Neither on those of other worlds, nor on those before it, nor on whether it is compiled."""
     described = world(kind, "<perceptron inputs='trace'/>")
-    batch = Batch(described, 3, group="swarm")
-    assert bool(batch._step_parts) == (kind == "kernels")
-    first = episodes(batch)
-    for again in (episodes(batch), episodes(Batch(described, 3, group="swarm", threads=2)),
-                  episodes(Batch(described, 3, group="swarm", compiled=False))):
-        assert all(np.array_equal(a, b) for one, other in zip(first, again, strict=True)
-                   for a, b in zip(one, other, strict=True))
-    alone = episodes(Batch(described, 1, group="swarm"))
-    assert all(np.array_equal(a[:1], b) for one, other in zip(first, alone, strict=True)
-               for a, b in zip(one, other, strict=True))
+    assert_episodes_depend_on_nothing_else(described, steps=40, compiled=kind == "kernels")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -12,6 +12,7 @@ from formiga.loop import Simulation
 from formiga.rollout import rollout
 from formiga.world.elements import element, name, number
 from formiga.world.reader import read_text
+from tests.runs import both
 
 WORLD = """<world dt="0.1"><arena width="2" depth="2"/>
 <sbot name="a" count="3"><scatter/><proximity/>{inside}</sbot></world>"""
@@ -176,13 +177,7 @@ def test_an_estimator_without_its_method_or_its_name_is_refused():
 
 def test_kernels_of_an_estimator_give_the_bits_of_the_loop_also_after_a_restart():
     world = read_text(WORLD.format(inside="<smooth/><braitenberg/>"))
-    one, other = Simulation(world, 2, 3), Simulation(world, 2, 3, compiled=False)
-    for step in range(40):
-        one.step()
-        other.step()
-        if step == 20:
-            for lab in (one, other):
-                lab.reset(np.array([False, True, False]))
+    one, other = both(world, 40, seed=2, again=[False, True, False])
     assert not one._compiled.lacking
     assert np.array_equal(one.readings["a"]["smooth"], other.readings["a"]["smooth"])
 

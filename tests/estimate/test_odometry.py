@@ -5,12 +5,12 @@ import pytest
 
 from formiga.control.sequence import Sequence
 from formiga.estimate.odometry import Odometry
-from formiga.loop import Simulation
 from formiga.world.elements import profiled
 from formiga.world.model import Arena, Wall
 from formiga.world.reader import read_text
 from formiga.world.robots import Disc, SBot
 from tests.reference.lab import bench, drive
+from tests.runs import both
 
 POSES = [(0.1, 0.2, 0.3), (2.0, 0.0, -1.0)]
 
@@ -103,12 +103,6 @@ def test_a_robot_that_is_moved_by_hand_before_its_first_step_knows_it():
 def test_the_compiled_belief_has_the_same_bits(ticks):
     world = read_text(f"""<world><arena width="2" depth="2"/><sbot count="6" name="a" profile="draft"><scatter/><proximity/>
     <odometry ticks="{ticks}"/><braitenberg/></sbot></world>""")
-    compiled, readable = Simulation(world, 1, 3), Simulation(world, 1, 3, compiled=False)
-    for step in range(60):
-        compiled.step()
-        readable.step()
-        if step == 30:
-            for lab in (compiled, readable):
-                lab.reset(np.array([True, False, True]))
+    compiled, readable = both(world, 60, seed=1, again=[True, False, True])
     assert not compiled._compiled.lacking
     assert np.array_equal(compiled.readings["a"]["odometry"], readable.readings["a"]["odometry"])
