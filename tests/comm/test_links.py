@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from formiga.comm.inbox import Inbox
 from formiga.comm.radio import Radio
 from formiga.comm.range_and_bearing import RangeAndBearing
-from formiga.comm.traffic import traffic_of
+from formiga.comm.traffic import account, traffic_of
 from formiga.control import Orders
 from formiga.control.spread import Spread
 from formiga.errors import WorldError
@@ -122,6 +123,15 @@ def test_a_robot_in_between_stops_a_message_if_the_link_says_so(aside, sight, ex
     assert heard(lab, "range_and_bearing") == expected
 
 
+def test_a_wide_robot_stops_a_message_also_if_its_middle_is_beyond_the_range():
+    small = Group(Disc(0.05, 0.08, 0.1), 2, "a", (At(0.0, 0.0), At(0.95, 0.0)), (), links=(RangeAndBearing(1.0),))
+    for y, expected in ((0.89, []), (0.91, [1.0])):  # it is 0.9 m wide, and 1.07 m and more away
+        wide = Group(Disc(0.9, 1.4, 0.1), 1, "wide", (At(0.6, y),))
+        lab = Simulation(World(groups=(small, wide), contact=Contact("none")))
+        lab.step({"a": Orders(message=np.arange(2.0).reshape(1, 2, 1))})
+        assert heard(lab, "range_and_bearing") == expected
+
+
 # -- beams and heights ------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("engine", ["planar", "spatial"])
 def test_a_cone_from_above_has_the_footprint_of_its_height_and_aperture(engine):
@@ -133,6 +143,18 @@ def test_a_cone_from_above_has_the_footprint_of_its_height_and_aperture(engine):
     lab = Simulation(World(groups=(eye, feet), contact=Contact("none"), engine=engine))
     lab.step({"eye": Orders(message=np.full((1, 1, 1), 3.0))})
     assert heard(lab, "radio", 0) == [3.0] and heard(lab, "radio", 1) == []
+
+
+def test_a_cone_from_below_is_heard_above_and_not_below():
+    def antenna(name, x, height, **beam):
+        return Group(DISC, 1, name, (At(x, 0.0),), (), links=(Radio(9.0, height=height, **beam),))
+
+    across = tan(radians(30.0))
+    lab = Simulation(World(contact=Contact("none"), groups=(
+        antenna("sender", 0.0, 2.0, beam="up", aperture=radians(30.0)), antenna("above", across - 0.01, 3.0),
+        antenna("aside", across + 0.01, 3.0), antenna("below", 0.1, 1.0))))
+    lab.step({"sender": Orders(message=np.full((1, 1, 1), 4.0))})
+    assert [bool(lab.readings[name]["radio"].any()) for name in ("above", "aside", "below")] == [True, False, False]
 
 
 def test_a_beam_ahead_is_heard_by_those_before_the_sender():
@@ -186,6 +208,24 @@ def test_the_rate_of_loss_is_that_of_independent_messages():
     assert low <= lost <= high
     each = counts[..., 2].sum(axis=(1,)) / 120  # worlds differ
     assert each.std() == pytest.approx((0.3 * 0.7 / 120) ** 0.5, rel=0.25)
+
+
+def test_luck_and_noise_of_a_message_depend_on_no_other_message(rng):
+    """Half of the robots fall silent: the others are heard or lost as before, and measured as before."""
+    link = RangeAndBearing(9.0, "none", most=16, loss=0.4, range_noise=0.2, bearing_noise=0.3)
+    places, silent = np.column_stack([rng.uniform(-2.0, 2.0, (12, 2)), np.zeros(12)]), np.arange(12) % 2 == 0
+
+    def rows(said):
+        """(world, robot, sender) -> the row of what is heard."""
+        lab = line([link], places, worlds=20)
+        say(lab, said)
+        reading, senders = lab.readings["a"]["range_and_bearing"], lab.state.memory["a/range_and_bearing", "sender"]
+        return {(w, i, int(senders[w, i, k])): reading[w, i, k].tolist() for w, i, k in np.argwhere(senders >= 0).tolist()}
+
+    every = rows(np.arange(12.0)[:, None])
+    assert len(every) == pytest.approx(0.6 * 20 * 12 * 11, rel=0.1)
+    assert rows(np.where(silent, np.nan, np.arange(12.0))[:, None]) == {
+        key: row for key, row in every.items() if not silent[key[2]]}
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -280,6 +320,20 @@ def test_two_links_of_a_robot_do_not_mix():
     assert lab.readings["a"]["range_and_bearing"][0, 0, 0].tolist() == [1.0, 1.0, 0.0, 5.0]
 
 
+def test_an_inbox_names_the_columns_of_a_reading():
+    links = RangeAndBearing(9.0, numbers=2), Radio(9.0, numbers=2)
+    lab = line(links, [(0, 0, 0.5), (2, 0, 0), (0, 3, 0)])
+    said = np.array([[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]])
+    lab.step({"a": Orders(message={link.name: said for link in links})})
+    situated, radio = (Inbox.at(lab.state, lab.world.groups[0], link, lab.readings["a"]) for link in links)
+    for inbox in (situated, radio):
+        assert inbox.message[0, 0, :2].tolist() == [[3.0, 4.0], [5.0, 6.0]] and inbox.count.tolist() == [[2, 2, 2]]
+        assert inbox.sender[0, 0, :3].tolist() == [1, 2, -1] and inbox.heard[0, 0, :3].tolist() == [True, True, False]
+    assert situated.range[0, 0, :2] == pytest.approx([2.0, 3.0])
+    assert situated.bearing[0, 0, :2] == pytest.approx([-0.5, pi / 2 - 0.5])
+    assert radio.range is None and radio.bearing is None
+
+
 # -- hops ---------------------------------------------------------------------------------------------------------------------
 def test_hops_are_breadth_first_distances_after_as_many_periods(rng):
     """Each robot says one more than the least that it hears; robot 0 says 0. On a frozen line and in frozen crowds."""
@@ -332,6 +386,22 @@ def test_readable_and_compiled_steps_threads_and_batches_give_the_same_bits():
     assert all(np.array_equal(values[0], among[key][2]) for key, values in messages_of(alone.state).items())
     one, two = (simulate(world, 4.0, 3, 4, threads=threads) for threads in (1, 2))
     assert same(one.state, two.state) and one.metrics["messages_heard"] == two.metrics["messages_heard"] > 0
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_world_that_starts_again_hears_and_counts_as_at_first(compiled):
+    world = read_text(NOISY.format(n=8))
+    again, first = (Simulation(world, 3, 2, compiled=compiled) for _ in range(2))
+    for _ in range(15):
+        again.step()
+    again.reset([True, False])
+    for _ in range(12):
+        again.step()
+        first.step()
+    assert np.array_equal(again.state.position[0], first.state.position[0])
+    expected = messages_of(first.state)
+    assert all(np.array_equal(values[0], expected[key][0]) for key, values in messages_of(again.state).items())
+    assert traffic_of(again.state, "swarm", "range_and_bearing")[1, 0, 0] == 13  # heard at steps 1, 3 ... 25 of 27
 
 
 def test_asking_for_readings_counts_no_message_twice():
@@ -399,6 +469,14 @@ def test_the_account_is_in_the_metrics_of_a_run():
     assert run.metrics["kilobits_sent"] == pytest.approx(sent * 32 / 1000.0)
     assert run.metrics["messages_lost"] > 0 and inf > run.metrics["messages_heard"] > run.metrics["messages_dropped"] > 0
     assert "messages_sent" not in simulate("line", 1.0).metrics
+
+
+def test_a_message_has_the_bits_of_all_its_numbers():
+    lab = line([Radio(3.0, numbers=3, bits=8)], [(0, 0, 0), (1, 0, 0)])
+    for _ in range(4):
+        say(lab, np.ones((2, 3)))
+    _ = lab.readings
+    assert account(lab.world, lab.state)["kilobits_sent"] == 4 * 2 * 3 * 8 / 1000.0
 
 
 # -- bad input ----------------------------------------------------------------------------------------------------------------
