@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from formiga.drawing import COLOURS, KINDS, Pen, Sheet, same
-from formiga.drawing.marks import MOST_LAYERS, MOST_MARKS, MOST_ROWS, MOST_TEXTS, blend, wrong
+from formiga.drawing.marks import LONGEST_TEXT, MOST_LAYERS, MOST_MARKS, MOST_ROWS, MOST_TEXTS, blend, wrong
 from formiga.errors import WorldError
 
 
@@ -102,6 +102,22 @@ def test_what_was_drawn_stays_until_it_is_cleared(pen, sheet):
     assert list(sheet.drawings) == ["other"] and sheet.changes > changes
 
 
+def test_a_cleared_layer_has_room_again(pen, sheet):
+    for _ in range(2):
+        for number in range(MOST_TEXTS):
+            pen.text((0.0, 0.0), str(number))
+        for _ in range(3):
+            pen.layer("maps").grid(np.zeros((1000, 1000)), 0.1)
+        assert (len(sheet.drawings["mine"]), len(sheet.drawings["maps"])) == (MOST_TEXTS, 3) and not sheet.notes
+        pen.clear()
+        pen.layer("maps").clear()
+
+
+def test_texts_are_printable_and_not_longer_than_a_page_can_show(pen, sheet):
+    pen.text((0.0, 0.0), "a\nb\x1b" + "c" * 500)
+    assert only(sheet).words == ("a b " + "c" * (LONGEST_TEXT - 4),)
+
+
 def test_empty_words_are_no_texts(pen, sheet):
     pen.text(np.zeros((1, 3, 2)), ["a", " ", "c"])
     assert only(sheet).words == ("a", "c") and only(sheet).colours.tolist() == [rgb(COLOURS[4]), rgb(COLOURS[6])]
@@ -169,6 +185,15 @@ def test_too_much_is_thinned_out_with_one_note(pen, sheet):
     assert not wrong(only(sheet, "path")) and len(sheet.notes) == 2
 
 
+def test_what_is_thinned_out_keeps_its_colours_and_frames(sheet):
+    """Of so many points of two robots every second one is left."""
+    count = MOST_ROWS["points"] // 2 + 1
+    Pen(sheet, "mine", range(4, 6), 0.05, 0.1).on().points(np.zeros((1, 2, count, 2)))
+    mark = only(sheet)
+    assert len(mark.numbers) == count and mark.on.tolist() == [4] * -(-count // 2) + [5] * (count // 2)
+    assert np.array_equal(mark.colours, np.array([rgb(COLOURS[robot]) for robot in mark.on]))
+
+
 def test_a_layer_holds_so_many_marks_texts_and_numbers_and_a_sheet_so_many_layers(pen, sheet):
     for _ in range(MOST_MARKS + 5):
         pen.points([(0.0, 0.0)])
@@ -192,6 +217,25 @@ def test_layers_are_compared_by_what_they_show(pen, sheet):
     assert same(sheet.drawings["mine"], other.drawings["mine"])
     Pen(other, "mine").text((0.0, 0.0), "b")
     assert not same(sheet.drawings["mine"], other.drawings["mine"]) and not same(sheet.drawings["mine"], ())
+
+
+@pytest.mark.parametrize("change", [
+    {"kind": "path"}, {"size": 0.3}, {"at": (0.0,)}, {"words": ("a",)}, {"numbers": np.ones((1, 3), np.float32)},
+    {"colours": np.array([[0, 0, 1]], np.uint8)}, {"on": np.array([2], np.int32)},
+], ids=lambda change: next(iter(change)))
+def test_a_layer_is_another_one_if_anything_of_a_mark_is(pen, sheet, change):
+    pen.points([(0.0, 0.0)])
+    mark = only(sheet)
+    assert same((mark,), (mark._replace(numbers=mark.numbers.copy()),))
+    assert not same((mark,), (mark._replace(**change),))
+
+
+def test_poses_on_other_robots_are_not_blended(pen, sheet):
+    other = Sheet()
+    pen.on(0).pose((0.0, 0.0, 0.0))
+    Pen(other, "mine", range(4, 7), 0.05, 0.1).on(1).pose((1.0, 0.0, 0.0))
+    (pose,) = blend(sheet.drawings, other.drawings, 0.25)["mine"]
+    assert pose.on.tolist() == [5] and pose.numbers[0, 0] == 1.0
 
 
 def test_between_two_steps_poses_go_the_short_way_and_the_rest_stays(pen, sheet):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from formiga.map import Grid, MapError, read_map
+from formiga.map import FREE, OCCUPIED, UNKNOWN, Grid, MapError, read_map
 from formiga.map.images import PNG, grey_image
 from formiga.map.server import read_legend
 
@@ -55,6 +55,22 @@ def test_a_map_server_file_says_where_its_image_lies(rng, tmp_path):
     assert np.array_equal(grid.cells, plain.cells)
     (tmp_path / "n.yaml").write_text("image: a.pgm\nresolution: 1\nnegate: 1\n")
     assert np.array_equal(read_map(tmp_path / "n.yaml").occupied, ~plain.occupied)   # and 205 is bright, too
+
+
+@pytest.mark.parametrize("lines, expected", [
+    ("", [OCCUPIED, UNKNOWN, UNKNOWN, UNKNOWN, FREE]),
+    ("occupied_thresh: 0.55\nfree_thresh: 0.45\n", [OCCUPIED, OCCUPIED, UNKNOWN, FREE, FREE]),
+    ("occupied_thresh: 0.55\n", [OCCUPIED, OCCUPIED, UNKNOWN, UNKNOWN, FREE]),
+    ("mode: scale\n", [OCCUPIED, UNKNOWN, UNKNOWN, UNKNOWN, FREE]),
+    ("mode: raw\n", [FREE, OCCUPIED, UNKNOWN, UNKNOWN, UNKNOWN]),
+    *((f"negate: {yes}\n", [FREE, UNKNOWN, UNKNOWN, OCCUPIED, OCCUPIED]) for yes in ("1", "true", "True")),
+    *((f"negate: {no}\n", [OCCUPIED, UNKNOWN, UNKNOWN, UNKNOWN, FREE]) for no in ("0", "false", "False")),
+])
+def test_a_map_server_file_says_what_its_shades_mean(lines, expected, tmp_path):
+    """Shades whose p = 1 - brightness is 1, 0.6, 0.5, 0.3 and 0."""
+    Image.fromarray(np.array([[0, 100, 128, 178, 255]], np.uint8)).save(tmp_path / "a.png")
+    (tmp_path / "a.yaml").write_text("image: a.png\nresolution: 1\n" + lines)
+    assert read_map(tmp_path / "a.yaml").cells.tolist() == [expected]
 
 
 BAD_IMAGES = {

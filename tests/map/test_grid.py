@@ -49,6 +49,14 @@ def test_brightness_becomes_cells_as_map_server_has_it():
     assert trinary(grey, 0.65, 0.196, negate=True).tolist() == [[FREE, UNKNOWN], [OCCUPIED, OCCUPIED]]
     raw = np.array([[0, 100, 255, 40]]) / 255.0
     assert trinary(raw, 0.65, 0.196, raw=True).tolist() == [[FREE, OCCUPIED, UNKNOWN, UNKNOWN]]
+    assert trinary(1.0 - raw, 0.65, 0.196, negate=True, raw=True).tolist() == [[FREE, OCCUPIED, UNKNOWN, UNKNOWN]]
+
+
+def test_a_cell_at_a_threshold_is_unknown():
+    """occupied above the one, free below the other: p = 1, 0.75, 0.5, 0.25, 0, exact in binary."""
+    grey = np.array([[0.0, 0.25, 0.5, 0.75, 1.0]])
+    assert trinary(grey, 0.75, 0.25).tolist() == [[OCCUPIED, UNKNOWN, UNKNOWN, UNKNOWN, FREE]]
+    assert trinary(grey, 0.5, 0.5).tolist() == [[OCCUPIED, OCCUPIED, UNKNOWN, FREE, FREE]]
 
 
 # -- walls ---------------------------------------------------------------------------------------------------------------------
@@ -90,6 +98,13 @@ def test_a_room_is_eight_walls_and_four_blocks():
     mask = np.ones((40, 60), bool)
     mask[2:-2, 2:-2] = False
     assert len(segments(mask)) == 8 and len(rectangles(mask)) == 4
+
+
+def test_rectangles_are_of_rows_or_of_columns_whichever_gives_fewer():
+    comb = np.ones((2, 7), bool)
+    comb[1, 1::2] = False            # a bar with four teeth: five rectangles along it, seven across
+    assert sorted(map(tuple, rectangles(comb).tolist())) == [(0, 0, 7, 1), *((x, 1, x + 1, 2) for x in (0, 2, 4, 6))]
+    assert sorted(map(tuple, rectangles(comb.T).tolist())) == [(0, 0, 1, 7), *((1, y, 2, y + 1) for y in (0, 2, 4, 6))]
 
 
 def test_the_walls_of_a_world_as_cells():
