@@ -11,13 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from formiga.control.view import View
+from formiga import control, estimate, sense
 from formiga.drawing import Drawings, Pen, Sheet
 from formiga.engine import Engine, Model
 from formiga.errors import FormigaError, WorldError
-from formiga.estimate import RobotView
-from formiga.noise import Noise
-from formiga.sense import Readings, SensorView
+from formiga.sense import Readings
 from formiga.state import Arrays, State
 from formiga.world.elements import complaint, of
 from formiga.world.model import Group, World
@@ -118,12 +116,11 @@ def _view(element: Any, group: Group, robots: slice, readings: dict[str, Any], r
     """What an element saw when it read, heard, estimated or decided; and all readings of its group."""
     engine, model, state = run
     role, world = of(element).role, model.world
-    noise = Noise(state.key, state.step, robots, group.name, "<controller>" if role == "controller" else element.name)
     if role == "controller":
-        return View(group, readings, state, robots, model.dt, noise, world)
+        return control.view_of(world, state, group, robots, readings)
     if role == "estimator":
-        return RobotView(group, readings, state, robots, model.dt, noise, world, element)
-    return SensorView(engine, model, state, group, robots, noise, f"{group.name}/{element.name}", readings)
+        return estimate.view_of(world, state, group, robots, readings, element)
+    return replace(sense.scene_of(engine, model, state, group, robots, element), readings=readings)
 
 
 def together(*all_drawn: Drawings) -> Drawings:

@@ -145,3 +145,12 @@ class RobotView:
             raise WorldError(f"{self._complains} asks for messages, but '{self.group.name}' {which} has: "
                              f"{', '.join(links) or 'none'}.")
         return links[name]
+
+
+def view_of(world: World, state: State, group: Group, robots: slice, readings: dict[str, Any], estimator: Any) -> RobotView:
+    """What an estimator of a group may know: readings, links and the beliefs of those before it."""
+    noise = Noise(state.key, state.step, robots, group.name, estimator.name)
+    return RobotView(group, readings, state, robots, world.dt, noise, world, estimator)
+
+
+__all__ = ["RobotView", "view_of"]

@@ -182,13 +182,17 @@ def read_all(world: World, engine: Engine, model: Model, state: State) -> Readin
 def look(engine: Engine, model: Model, state: State, group: Group, robots: slice, source: Any,
          read: Callable[[SensorView], Any]) -> Any:
     """The reading of one sensor or link, checked."""
-    noise = Noise(state.key, state.step, robots, group.name, source.name)
-    scene = SensorView(engine, model, state, group, robots, noise, f"{group.name}/{source.name}")
     try:
-        reading = read(scene)
+        reading = read(scene_of(engine, model, state, group, robots, source))
     except WorldError as wrong:
         raise complaint(source, wrong) from wrong
     return taken(source, reading, (state.worlds, group.count))
+
+
+def scene_of(engine: Engine, model: Model, state: State, group: Group, robots: slice, source: Any) -> SensorView:
+    """What a sensor or a link of a group may look at."""
+    noise = Noise(state.key, state.step, robots, group.name, source.name)
+    return SensorView(engine, model, state, group, robots, noise, f"{group.name}/{source.name}")
 
 
 def taken(source: Any, reading: Any, shape: tuple[int, int]) -> Any:
