@@ -71,7 +71,7 @@ class View(RobotView):
         return f"{self.group.name}/{CONTROLLER}"
 
     @property
-    def _complains(self) -> str:
+    def _subject(self) -> str:
         return f"{where(self.group.controller)}the controller of '{self.group.name}'"
 
 
