@@ -98,7 +98,7 @@ def without_kernels(world: World, outside: str = "") -> str:
     """The first source of readings or controller that has no kernels in any world, or nothing; found without asking one for its
     stages."""
     for group in world.groups:
-        controller = () if group.controller is None or group.name == outside else (group.controller,)
+        controller = () if group.name == outside else group.carried["controller"]
         for element in (*group.sources, *controller):
             if not element.kernels:
                 return _named(element)

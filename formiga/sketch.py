@@ -5,7 +5,7 @@ An element draws from a copy of the first world, so a run has the same bits whet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -101,10 +101,8 @@ def _draw(element: Any, view: Any, pen: Pen, now: State) -> None:
             raise WorldError(f"it asks for the memory '{name}'; there is: {there}.") from nothing
 
 
-def _elements(group: Group) -> Iterator[Any]:
-    yield from group.sources
-    if group.controller is not None:
-        yield group.controller
+def _elements(group: Group) -> tuple[Any, ...]:
+    return *group.sources, *group.carried["controller"]
 
 
 def _layer(element: Any) -> str:
