@@ -17,7 +17,7 @@ from formiga.noise import Noise
 from formiga.state import CONTROLLER, Floats, State
 from formiga.world.contract import channels
 from formiga.world.drives import Differential
-from formiga.world.elements import no_kernels, of, where
+from formiga.world.elements import needed, of, where
 from formiga.world.model import Group, World
 
 
@@ -61,10 +61,7 @@ class View(RobotView):
     def _made(self, controller: Any, rules: Any, given: dict[str, Any]) -> tuple[Any, list[Stage]]:
         orders = np.zeros((*self.shape, channels(self.group.robot)))
         view = _Apart(**{**vars(self), "readings": given})
-        stages = rules(view, orders) if rules else view.order_stages(controller, orders)
-        if stages is None:
-            raise no_kernels(controller)
-        return orders, stages
+        return orders, needed(controller, rules(view, orders) if rules else view.order_stages(controller, orders))
 
     @property
     def _owner(self) -> str:

@@ -14,10 +14,10 @@ from formiga.kernels.kept import run_kept
 from formiga.kernels.program import Stage
 from formiga.map.grid import Grid
 from formiga.noise import Noise
-from formiga.sense import needed, stages_of
+from formiga.sense import stages_of
 from formiga.state import Floats, State
 from formiga.world.contract import channels
-from formiga.world.elements import of, where
+from formiga.world.elements import needed, of, where
 from formiga.world.model import Group, World
 
 
