@@ -9,24 +9,20 @@ so both give the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
-from operator import is_
 from typing import Any
 
 import numpy as np
 
+from formiga import control, estimate, sense
 from formiga.act.messages import send_world
 from formiga.act.motors import order_world, running_world, stand_world
 from formiga.control import bad_order, refuse_message
-from formiga.control.view import View
 from formiga.engine import Engine, Model
-from formiga.estimate import RobotView
-from formiga.kernels.kept import holding
-from formiga.kernels.program import ENDED, Program, Stage
-from formiga.noise import Noise
-from formiga.sense import Readings, SensorView
+from formiga.kernels.kept import Bound
+from formiga.kernels.program import ENDED, Stage
+from formiga.sense import Readings
 from formiga.state import Floats, State, kinds_of, refuse_others
 from formiga.world import contract
 from formiga.world.contract import channels
@@ -66,10 +62,9 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
     for group, robots in zip(world.groups, world.slices, strict=True):
         readings = parts.readings[group.name] = {}
         for source in group.sources:
-            noise = Noise(state.key, state.step, robots, group.name, source.name)
-            scene = SensorView(engine, model, state, group, robots, noise, f"{group.name}/{source.name}")
-            view = RobotView(group, readings, state, robots, world.dt, noise, world, source)
-            made = view.stages_of(source) if source in group.estimators else scene.stages_of(source)
+            sees = estimate.view_of(world, state, group, robots, readings, source) if source in group.estimators \
+                else sense.scene_of(engine, model, state, group, robots, source)
+            made = sees.stages_of(source)
             if made is None:
                 parts.lacking = _named(source)
                 return parts
@@ -85,8 +80,7 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
             return parts
         parts.orders[group.name] = orders
         if group.name != outside:
-            noise = Noise(state.key, state.step, robots, group.name, "<controller>")
-            view = View(group, readings, state, robots, world.dt, noise, world)
+            view = control.view_of(world, state, group, robots, readings)
             decide = view.order_stages(group.controller, orders)
             if decide is None:
                 parts.lacking = _named(group.controller)
@@ -104,7 +98,7 @@ def without_kernels(world: World, outside: str = "") -> str:
     """The first source of readings or controller that has no kernels in any world, or nothing; found without asking one for its
     stages."""
     for group in world.groups:
-        controller = () if group.controller is None or group.name == outside else (group.controller,)
+        controller = () if group.name == outside else group.carried["controller"]
         for element in (*group.sources, *controller):
             if not element.kernels:
                 return _named(element)
@@ -122,53 +116,38 @@ def shipped(element: Any) -> bool:
 
 
 class Steps:
-    """Whole steps of a simulation as a compiled program, which is made when it is first needed, and made again when an array
-    of the state was replaced by another, a genotype has changed, or a memory starts again."""
+    """Whole steps of a simulation as a compiled program, made when it is first needed, and again when it is not current."""
 
     def __init__(self, world: World, engine: Engine, model: Model, state: State) -> None:
         self.given = world, engine, model, state
         self.lacking = without_kernels(world)       # what has no kernel, as far as that is known
-        self._program: Program | None = None
-        self._arrays: tuple[Any, ...] = ()
-        self._genes: dict[str, Any] = {}
+        self._bound: Bound | None = None
         self._readings: Readings = {}
         self.orders: dict[str, Floats] = {}     # group -> numbers for its drive in the last step
         self._kinds = kinds_of(state)
-        self._held: Callable[[State], tuple[Any, ...]] = self._kinds.values   # arrays of the state that the program holds
 
     def take(self, steps: int) -> bool:
         """Take so many steps; false, and nothing has happened, if something in the world has no kernel."""
         world, _, _, state = self.given
-        if self.lacking or not ((self._program and self._bound()) or self._bind()):
+        if self.lacking:
             return False
-        assert self._program is not None
-        if not self._program.run(0, state.worlds, steps):
-            refuse_orders(world, state, self._program.stopped, self.orders, self._readings)
+        if self._bound is None or not self._bound.current(state):
+            self._bound = self._bind()
+        if self._bound is None:
+            return False
+        if not self._bound.program.run(0, state.worlds, steps):
+            refuse_orders(world, state, self._bound.program.stopped, self.orders, self._readings)
         return True
 
-    def _bind(self) -> bool:
+    def _bind(self) -> Bound | None:
         world, _, _, state = self.given
         refuse_others(state, self._kinds)
         parts = stages_of(*self.given)
         self.lacking = parts.lacking
-        if not self.lacking:
-            self._program = Program(parts.step, state.worlds, world.robots)
-            self._readings, self.orders = parts.readings, parts.orders
-            self._held = holding(state, parts.step)
-            self._arrays = self._current()
-            self._genes = {name: genes.copy() for name, genes in state.genotypes.items()}
-        return not self.lacking
-
-    def _bound(self) -> bool:
-        state = self.given[3]
-        genes = state.genotypes
-        return (all(map(is_, self._arrays, self._current())) and genes.keys() == self._genes.keys()
-                and all(np.array_equal(genes[name], bound) for name, bound in self._genes.items())
-                and not any(forgotten.any() for forgotten in state.forgotten.values()))
-
-    def _current(self) -> tuple[Any, ...]:
-        state = self.given[3]
-        return *self._held(state), *state.memory.values()
+        if self.lacking:
+            return None
+        self._readings, self.orders = parts.readings, parts.orders
+        return Bound(state, parts.step, world.robots, state.memory)
 
 
 def refuse_orders(world: World, state: State, stopped: Any, orders: dict[str, Floats], readings: Readings) -> None:

@@ -5,19 +5,17 @@ An element draws from a copy of the first world, so a run has the same bits whet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
-from formiga.control.view import View
+from formiga import control, estimate, sense
 from formiga.drawing import Drawings, Pen, Sheet
 from formiga.engine import Engine, Model
 from formiga.errors import FormigaError, WorldError
-from formiga.estimate import RobotView
-from formiga.noise import Noise
-from formiga.sense import Readings, SensorView
+from formiga.sense import Readings
 from formiga.state import Arrays, State
 from formiga.world.elements import complaint, of
 from formiga.world.model import Group, World
@@ -103,10 +101,8 @@ def _draw(element: Any, view: Any, pen: Pen, now: State) -> None:
             raise WorldError(f"it asks for the memory '{name}'; there is: {there}.") from nothing
 
 
-def _elements(group: Group) -> Iterator[Any]:
-    yield from group.sources
-    if group.controller is not None:
-        yield group.controller
+def _elements(group: Group) -> tuple[Any, ...]:
+    return *group.sources, *group.carried["controller"]
 
 
 def _layer(element: Any) -> str:
@@ -118,12 +114,11 @@ def _view(element: Any, group: Group, robots: slice, readings: dict[str, Any], r
     """What an element saw when it read, heard, estimated or decided; and all readings of its group."""
     engine, model, state = run
     role, world = of(element).role, model.world
-    noise = Noise(state.key, state.step, robots, group.name, "<controller>" if role == "controller" else element.name)
     if role == "controller":
-        return View(group, readings, state, robots, model.dt, noise, world)
+        return control.view_of(world, state, group, robots, readings)
     if role == "estimator":
-        return RobotView(group, readings, state, robots, model.dt, noise, world, element)
-    return SensorView(engine, model, state, group, robots, noise, f"{group.name}/{element.name}", readings)
+        return estimate.view_of(world, state, group, robots, readings, element)
+    return replace(sense.scene_of(engine, model, state, group, robots, element), readings=readings)
 
 
 def together(*all_drawn: Drawings) -> Drawings:

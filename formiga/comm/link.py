@@ -36,6 +36,9 @@ class Antenna:
     hear. What can be pushed, such as a ball, stops no message.
     """
 
+    range: float  # these three have defaults of their own in each kind of link
+    sight: str
+    name: str
     numbers: int = integer(1, least=1, most=1024, doc="in a message")
     most: int = integer(8, least=1, most=4096,
                         doc="messages that a robot can hear in a period; the nearest are heard, the others counted as dropped")
@@ -52,9 +55,6 @@ class Antenna:
     height: float | None = length(None, doc="of the antenna above the robot's foot; default: half of the robot's")
 
     MEASURES: ClassVar[bool] = False         # whether range and bearing of a sender are columns of what is heard
-    range: ClassVar[Any]
-    sight: ClassVar[Any]
-    name: ClassVar[Any]
 
     @property
     def columns(self) -> int:

@@ -16,6 +16,6 @@ class Radio(Antenna):
     A reading is (worlds, robots, most, 1 + numbers): in each row 1, and the numbers of a message; rows without one are zero.
     """
 
-    range: float = length(10.0, above=0.0, doc="between the antennas, in which its messages are heard")  # type: ignore[misc]
-    sight: str = choice("none", options=tuple(SIGHTS), doc="what stops messages")  # type: ignore[misc]
-    name: str = name("radio", doc="links of one name hear each other, in whatever group")  # type: ignore[misc]
+    range: float = length(10.0, above=0.0, doc="between the antennas, in which its messages are heard")
+    sight: str = choice("none", options=tuple(SIGHTS), doc="what stops messages")
+    name: str = name("radio", doc="links of one name hear each other, in whatever group")

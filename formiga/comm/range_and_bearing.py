@@ -23,13 +23,13 @@ class RangeAndBearing(Antenna):
     [Ducatelle et al. 2009].
     """
 
-    range: float = length(3.0, above=0.0, doc="between the antennas, in which its messages are heard")  # type: ignore[misc]
-    sight: str = choice("bodies", options=tuple(SIGHTS), doc="what stops messages: nothing, walls and obstacles, "  # type: ignore[misc]
+    range: float = length(3.0, above=0.0, doc="between the antennas, in which its messages are heard")
+    sight: str = choice("bodies", options=tuple(SIGHTS), doc="what stops messages: nothing, walls and obstacles, "
                                                            "or robots too")
     range_noise: float = number(0.0, least=0.0, most=1.0, doc="share of the range")
     bearing_noise: float = angle(0.0, least=0.0)
     noise: str = choice("uniform", options=("uniform", "normal"), doc="noises are half widths, or standard deviations")
-    name: str = name("range_and_bearing", doc="links of one name hear each other, in whatever group")  # type: ignore[misc]
+    name: str = name("range_and_bearing", doc="links of one name hear each other, in whatever group")
 
     MEASURES: ClassVar[bool] = True
 

@@ -11,8 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from formiga.control.orders import Orders, as_orders, bad_order, merge, merge_all, refuse_message, settle
-from formiga.control.view import View
-from formiga.noise import Noise
+from formiga.control.view import View, view_of
 from formiga.sense import Readings
 from formiga.state import State
 from formiga.world.contract import channels
@@ -28,8 +27,7 @@ def decide_all(world: World, state: State, readings: Readings) -> dict[str, Orde
     for group, robots in zip(world.groups, world.slices, strict=True):
         if group.controller is None:
             continue
-        noise = Noise(state.key, state.step, robots, group.name, "<controller>")
-        view = View(group, readings[group.name], state, robots, world.dt, noise, world)
+        view = view_of(world, state, group, robots, readings[group.name])
         orders = as_orders(group, state.worlds, group.controller.decide(view), where(group.controller))
         decided[group.name] = orders if group.controller.kernels or group.robot.drive is None else _held(view, orders)
     return decided
@@ -49,4 +47,5 @@ def _held(view: View, orders: Orders) -> Orders:
 
 discover(__name__)
 
-__all__ = ["Orders", "View", "as_orders", "bad_order", "decide_all", "merge", "merge_all", "refuse_message", "settle"]
+__all__ = ["Orders", "View", "as_orders", "bad_order", "decide_all", "merge", "merge_all", "refuse_message", "settle",
+           "view_of"]

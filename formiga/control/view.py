@@ -13,10 +13,12 @@ from formiga.errors import WorldError
 from formiga.estimate import RobotView
 from formiga.kernels.kept import listed, run_kept
 from formiga.kernels.program import Stage
-from formiga.state import CONTROLLER, Floats
+from formiga.noise import Noise
+from formiga.state import CONTROLLER, Floats, State
 from formiga.world.contract import channels
 from formiga.world.drives import Differential
-from formiga.world.elements import no_kernels, of, where
+from formiga.world.elements import needed, of, where
+from formiga.world.model import Group, World
 
 
 @dataclass(frozen=True)
@@ -59,17 +61,14 @@ class View(RobotView):
     def _made(self, controller: Any, rules: Any, given: dict[str, Any]) -> tuple[Any, list[Stage]]:
         orders = np.zeros((*self.shape, channels(self.group.robot)))
         view = _Apart(**{**vars(self), "readings": given})
-        stages = rules(view, orders) if rules else view.order_stages(controller, orders)
-        if stages is None:
-            raise no_kernels(controller)
-        return orders, stages
+        return orders, needed(controller, rules(view, orders) if rules else view.order_stages(controller, orders))
 
     @property
     def _owner(self) -> str:
         return f"{self.group.name}/{CONTROLLER}"
 
     @property
-    def _complains(self) -> str:
+    def _subject(self) -> str:
         return f"{where(self.group.controller)}the controller of '{self.group.name}'"
 
 
@@ -79,3 +78,12 @@ class _Apart(View):
     def outbox(self, link: str = "") -> Floats:
         """Messages (W, n, numbers) as they were last, to be changed."""
         return np.asarray(self.readings[f"<outbox> {self._link(link).name}"])
+
+
+def view_of(world: World, state: State, group: Group, robots: slice, readings: dict[str, Any]) -> View:
+    """What the controller of a group may know."""
+    noise = Noise(state.key, state.step, robots, group.name, CONTROLLER)
+    return View(group, readings, state, robots, world.dt, noise, world)
+
+
+__all__ = ["View", "view_of"]

@@ -8,8 +8,7 @@ beliefs of those before it.
 from __future__ import annotations
 
 from formiga.errors import WorldError
-from formiga.estimate.view import RobotView
-from formiga.noise import Noise
+from formiga.estimate.view import RobotView, view_of
 from formiga.sense import Readings, taken
 from formiga.state import State
 from formiga.world.elements import complaint, discover
@@ -20,8 +19,7 @@ def update_all(world: World, state: State, readings: Readings) -> None:
     """Let each group's estimators add their beliefs to its readings."""
     for group, robots in zip(world.groups, world.slices, strict=True):
         for estimator in group.estimators:
-            noise = Noise(state.key, state.step, robots, group.name, estimator.name)
-            view = RobotView(group, readings[group.name], state, robots, world.dt, noise, world, estimator)
+            view = view_of(world, state, group, robots, readings[group.name], estimator)
             try:
                 belief = estimator.estimate(view)
             except WorldError as wrong:
@@ -31,4 +29,4 @@ def update_all(world: World, state: State, readings: Readings) -> None:
 
 discover(__name__)
 
-__all__ = ["RobotView", "update_all"]
+__all__ = ["RobotView", "update_all", "view_of"]

@@ -14,10 +14,10 @@ from formiga.kernels.kept import run_kept
 from formiga.kernels.program import Stage
 from formiga.map.grid import Grid
 from formiga.noise import Noise
-from formiga.sense import needed, stages_of
+from formiga.sense import stages_of
 from formiga.state import Floats, State
 from formiga.world.contract import channels
-from formiga.world.elements import of, where
+from formiga.world.elements import needed, of, where
 from formiga.world.model import Group, World
 
 
@@ -78,7 +78,7 @@ class RobotView:
         if name in self.readings:
             return self.readings[name]
         names = [each.name for each in self.group.sources]
-        reader = self._complains
+        reader = self._subject
         if self._reader is not None and name == self._reader.name:
             raise WorldError(f"{reader} reads its own belief, which is not there yet. What it believed in the last step it can "
                              "remember: view.memory.")
@@ -108,9 +108,9 @@ class RobotView:
         """Where the beams of a ring of sensors point, as unit vectors (beams, 2) in the robot's frame."""
         sensor = self.sensor(name)
         if sensor.angles is None:
-            raise WorldError(f"{self._complains} needs a ring of beams, such as <proximity>; '{name}' is <{of(sensor).tag}>.")
+            raise WorldError(f"{self._subject} needs a ring of beams, such as <proximity>; '{name}' is <{of(sensor).tag}>.")
         if (each := self.reading(name).shape[2:]) != (len(sensor.angles),):
-            raise WorldError(f"{self._complains} needs one reading for each of the {len(sensor.angles)} angles of '{name}'; "
+            raise WorldError(f"{self._subject} needs one reading for each of the {len(sensor.angles)} angles of '{name}'; "
                              f"<{of(sensor).tag}> gives {each} numbers here.")
         return directions(sensor.angles)
 
@@ -132,8 +132,8 @@ class RobotView:
         return f"{self.group.name}/{self._reader.name}"
 
     @property
-    def _complains(self) -> str:
-        """Begins a complaint."""
+    def _subject(self) -> str:
+        """How a message about this code begins: where it stands, and what it is."""
         return f"{where(self._reader)}the estimator '{self._reader.name}' of '{self.group.name}'"
 
     def _link(self, name: str) -> Any:
@@ -142,6 +142,15 @@ class RobotView:
             return self.group.links[0]
         if name not in links:
             which = f"has no link '{name}'.{suggest(name, links)} It" if name else "has several links, or none: say which. It"
-            raise WorldError(f"{self._complains} asks for messages, but '{self.group.name}' {which} has: "
+            raise WorldError(f"{self._subject} asks for messages, but '{self.group.name}' {which} has: "
                              f"{', '.join(links) or 'none'}.")
         return links[name]
+
+
+def view_of(world: World, state: State, group: Group, robots: slice, readings: dict[str, Any], estimator: Any) -> RobotView:
+    """What an estimator of a group may know: readings, links and the beliefs of those before it."""
+    noise = Noise(state.key, state.step, robots, group.name, estimator.name)
+    return RobotView(group, readings, state, robots, world.dt, noise, world, estimator)
+
+
+__all__ = ["RobotView", "view_of"]

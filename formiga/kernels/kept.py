@@ -1,10 +1,10 @@
-"""The stages of one element as a program of their own, which the readable loop keeps from step to step.
+"""Programs that are kept from step to step: `Bound` of any stages, `run_kept` of one element in the readable loop.
 
     sensor.read, controller.decide, estimator.estimate and fitness.reward of an element that gives only `stages` are `run_kept`.
 
-The program holds arrays of the state, so it is made again when one of them was replaced by another, when a memory of the
-element starts again, or when its genes have changed: as `compiled.Steps` is. Readings are new arrays in every step; the program
-holds copies, which are filled before it runs.
+A program holds arrays of the state, so it is made again when one of them was replaced by another, when a memory starts again,
+or when genes have changed. Readings are new arrays in every step; the program of one element holds copies, which are filled
+before it runs.
 """
 
 from __future__ import annotations
@@ -24,37 +24,48 @@ Made = tuple[Any, Sequence[Stage]]     # the array that is filled, and the stage
 Inputs = dict[str, Any]
 
 
+class Bound:
+    """A program of stages that hold arrays of one state. memory: what the elements of these stages remember in it."""
+
+    def __init__(self, state: Any, stages: Sequence[Stage], robots: int, memory: Mapping[Any, Any]) -> None:
+        self.program = Program(stages, state.worlds, robots)
+        self._held = holding(state, stages)
+        self._arrays = self._held(state)
+        self._memory = dict(memory)
+        self._genes = {name: genes.copy() for name, genes in state.genotypes.items()}
+
+    def current(self, state: Any) -> bool:
+        """Whether all that the program holds is still what it was made from."""
+        return (all(map(is_, self._arrays, self._held(state)))
+                and all(state.memory.get(key) is memory and not state.forgotten[key].any()
+                        for key, memory in self._memory.items())
+                and state.genotypes.keys() == self._genes.keys()
+                and all(np.array_equal(state.genotypes[name], genes) for name, genes in self._genes.items()))
+
+
 class Kept:
-    """Stages tied to the arrays of one state."""
+    """The program of one element, with copies of the readings that it takes."""
 
     def __init__(self, state: Any, owner: str, element: Any, make: Callable[[Inputs], Made],
                  readings: Mapping[str, Any]) -> None:
         self.element = element
         inputs = {name: np.array(reading) for name, reading in readings.items()}
         self.out, stages = make(inputs)     # filled again by every run
-        self._program = Program(stages, state.worlds, self.out.shape[1])
-        self._held = holding(state, stages)
-        self._arrays = self._held(state)
-        self._memory = {key: memory for key, memory in state.memory.items() if key[0] == owner}
-        self._genes = {name: genes.copy() for name, genes in state.genotypes.items()}
+        memory = {key: memory for key, memory in state.memory.items() if key[0] == owner}
+        self._bound = Bound(state, stages, self.out.shape[1], memory)
         given = list(arrays_of(stages))
         self.inputs = {name: copy for name, copy in inputs.items() if any(np.may_share_memory(copy, each) for each in given)}
 
     def current(self, state: Any, readings: Mapping[str, Any]) -> bool:
-        """Whether all that the program holds is still what it was made from."""
-        return (all(map(is_, self._arrays, self._held(state)))
-                and all(state.memory.get(key) is memory and not state.forgotten[key].any()
-                        for key, memory in self._memory.items())
-                and state.genotypes.keys() == self._genes.keys()
-                and all(np.array_equal(state.genotypes[name], genes) for name, genes in self._genes.items())
-                and all(readings[name].shape == copy.shape and readings[name].dtype == copy.dtype
-                        for name, copy in self.inputs.items()))
+        """Whether the program still holds what it was made from, and takes readings of these shapes."""
+        return self._bound.current(state) and all(readings[name].shape == copy.shape and readings[name].dtype == copy.dtype
+                                                  for name, copy in self.inputs.items())
 
     def run(self, readings: Mapping[str, Any]) -> None:
         """Fill `out` from these readings."""
         for name, copy in self.inputs.items():
             copy[...] = readings[name]
-        self._program.run(0, len(self.out))
+        self._bound.program.run(0, len(self.out))
 
 
 def run_kept(state: Any, owner: str, element: Any, make: Callable[[Inputs], Made],
@@ -105,4 +116,4 @@ def arrays_of(stages: Sequence[Stage]) -> Iterator[Any]:
             waiting += each
 
 
-__all__ = ["Kept", "arrays_of", "holding", "listed", "run_kept"]
+__all__ = ["Bound", "Kept", "arrays_of", "holding", "listed", "run_kept"]

@@ -36,7 +36,7 @@ from formiga.sense.proximity import Proximity
 from formiga.sense.surroundings import Surroundings
 from formiga.state import Floats, State
 from formiga.world.drives import Differential, tops
-from formiga.world.elements import element, no_kernels, number, of, text, where
+from formiga.world.elements import element, needed, number, of, text, where
 from formiga.world.model import Group, Lamp, World
 
 
@@ -96,10 +96,7 @@ class RewardView(Surroundings):
 
     def _made(self, term: Any, readings: dict[str, Any]) -> tuple[Floats, list[Stage]]:
         reward = np.zeros(self.shape)
-        stages = replace(self, readings=readings).stages_of(term, reward)
-        if stages is None:
-            raise no_kernels(term)
-        return reward, stages
+        return reward, needed(term, replace(self, readings=readings).stages_of(term, reward))
 
 
 class Score:

@@ -23,7 +23,7 @@ from formiga.noise import Noise
 from formiga.sense.surroundings import Surroundings
 from formiga.state import Floats, State
 from formiga.world.contract import shipped
-from formiga.world.elements import complaint, discover, no_kernels, of, where
+from formiga.world.elements import complaint, discover, needed, of, where
 from formiga.world.model import Group, World
 from formiga.world.mount import CHASSIS, Mounted
 
@@ -182,13 +182,17 @@ def read_all(world: World, engine: Engine, model: Model, state: State) -> Readin
 def look(engine: Engine, model: Model, state: State, group: Group, robots: slice, source: Any,
          read: Callable[[SensorView], Any]) -> Any:
     """The reading of one sensor or link, checked."""
-    noise = Noise(state.key, state.step, robots, group.name, source.name)
-    scene = SensorView(engine, model, state, group, robots, noise, f"{group.name}/{source.name}")
     try:
-        reading = read(scene)
+        reading = read(scene_of(engine, model, state, group, robots, source))
     except WorldError as wrong:
         raise complaint(source, wrong) from wrong
     return taken(source, reading, (state.worlds, group.count))
+
+
+def scene_of(engine: Engine, model: Model, state: State, group: Group, robots: slice, source: Any) -> SensorView:
+    """What a sensor or a link of a group may look at."""
+    noise = Noise(state.key, state.step, robots, group.name, source.name)
+    return SensorView(engine, model, state, group, robots, noise, f"{group.name}/{source.name}")
 
 
 def taken(source: Any, reading: Any, shape: tuple[int, int]) -> Any:
@@ -215,13 +219,6 @@ def stages_of(source: Any, view: Any) -> tuple[Any, list[Stage]] | None:
         raise WorldError(f"{where(source)}{of(source).role} '{source.name}': its `stages` must return an array of readings and "
                          f"a list of formiga.Stage, or None, not {type(made).__name__}.")
     return checked(source, made[0], view.shape), listed(source, made[1])
-
-
-def needed(source: Any, made: Any) -> Any:
-    """What an element's `stages` gave; WorldError if that is None, and the element has no other form."""
-    if made is None:
-        raise no_kernels(source)
-    return made
 
 
 def _refuse_endless(reach: float) -> None:

@@ -34,8 +34,7 @@ class Layers:
     def marks(self, share: float = 1.0) -> Drawings:
         """What is drawn now, in the layers that are on; poses are at `share` of the way from the step before."""
         self._look()
-        now = blend(self._before, self._now, share) if share < 1.0 and self._before else self._now
-        return {layer: marks for layer, marks in now.items() if layer not in self.off}
+        return self.shown(blend(self._before, self._now, share) if share < 1.0 and self._before else self._now)
 
     def shown(self, drawings: Drawings) -> Drawings:
         """Those of the layers that are on, of any moment."""

@@ -349,11 +349,13 @@ def of(thing: object) -> Element:
     raise WorldError(f"{type(thing).__name__} is not a registered element; put @element(tag, role) on its class")
 
 
-def no_kernels(thing: object) -> WorldError:
-    """The complaint about an element that gives only kernels, and none in this world."""
-    tag, (method, given) = of(thing).tag, METHODS[of(thing).role]
-    return WorldError(f"{where(thing)}<{tag}> has no kernels in this world: its `stages` returned None. Give it a method "
-                      f"{method}(self, {given}), too.")
+def needed(thing: object, made: Any) -> Any:
+    """What the `stages` of an element that has no other form returned; WorldError if that is None."""
+    if made is None:
+        tag, (method, given) = of(thing).tag, METHODS[of(thing).role]
+        raise WorldError(f"{where(thing)}<{tag}> has no kernels in this world: its `stages` returned None. Give it a method "
+                         f"{method}(self, {given}), too.")
+    return made
 
 
 def profiled(cls: type, profile: str, **changes: Any) -> Any:
