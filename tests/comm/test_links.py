@@ -22,7 +22,7 @@ from formiga.world.robots import Disc
 from tests.reference import messages as reference
 
 DISC = Disc(0.08, 0.14, 0.1)
-NAMES = {"none": "none", "walls": "walls", "bodies": "bodies"}
+SIGHTS = "none", "walls", "bodies"
 
 
 def line(links, places, things=(), controller=None, worlds=1, seed=0, engine=None, robot=DISC, dt=0.1, **options):
@@ -51,7 +51,7 @@ def numbers(lab):
 
 
 # -- against the twin -------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("sight", NAMES)
+@pytest.mark.parametrize("sight", SIGHTS)
 @pytest.mark.parametrize("compiled", [True, False])
 def test_who_is_heard_is_what_asking_every_pair_gives(sight, compiled, rng):
     link = RangeAndBearing(0.9, sight, most=32)
@@ -180,7 +180,7 @@ def test_an_antenna_sees_over_what_is_lower():
         assert heard(lab, "range_and_bearing") == expected
 
 
-@pytest.mark.parametrize("sight", NAMES)
+@pytest.mark.parametrize("sight", SIGHTS)
 def test_both_engines_hear_the_same(sight):
     places = [(0.3 * (k % 5), 0.35 * (k // 5) + 0.03 * (k % 3), 0.4 * k) for k in range(20)]
     things = (Wall((0.45, -0.2, 0.45, 0.5)), Rectangle(0.9, 0.9, 0.1, 0.1))

@@ -213,6 +213,22 @@ def test_with_messages_and_beliefs_the_kernel_gives_the_bits_of_the_readable_loo
             assert np.isnan(batch.lab.state.outbox[over]).all()
 
 
+def test_episodes_of_a_batch_begin_with_an_empty_queue_and_an_empty_account():
+    """A message may still be on its way when its episode ends, and is heard in no other. World 0 alone starts again."""
+    link = '<range_and_bearing numbers="1" limit="9" range="9" sight="none" delay="0.3"/>'
+    batch = Batch(read_text(FLAT.format("sbot", link, "sbot")), 2, group="r", actions=["drive", "message"])
+    assert batch._step_parts  # compiled
+    batch.reset(seed=1)
+    heard, account = (batch.lab.state.memory["r/range_and_bearing", name] for name in ("inbox", "traffic"))
+    for episode in range(2):
+        for step in range(1, 7):
+            batch.step(np.concatenate([np.zeros((2, 2, 2)), np.full((2, 2, 1), 0.5)], axis=2))
+            assert (heard[0, :, 0, 0] == (step >= 4)).all(), (episode, step)
+            assert (account[0, :, 0] == step).all()
+        batch.restart(np.array([True, False]))
+        assert (heard[0] == 0.0).all() and (account[0] == 0).all() and (account[1, :, 0] == 6 * (episode + 1)).all()
+
+
 def test_in_the_plane_joints_are_not_in_the_action():
     assert formiga.make_env(read_text(LIGHTS)).action_names == ("r_0.drive.left", "r_0.drive.right", "r_1.drive.left",
                                                                 "r_1.drive.right")
