@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -36,7 +37,15 @@ def write_whole(path: str | os.PathLike[str], text: str, error: type[FormigaErro
 
 
 def private_cache(name: str, home: str | None = None) -> Path | None:
-    """A folder for what can be computed again, or None. Only this user can write to it, because its content is trusted."""
+    """A folder for what can be computed again, or None. Only this user can write to it, because its content is trusted.
+
+    Windows has neither owners nor modes of this kind; there it is in the user's own profile, which others cannot write.
+    """
+    if sys.platform == "win32":
+        folder = Path(home or os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/AppData/Local")) / "formiga" / name
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+        return folder if os.access(folder, os.W_OK) else None
     user = os.getuid()
     home = home or os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     for base in (Path(home) / "formiga", Path(tempfile.gettempdir()) / f"formiga-{user}"):

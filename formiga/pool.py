@@ -18,6 +18,7 @@ import operator
 import pickle
 import re
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -113,6 +114,9 @@ def _uninterrupted() -> Iterator[None]:
 
     Otherwise they would print tracebacks, and joblib loses an interrupt while it starts them.
     """
+    if sys.platform == "win32":  # has no signal masks
+        yield
+        return
     late: list[int] = []
     ensure_running()  # or joblib would start it in the block, and starting it unblocks signals again
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # inherited; but other threads still take signals

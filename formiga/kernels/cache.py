@@ -11,7 +11,6 @@ While one process compiles a kernel, others that need the same one wait for it. 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import pickle
 import shutil
@@ -236,36 +235,45 @@ def _claim(file: Path) -> bool:
     """Lock a kernel for this process; true if another process held the lock and has compiled it meanwhile."""
     byte = _byte_of(file)
     with suppress(OSError):
-        if _claims(file.parent, fcntl.LOCK_EX | fcntl.LOCK_NB, byte):
+        if _claims(file.parent, byte):
             return file.exists()
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             time.sleep(0.02)
             if file.exists():
                 return True
-            if _claims(file.parent, fcntl.LOCK_EX | fcntl.LOCK_NB, byte):
+            if _claims(file.parent, byte):
                 return file.exists()
     return False
 
 
 def _release(file: Path) -> None:
     with suppress(OSError):
-        _claims(file.parent, fcntl.LOCK_UN, _byte_of(file))
+        _claims(file.parent, _byte_of(file), lock=False)
 
 
 def give_up() -> None:
     """Let others try to compile what this process has claimed and cannot compile; they would wait for it."""
-    with suppress(OSError):
+    with suppress(OSError, ImportError):
+        import fcntl
+
         if _locks.get("process") == os.getpid():
             fcntl.lockf(_locks["file"], fcntl.LOCK_UN)  # of all bytes
 
 
-def _claims(folder: Path, how: int, byte: int) -> bool:
-    """Lock or unlock one byte of an empty file; each kernel has its own byte. Locks end with their process."""
-    if _locks.get("process") != os.getpid():  # a fork does not inherit locks
-        _locks.update(process=os.getpid(), file=os.open(folder / "locks", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+def _claims(folder: Path, byte: int, *, lock: bool = True) -> bool:
+    """Lock or unlock one byte of an empty file; each kernel has its own byte. Locks end with their process.
+
+    Windows has no such locks. There two processes may compile the same kernel; the file is the work of the later one.
+    """
     try:
-        fcntl.lockf(_locks["file"], how, 1, byte)
+        import fcntl
+    except ImportError:
+        return True
+    if _locks.get("process") != os.getpid():  # a fork does not inherit locks
+        _locks.update(process=os.getpid(), file=os.open(folder / "locks", os.O_RDWR | os.O_CREAT, 0o600))
+    try:
+        fcntl.lockf(_locks["file"], fcntl.LOCK_EX | fcntl.LOCK_NB if lock else fcntl.LOCK_UN, 1, byte)
     except (BlockingIOError, PermissionError):
         return False
     return True
@@ -294,7 +302,7 @@ def _compile_beside() -> None:
     global _beside
     frozen = getattr(sys, "frozen", False)  # only a frozen program has the attribute
     here = (os.cpu_count() or 1) > 1 and sys.executable and not frozen
-    if _beside or not _expected or not here or os.environ.get(ALONE):
+    if _beside or not _expected or not here or os.environ.get(ALONE) or sys.platform == "win32":  # there it would do it twice
         return
     # -P: nothing is imported from the current folder.
     code = f"import sys, runpy; sys.path.append({ROOT!r}); runpy.run_module({_expected!r}, run_name='__main__')"

@@ -92,8 +92,8 @@ def listed(element: Any, made: Any) -> list[Stage]:
     code = type(element).stages.__code__
     words = shorten(repr((odd or given)[0]), LONGEST, placeholder=" ...")
     raise FormigaError(f"{code.co_filename}:{code.co_firstlineno}: the method stages of {type(element).__name__} must give a "
-                       f"list of formiga.Stage(kernel, arguments), each with a function that has @formiga.kernel and decides "
-                       f"nothing, not {words}.")
+                       f"list of formiga.Stage(kernel, arguments), each with a function that has @formiga.kernel and without "
+                       f"decides=True, not {words}.")
 
 
 def holding(state: Any, stages: Sequence[Stage]) -> Callable[[Any], tuple[Any, ...]]:

@@ -43,7 +43,7 @@ WORD = ir.IntType(64)
 LONGEST = 200        # characters of what numba says
 NOISE = re.compile(r"\x1b\[[0-9;]*m|Failed in nopython mode pipeline \(step: [^)]*\)")
 DETAILS = re.compile(r'\n\s*(?:File "|During: |There are \d+ candidate)')  # what follows is about numba
-MAKES_ARRAY = "Only accept returning of array passed into the function"  # so numba says it of a kernel without allocates=True
+MAKES_ARRAY = "Only accept returning of array passed into the function"  # numba's message for a kernel without allocates=True
 TOGETHER = 64        # robots, about, of the worlds that go through a stage together: enough that its start costs little
 GO_ON, ENDED = 0, 1  # what a stage that `decides` may answer; more than ENDED: something is wrong
 RAISED = -1          # a kernel of the user's own raised an exception: this number minus that of its stage
@@ -171,6 +171,9 @@ def _given(stage: Stage, number: int, stopped: Any) -> tuple[Any, ...]:
     try:
         takes.bind(0, *stage.arguments)
     except TypeError:
+        if not takes.parameters:
+            raise FormigaError(f"{_place(kernel)}the kernel {kernel.py_func.__name__} takes no argument; its first must be the "
+                               "number of the world.") from None
         raise FormigaError(f"{_place(kernel)}the kernel {kernel.py_func.__name__} takes {takes}, the number of the world first;"
                            f" its stage gives {len(stage.arguments)} more, not {len(takes.parameters) - 1}.") from None
     try:
@@ -184,7 +187,7 @@ def _plain(value: Any) -> Any:
     """An argument that a kernel can take; a TypeError that says why if none can."""
     if isinstance(value, tuple):
         made: Any = tuple(map(_plain, value))
-        same = all(map(is_, made, value))  # those of a NamedTuple have types that a kernel knows, and stay what they are
+        same = all(map(is_, made, value))  # those of a NamedTuple have types that a kernel supports, and stay as they are
         return value if same else made if type(value) is tuple else type(value)(*made)
     if isinstance(value, np.ndarray):
         if value.dtype.kind not in "biuf":

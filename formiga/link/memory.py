@@ -13,7 +13,6 @@ and a reader whose copy began and ended at the same even number has a whole reco
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import mmap
 import os
 import platform
@@ -115,7 +114,7 @@ class Memory:
         self.record, self.size = record, record.layout.itemsize
         if os.fstat(file).st_size < self.size:
             raise LinkError(f"it has {os.fstat(file).st_size} bytes; a memory of this kind has {self.size}.")
-        self._map = mmap.mmap(file, self.size, prot=mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0))
+        self._map = mmap.mmap(file, self.size, access=mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ)
         self._bytes = memoryview(self._map)
         self._words = self._bytes.cast("I") if sys.byteorder == "little" else _refuse_big_endian()
         self._address = np.frombuffer(self._map, np.uint8).ctypes.data + 4 * SEQUENCE
@@ -207,13 +206,16 @@ def make(record: Record, path: Path | None = None, name: str = "", *, read_only:
         elif sys.platform == "linux":
             file = os.memfd_create(f"formiga-{name}", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         else:
-            raise LinkError("this system has no memfd_create; give a folder for plain files instead.")
+            raise LinkError("shared memory without a file needs Linux: this system has no memfd_create. Give a folder for "
+                            "plain files instead, or let programs play through the network.")
         os.ftruncate(file, record.layout.itemsize)
         memory = Memory(record, file, writable=True)
     except OSError as wrong:
         raise LinkError(f"{path or name}: no memory could be made there ({wrong.strerror}).") from wrong
     memory.begin()
     if path is None:
+        import fcntl  # Linux, as memfds are
+
         if read_only:
             with suppress(OSError):  # an older kernel: a program could write into its own question, and deceive itself
                 fcntl.fcntl(file, _F_ADD_SEALS, _SEAL_FUTURE_WRITE)

@@ -56,13 +56,19 @@ class Pace:
         self._used += time.process_time() - self._worked
         self.step()
 
+    def count_from_here(self) -> None:
+        """What was until now does not count: the run begins here. The deadlines stay."""
+        self._began, self._used = self._clock(), time.process_time()
+        self.missed, self._late = 0, []
+        self.step()
+
     def end(self) -> None:
         """It is over: the figures stay as they are."""
         self._ended = self._ended or (self._clock() - self._began, time.process_time() - self._used)
 
     def figures(self, simulated: float) -> dict[str, Any]:
-        """How well it kept up; the share of one core that this process, the simulator, has used."""
-        wall, used = self._ended or (self._clock() - self._began, time.process_time() - self._used)
+        """How well it kept up until its end or its last step; the share of one core that this process has used."""
+        wall, used = self._ended or (self._stepped - self._began, self._worked - self._used)
         late = np.sort(self._late) if self._late else np.zeros(1)
         return {"speed": None if self.speed == inf else self.speed, "missed_frames": self.missed,
                 "wall_seconds": round(wall, 3), "real_time_factor": round(simulated / wall, 3) if wall > 0.0 else None,

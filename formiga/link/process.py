@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -38,6 +39,10 @@ class Program:
     """
 
     def __init__(self, name: str, command: Sequence[str], files: Sequence[int] = ()) -> None:
+        if sys.platform != "linux":  # Windows has no process groups, and not every Python on macOS has waitid
+            raise LinkError(f"{name}: formiga starts, watches and ends programs on Linux only. Start it yourself: a team can "
+                            "play through the network (`network`), a program can answer through plain files (an Exchange or a "
+                            "Feed with a folder).")
         self._printed, self._cut = bytearray(), False
         self._ended: str | None = None
         self._log, write = os.pipe()
