@@ -55,6 +55,16 @@ class Address(click.ParamType):
         return host, int(port)
 
 
+class Names(click.ParamType):
+    """Names with commas between them."""
+
+    name = "names"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """From what was typed."""
+        return tuple(name.strip() for name in value.split(",")) if isinstance(value, str) else value
+
+
 @dataclass(frozen=True)
 class Game:
     """What a match and a tournament have in common: the options of `game_options`."""
@@ -63,7 +73,10 @@ class Game:
     half: float
     halves: int
     preset: str | None
+    collisions: str | None
     rules: str | None
+    strict: bool | None
+    names: tuple[str, ...]
     latency: float
     noise: float
     vanish: float
@@ -78,7 +91,7 @@ class Game:
     def played(self) -> dict[str, Any]:
         """The rest, as Terms takes it."""
         return {"players": self.players, "half_seconds": self.half, "halves": self.halves, "preset": self.preset,
-                "rules": self.rules}
+                "collisions": self.collisions, "rules": self.rules, "strict": self.strict}
 
 
 @dataclass(frozen=True)
@@ -120,8 +133,15 @@ def game_options(command: F) -> F:
         click.option("--halves", type=click.IntRange(1, 2), default=2, show_default=True, metavar="N"),
         click.option("--preset", metavar="P", help="Robots, ball and field: mirosot, golf or firasim. "
                                                    "[default: mirosot; firasim with a network team]"),
+        click.option("--collisions", metavar="C", help="Robots as square bodies, or, as in the old model, each as a circle: "
+                                                       "discs that no hit turns. [default: square]"),
         click.option("--rules", metavar="R", help="mirosot, vsss, or none if another program is the referee. "
                                                   "[default: mirosot; vsss with a network team]"),
+        click.option("--strict/--no-strict", default=None,
+                     help="Refuses a placement that the rules do not allow, or only one in which robots collide. "
+                          "[default: yes; no with the rules vsss]"),
+        click.option("--names", type=Names(), default=(), metavar="A,B,...",
+                     help="Of the teams, as they are shown; in their order."),
         click.option("--latency", type=click.FloatRange(0.0, 10.0), default=0.0, metavar="S",
                      help="Of the camera, in seconds."),
         click.option("--noise", type=click.FloatRange(0.0, 1.0), default=0.0, metavar="M",
@@ -190,8 +210,10 @@ def command(blue: str, yellow: str, game: Game, seed: int, speed: float | None, 
     from formiga.files import write_whole
     from formiga.soccer.arrange import Terms, arrange
     from formiga.soccer.camera import Camera
-    from formiga.soccer.roster import find_team
+    from formiga.soccer.roster import check_names, find_team
 
+    if game.names:
+        check_names(game.names, 2)
     if out is not None and not out.endswith(".parquet"):
         raise FormigaError(f"{out}: a recording is a file such as match.parquet.")
     options.refuse_unwritable(json_path, out)
@@ -200,7 +222,7 @@ def command(blue: str, yellow: str, game: Game, seed: int, speed: float | None, 
     with ExitStack() as stack:
         signals = stack.enter_context(Signals("the match", compiling=True))
         terms = Terms(**game.played, lockstep=lockstep, camera=Camera(**game.seen), wait=online.wait, network=online.addresses)
-        match = stack.enter_context(arrange(blue, yellow, terms, seed=seed))
+        match = stack.enter_context(arrange(blue, yellow, terms, seed=seed, names=game.names))
         match.meet()  # before kernels are compiled, or a page is opened, for a match that cannot be played
         pace = speed or (1.0 if real_time else inf)
         if window.view:
@@ -337,9 +359,14 @@ def show(result: dict[str, Any]) -> None:
         console.print(f"{minutes}:{seconds:02d}  half {goal['half']}  {goal['score'][0]}:{goal['score'][1]}  "
                       f"goal for {goal['team']}{', ' if goal['by'] else ''}{goal['by']}")
     free = sum(call["what"] == "free ball" for call in result["calls"])
-    console.print(f"{result['players']} against {result['players']}, rules {result['rules']}, seed {result['seed']}, "
+    circles = ", robots collide as circles" if result["collisions"] == "circle" else ""
+    console.print(f"{result['players']} against {result['players']}{circles}, rules {result['rules']}, seed {result['seed']}, "
                   f"{_many(len(result['goals']), 'goal')}, {_many(free, 'free ball')}")
     console.print(speed_words(result))
+    for refusal in result["refusals"][:MOST_SHOWN]:
+        console.print(f"{refusal['time']:.1f} s  {refusal['call']}: {refusal['why']}", soft_wrap=True)
+    if len(result["refusals"]) > MOST_SHOWN:
+        console.print(f"... and {_many(len(result['refusals']) - MOST_SHOWN, 'refused place')} more; --json has them")
     for trouble in result["troubles"][:MOST_SHOWN]:
         console.print(f"[red]{trouble['time']:.1f} s  {escape(trouble['who'])}: {escape(trouble['what'])}[/]", soft_wrap=True)
     if len(result["troubles"]) > MOST_SHOWN:
@@ -352,11 +379,12 @@ def show(result: dict[str, Any]) -> None:
 
 
 def speed_words(result: dict[str, Any]) -> str:
-    """How fast the match went, and how well it kept up."""
+    """How long was played, how fast the match went from its kick-off on, and how well it kept up; pauses do not count."""
     pace = result["pace"]
     how = "in lock-step" if result["lockstep"] else "without waiting for answers"
-    text = (f"{result['simulated_seconds']:.1f} s in {pace['wall_seconds']:.1f} s, {how}, {pace['real_time_factor'] or 0:.2f} "
-            f"times real time; the simulator used {pace['cpu_share'] or 0:.0%} of a core")
+    simulated = result["simulated_seconds"] - result["waited_seconds"]
+    text = (f"{result['played_seconds']:.1f} s of play; {simulated:.1f} s in {pace['wall_seconds']:.1f} s, {how}, "
+            f"{pace['real_time_factor'] or 0:.2f} times real time; the simulator used {pace['cpu_share'] or 0:.0%} of a core")
     if pace["speed"] is None:
         return text
     return (f"{text}\n{pace['frames']} pictures, {pace['missed_frames']} missed; late by {pace['late_ms']['median']:.2f} ms "

@@ -50,7 +50,7 @@ def command(teams: tuple[str, ...], rounds: int, both: bool, seed: int, out: str
     from formiga.soccer.tournament import Settings, Tournament
 
     networked = any(find_team(team).network for team in teams)  # all of this complains now, and not in the first match
-    world(game.players, game.preset or "mirosot")
+    world(game.players, game.preset or "mirosot", shape=game.collisions or "square")
     find_rules(game.rules or "mirosot")
     Camera(**game.seen)
     if not (isfinite(game.half) and game.half > 0.0):
@@ -61,7 +61,7 @@ def command(teams: tuple[str, ...], rounds: int, both: bool, seed: int, out: str
         terms |= {"wait": online.wait, "network": online.addresses}
     if speed is not None and isfinite(speed):
         terms["speed"] = speed
-    contest = Tournament(out, Settings(teams, rounds, both, seed, terms, replays))
+    contest = Tournament(out, Settings(teams, rounds, both, seed, terms, replays, game.names))
     with Signals("the matches under way") as signals:
         board = Board(contest, quiet)
         if networked and jobs > 1:
@@ -117,5 +117,6 @@ def show(contest: Tournament) -> None:
         table.add_row(str(place), escape(row.team), *map(str, (row.played, row.won, row.drawn, row.lost)),
                       f"{row.goals}:{row.against}", f"{row.difference:+d}", f"[bold]{row.points}[/]")
     console.print(table)
-    console.print(f"{len(contest.results)} of {len(contest.fixtures)} matches played; everything is in "
+    circles = ", robots collide as circles" if contest.settings.match.get("collisions") == "circle" else ""
+    console.print(f"{len(contest.results)} of {len(contest.fixtures)} matches played{circles}; everything is in "
                   f"{escape(str(contest.folder))}", soft_wrap=True)

@@ -11,7 +11,8 @@ from formiga.soccer import league
 from formiga.soccer.bridge import MemoryBridge, pitch_of
 from formiga.soccer.camera import Camera
 from formiga.soccer.match import PATIENCE, WAIT, Match
-from formiga.soccer.roster import find_team
+from formiga.soccer.referee import find_rules
+from formiga.soccer.roster import count_names, find_team
 from formiga.soccer.talk import BLUE, NAMES, YELLOW, Bridge
 
 
@@ -26,7 +27,9 @@ class Terms:
     players: int = 3               # in each team
     preset: str | None = None      # of league.world
     dt: float | None = None        # s between two pictures
+    collisions: str | None = None  # of league.COLLISIONS; None: square
     rules: str | None = None
+    strict: bool | None = None     # whether a place that the rules do not allow is refused; None: as the rules have it
     lockstep: bool | None = None
     halves: int = 2
     half_seconds: float = 300.0
@@ -45,7 +48,12 @@ def arrange(blue: str, yellow: str, terms: Terms = Terms(), *, seed: int = 0, na
     terms = replace(terms, **changed)
     specs = [find_team(text) for text in (blue, yellow)]
     online = any(spec.network for spec in specs)
-    world = league.world(terms.players, terms.preset or ("firasim" if online else "mirosot"), terms.dt)
+    count_names(names or NAMES, len(specs))
+    world = league.world(terms.players, terms.preset or ("firasim" if online else "mirosot"), terms.dt,
+                         shape=terms.collisions or "square")
+    rules = find_rules(terms.rules or ("vsss" if online else "mirosot"))
+    if terms.strict is not None:
+        rules = replace(rules, strict=terms.strict)
     with ExitStack() as stack:
         hub: Any = None
         if online:
@@ -66,7 +74,7 @@ def arrange(blue: str, yellow: str, terms: Terms = Terms(), *, seed: int = 0, na
             stack.callback(bridge.close)
             bridges.append(bridge)
         match = Match(world, (bridges[BLUE], bridges[YELLOW]), seed=seed, halves=terms.halves, half_seconds=terms.half_seconds,
-                      camera=terms.camera, rules=terms.rules or ("vsss" if online else "mirosot"),
+                      camera=terms.camera, rules=rules,
                       lockstep=not online if terms.lockstep is None else terms.lockstep, patience=terms.patience,
                       wait=terms.wait, hub=hub)
         stack.pop_all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from formiga.link import LinkError, Remote, Words
 from formiga.soccer import league
 from formiga.soccer.memory import Feed, Pitch, TeamError, fill_sight, places_in, speeds_in
-from formiga.soccer.talk import BLUE, NAMES, Call, Game, Sight
+from formiga.soccer.talk import BLUE, MOST_NOTES, NAMES, Call, Game, Sight
 from formiga.world.model import World
 
 HOLD = 1.0     # s of game time without an answer after which the robots stand still
@@ -37,10 +38,14 @@ class MemoryBridge:
                  patience: float = 10.0) -> None:
         self.name, self.colour, self.players = name, colour, players
         self._half_base, self._top = 0.5 * pitch.wheel_base, pitch.top_speed
+        self._notes: deque[str] = deque(maxlen=MOST_NOTES)
         self._call = -1                                        # number of the last call that was shown
         self._places: tuple[int, list[list[float]]] = (-1, [])
         self._still = self._wheels = np.zeros((players, 2))
-        self._feed = Feed(players, pitch, name=f"{name}-{NAMES[colour]}")
+        try:
+            self._feed = Feed(players, pitch, name=f"{name}-{NAMES[colour]}")
+        except LinkError as wrong:
+            raise TeamError(f"Team {name}: {wrong}") from wrong
         try:
             self._remote = Remote(f"Team {name}", command, self._feed.exchange, arguments=("--colour", NAMES[colour]),
                                   silence=HOLD, patience=patience, words=WORDS, accept=self._accept)
@@ -116,8 +121,12 @@ class MemoryBridge:
         return self._remote.troubles()
 
     def log(self) -> str:
-        """The last 64 KiB that the program printed."""
-        return self._remote.log()
+        """What was noted, and the last 64 KiB that the program printed."""
+        return "".join(f"{line}\n" for line in self._notes) + self._remote.log()
+
+    def note(self, line: str) -> None:
+        """Put a line into its log."""
+        self._notes.append(line)
 
     def close(self) -> None:
         """Tell the program that the game is over, then end it and all that it started."""

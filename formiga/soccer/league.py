@@ -6,7 +6,8 @@ about a team is told in its own frame, in which its own goal is on the left: yel
 
 from __future__ import annotations
 
-from math import pi, sqrt
+from math import atan2, copysign, pi, sqrt
+from typing import Any
 
 from formiga.errors import FormigaError, suggest, whole
 from formiga.soccer.talk import BLUE, NAMES, YELLOW, Call, Foul
@@ -24,14 +25,18 @@ PERIODS = {"mirosot": 0.033, "golf": 0.033, "firasim": 0.016}  # s between two p
 
 # What a preset changes about the field. FIRASim's goals are 10 cm deep where three play, and 15 cm where five do; the walls in
 # its corners are 12.5 cm long. [measured on a running FIRASim; the goals of five against five read in its source]
-FIRASIM_FIELD: dict[int, dict[str, float]] = {
+# Where five play, a penalty is 37.5 cm before the goal line, so 72.5 cm from the centre, and a free ball 55 cm before the goal
+# line and 30 cm from the side, so at (0.55, 0.60). [VSSReferee, src/world/entities/replacer and field_default_5v5]
+FIRASIM_FIELD: dict[int, dict[str, Any]] = {
     3: {"goal_depth": 10.0 * CM, "corner": 12.5 * CM / sqrt(2.0)},
-    5: {"goal_depth": 15.0 * CM, "corner": 12.5 * CM / sqrt(2.0)},
+    5: {"goal_depth": 15.0 * CM, "corner": 12.5 * CM / sqrt(2.0), "penalty_spot": 72.5 * CM,
+        "crosses": (55.0 * CM, 60.0 * CM)},
 }
 
-CROSS_FROM_SIDE = 25.0 * CM   # free-ball crosses, from the side of the field; so y = 0.4 m in the small league [VSSS]
+COLLISIONS = ("square", "circle")  # the robots' true outline; the old, simple model: discs of half a side in radius
 KICKER = 10.0 * CM            # a robot that kicks off, or takes a penalty, stands this far behind the ball (our choice)
 KEEPER = 5.0 * CM             # a goalkeeper stands this far in front of its goal line (our choice)
+CORNER_KEEPER = 7.5 * CM, 8.0 * CM  # at a goal kick from a corner: from the goal line, and inward of the ball [VSSReferee]
 FREE_BALL_GAP = 20.0 * CM     # of the two robots from a free ball [VSSS; FIRA has 25 cm]
 
 Pose = tuple[float, float, float]
@@ -47,11 +52,15 @@ def world(players: int = 3, preset: str = "mirosot", dt: float | None = None, ty
 
     players: in each team; up to three play on the small field, four and five on the middle one. preset: `mirosot` is the
     paper's robot and ball, `golf` has the masses of real ones, `firasim` what that simulator has. dt: between two pictures;
-    33 ms, or FIRASim's 16 ms. tyres, shape: as <mirosot> has them.
+    33 ms, or FIRASim's 16 ms. tyres: as <mirosot> has them. shape: the robots as bodies, `square` or, as in the simulators
+    before the paper's, `circle`: discs of half a side in radius, with the same masses and restitution; an impulse acts along
+    the line of centres and turns none of them. [named, not described, in Klancar et al. 2003; reconstructed]
     """
     players = whole("players", players, 1, MOST_PLAYERS)
     if preset not in PERIODS:
         raise LeagueError(f"there is no preset '{preset}'.{suggest(preset, PERIODS)} There are: {', '.join(PERIODS)}.")
+    if shape not in COLLISIONS:
+        raise LeagueError(f"there are no collisions '{shape}'.{suggest(shape, COLLISIONS)} There are: {', '.join(COLLISIONS)}.")
     size = 3 if players <= 3 else 5
     field: Field = profiled(Field, "small" if size == 3 else "middle", **(FIRASIM_FIELD[size] if preset == "firasim" else {}))
     robots: list[MiroSot] = [profiled(MiroSot, preset, tyres=tyres, shape=shape, colour=colour) for colour in COLOURS]
@@ -98,7 +107,7 @@ def quadrant(x: float, y: float) -> int:
 
 def cross(field: Field, number: int) -> tuple[float, float]:
     """The free-ball cross of a quadrant."""
-    x, y = field.penalty_spot, field.width / 2 - CROSS_FROM_SIDE
+    x, y = field.cross
     return (x if number in (1, 4) else -x), (y if number in (1, 2) else -y)
 
 
@@ -110,22 +119,29 @@ def in_goal_area(field: Field, x: float, y: float) -> bool:
 
 # -- where the robots stand after a call ---------------------------------------------------------------------------------
 def places(field: Field, players: int, call: Call, robot_side: float = 7.5 * CM, keepers: tuple[int, int] = (0, 0),
-           ) -> tuple[tuple[float, float], list[list[Pose]]]:
+           corner: int = 0) -> tuple[tuple[float, float], list[list[Pose]]]:
     """The ball's place, and the default places of both teams' robots, in the field's frame.
 
-    keepers: which robot of each team is the goalkeeper. The attacker is the next in number, then the others.
+    keepers: which robot of each team is the goalkeeper. The attacker is the next in number, then the others. corner: as of
+    `ball_place`.
     """
-    ball = ball_place(field, call)
+    ball = ball_place(field, call, corner)
     return ball, [[turned(pose, team) for pose in _formation(field, players, call, team, ball, robot_side, keepers[team])]
                   for team in (BLUE, YELLOW)]
 
 
-def ball_place(field: Field, call: Call) -> tuple[float, float]:
-    """Where the ball lies after a call."""
+def ball_place(field: Field, call: Call, corner: int = 0) -> tuple[float, float]:
+    """Where the ball lies after a call.
+
+    corner: of a goal kick. 1, -1: the corner of the goal area at positive or negative y, as VSSReferee has it; so
+    (-+0.60, +-0.35) in the small league. 0: before the middle of the goal.
+    """
     if call.foul == Foul.FREE_BALL:
         return cross(field, call.quadrant or 1)
     if call.foul == Foul.PENALTY_KICK:
         return side(call.team) * field.penalty_spot, 0.0
+    if call.foul == Foul.GOAL_KICK and corner:
+        return side(call.team) * (field.area_depth - field.length / 2), copysign(field.area_width / 2, corner)
     if call.foul == Foul.GOAL_KICK:
         return side(call.team) * (KEEPER + 8.0 * CM - field.length / 2), 0.0
     return 0.0, 0.0
@@ -151,6 +167,10 @@ def _formation(field: Field, players: int, call: Call, team: int, ball: tuple[fl
             goal = (robot_side / 2 - half, 0.0, 0.0)
             ours = [(12.0 * CM, share * broad, 0.0) for share in (0.2, 0.4, 0.6, 0.8)]
     elif call.foul == Foul.GOAL_KICK and taker:
+        if ball[1]:  # the keeper stands behind the ball and faces it
+            x, y = side(team) * ball[0], side(team) * ball[1]
+            deep, inward = CORNER_KEEPER[0] - half, y - copysign(CORNER_KEEPER[1], y)
+            goal = (deep, inward, atan2(y - inward, x - deep))
         ours = [(-0.2 * half, 0.4 * broad, 0.0), (-0.2 * half, -0.4 * broad, 0.0), *back]
     elif call.foul == Foul.GOAL_KICK:
         ours = [(-12.0 * CM, 0.0, 0.0), (-0.35 * half, 0.5 * broad, 0.0), *back]

@@ -65,6 +65,7 @@ class Match:
         self.statistics = Statistics(self.field, self.ball, self.players, world.group(NAMES[BLUE]).robot.radius)
         self.troubles: list[dict[str, Any]] = []
         self.goals: list[dict[str, Any]] = []
+        self.refusals: list[dict[str, Any]] = []              # wishes for places that were not followed
         self.interrupted = False
         self._top = np.array([world.group(name).robot.top_speed for name in NAMES])[:, None, None]
         self._vision = (camera or Camera()).start(seed, world.dt)
@@ -75,6 +76,7 @@ class Match:
         self._steps = 0                                       # that were watched
         self._frame = -1                                      # of the last picture
         self._waiting, self._since = True, 0.0                # for the teams, before the match; since when, on the clock
+        self._waited, self._unplayed = 0.0, 0                 # s simulated, and pictures, of that
         self._wishes: list[Any] = [None, None]                # where the teams want to stand after this call
         self._said = (-inf, "")                               # when, and what the board shows for a while
         self._pace = Pace(inf, world.dt)
@@ -146,7 +148,7 @@ class Match:
             raise FormigaError(f"this match is played in '{self.world.name}', not in '{sim.world.name}'.")
         self.pieces.mend(sim.state)
         if not self.lockstep:  # what has to be compiled or loaded for the first call is not late then
-            self._settled(self.referee.call)
+            self._settled()
             self.pieces.error(1.0, self.referee.calls)
         self._since = time.monotonic()
         if self.lockstep:  # it waits for the first answers anyway
@@ -163,6 +165,8 @@ class Match:
         for name in missing:
             self.trouble(name, f"was not there after {self._wait:g} s; the match begins without it")
         self._said = (-inf, "")
+        self._waited, self._unplayed = self.time, self._frame + 1
+        self._pace.count_from_here()
         self._kick_off()
 
     def _kick_off(self) -> None:
@@ -228,17 +232,21 @@ class Match:
 
     def _place(self, state: State) -> None:
         """Everything to its place after a call."""
-        placed = self._settled(self.referee.foul)
+        placed = self._settled()
         for remark in placed.remarks:
-            self.referee.remark(remark)
+            self.referee.remark(remark.text)
+            self.bridges[remark.team].note(remark.text)
+            if len(self.refusals) < MOST_TROUBLES:
+                self.refusals.append({"time": round(self.time, 3), "call": words(self.referee.foul), "team": NAMES[remark.team],
+                                      "robot": remark.robot, "why": remark.text})
         self.pieces.place(state, placed)
         if self.referee.rules.hand > 0.0:
             self.pieces.shake(state, self.referee.rules.hand, self.referee.calls)
         self._wishes = [None, None]
         self._placed(state)
 
-    def _settled(self, call: Call) -> Placed:
-        return self.pieces.settled(call, (self._wishes[BLUE], self._wishes[YELLOW]), self.referee.keepers)
+    def _settled(self) -> Placed:
+        return self.pieces.settled(self.referee, (self._wishes[BLUE], self._wishes[YELLOW]))
 
     def _placed(self, state: State) -> None:
         """Things were put elsewhere: no robot ran there."""
@@ -307,7 +315,7 @@ class Match:
 
     def result(self) -> dict[str, Any]:
         """Everything about the match, as JSON takes it."""
-        score, referee = self.referee.score, self.referee
+        score, referee, waited = self.referee.score, self.referee, self.time if self._waiting else self._waited
         winner = None if score[BLUE] == score[YELLOW] else NAMES[int(score[YELLOW] > score[BLUE])]
         log = [{"time": round(each.time, 3), "half": 0 if each.call is None else each.call.half, "clock": round(each.clock, 3),
                 "what": each.kind, "call": None if each.call is None else each.call.foul.name,
@@ -316,12 +324,14 @@ class Match:
         return {
             "blue": self.names[BLUE], "yellow": self.names[YELLOW], "score": list(score), "winner": winner,
             "over": self.over, "interrupted": self.interrupted, "seed": self.seed, "players": self.players,
-            "rules": referee.rules.name, "dt": self.world.dt, "lockstep": self.lockstep,
-            "halves": referee.halves, "half_seconds": referee.half_seconds,
-            "simulated_seconds": round(self.time, 3), "goals": self.goals, "statistics": self.statistics.figures(),
-            "calls": log, "troubles": self.troubles, "failures": self._failures if self._closed else self._failed(),
+            "rules": referee.rules.name, "strict": referee.rules.strict, "collisions": self.pieces.robot.shape,
+            "dt": self.world.dt, "lockstep": self.lockstep, "halves": referee.halves, "half_seconds": referee.half_seconds,
+            "simulated_seconds": round(self.time, 3), "waited_seconds": round(waited, 3),
+            "played_seconds": round(self.statistics.seconds, 3), "goals": self.goals, "statistics": self.statistics.figures(),
+            "calls": log, "refusals": self.refusals, "troubles": self.troubles,
+            "failures": self._failures if self._closed else self._failed(),
             "last_words": self._words if self._closed else self._last_words(),
-            "pace": {**self._pace.figures(self.time), "frames": self._frame + 1},
+            "pace": {**self._pace.figures(self.time - waited), "frames": self._frame + 1 - self._unplayed},
         }
 
     def _last_words(self) -> dict[str, str]:

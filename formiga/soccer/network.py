@@ -7,7 +7,7 @@ it (unless it is asked to, in lock-step) and never spends more than a share of a
 
 from __future__ import annotations
 
-import select
+import selectors
 import socket
 import threading
 import time
@@ -152,6 +152,14 @@ class Network:
                 self._send("calls", call[1], self.referee)
             self._send("pictures", self._picture, self.vision)
 
+    def stand(self, colour: int, heard: int) -> bool:
+        """Forget the wheel speeds of a team of which so many packets came; False: there is a newer one, and nothing is done."""
+        with self._lock:
+            if self._heard[colour] != heard:
+                return False
+            self._wheels[colour] = [(0.0, 0.0)] * self.players
+            return True
+
     def tell(self, call: Call) -> None:
         """Send a call, once, whichever bridge hands it over; and again each second, for programs that did not receive it."""
         self._catch_up(self._placement, self._hear_placement)          # what was said before it does not answer it
@@ -252,22 +260,23 @@ class Network:
         Reading may cost a share of a core and no more: the debt is the time that was worked beyond that share. A program
         that sends faster than we may read loses packets, in the kernel, where it costs us nothing.
         """
-        ears: dict[int, tuple[socket.socket, Callable[[bytes, Address], None]]] = {
-            self._commands.fileno(): (self._commands, self._hear_packet)}
-        if self._placement is not None:
-            ears[self._placement.fileno()] = self._placement, self._hear_placement
-        poll = select.poll()
-        for descriptor in (*ears, self._door.fileno()):
-            poll.register(descriptor, select.POLLIN)
+        with selectors.DefaultSelector() as poll:
+            poll.register(self._commands, selectors.EVENT_READ, self._hear_packet)
+            if self._placement is not None:
+                poll.register(self._placement, selectors.EVENT_READ, self._hear_placement)
+            poll.register(self._door, selectors.EVENT_READ)
+            self._listen_by(poll)
+
+    def _listen_by(self, poll: selectors.BaseSelector) -> None:
         debt, worked, looked = 0.0, time.thread_time(), time.monotonic()
         while True:
-            ready = poll.poll(1000 * WAKE)
+            ready = poll.select(WAKE)
             if self._closed:
                 return
             dropped = self._complaints.dropped
-            for descriptor, _ in ready:
-                if descriptor in ears:
-                    self._catch_up(*ears[descriptor])
+            for key, _ in ready:
+                if key.data is not None:
+                    self._catch_up(cast(socket.socket, key.fileobj), key.data)
             now, work = time.monotonic(), time.thread_time()
             self._look_around(now)
             debt = max(-SHARE * WAKE, debt + (work - worked) - SHARE * (now - looked))

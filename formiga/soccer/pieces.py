@@ -16,7 +16,8 @@ from formiga.engine.events import Touch
 from formiga.errors import FormigaError
 from formiga.noise import Noise, world_key
 from formiga.soccer import league, placing
-from formiga.soccer.talk import BLUE, NAMES, YELLOW, Call
+from formiga.soccer.referee import Referee
+from formiga.soccer.talk import BLUE, NAMES, YELLOW
 from formiga.state import Floats, Movable, State
 from formiga.world.model import World
 
@@ -101,9 +102,14 @@ class Pieces:
         self._moved()
 
     # -- after a call -------------------------------------------------------------------------------------------------
-    def settled(self, call: Call, wishes: tuple[Any, Any], keepers: tuple[int, int]) -> placing.Placed:
-        """The places after a call: see placing.settle."""
-        return placing.settle(self.field, self.robot, self.ball.radius, self.players, call, wishes, keepers)
+    def settled(self, referee: Referee, wishes: tuple[Any, Any]) -> placing.Placed:
+        """The places after a referee's last call for which things are placed: see placing.settle."""
+        rules, corner = referee.rules, 0
+        if rules.corner_kicks:  # VSSReferee draws lots, too
+            draw = Noise(self._key, np.array([referee.calls], np.int64), slice(0, 1), "soccer", "goal kick")
+            corner = 1 if draw.uniform(-1.0, 1.0, 1).item() >= 0.0 else -1
+        return placing.settle(self.field, self.robot, self.ball.radius, self.players, referee.foul, wishes, referee.keepers,
+                              strict=rules.strict, corner=corner)
 
     def place(self, state: State, placed: placing.Placed) -> None:
         """Put everything to its place."""

@@ -1,7 +1,8 @@
 """The places after a call: as the teams wish, if that is allowed and no two bodies overlap.
 
 A wish is refused with a reason, which the referee's log keeps. Robots that are refused, or for which there is no wish, go
-to their default places; if one stands there by then, to the nearest place that is free and allowed.
+to their default places; if one stands there by then, to the nearest place that is free and allowed. Rules that are strict say
+where a robot may stand after which call; others refuse a wish only where robots collide, as VSSReferee does.
 """
 
 from __future__ import annotations
@@ -69,19 +70,34 @@ class Board:
         return contains(self.outline, body)
 
 
+class Remark(NamedTuple):
+    """A wish that was not followed, or not to the letter."""
+
+    team: int
+    robot: int
+    text: str                      # 'blue 1 may not stand at (0.1, 0.2): yellow 0 is there'
+
+
 class Placed(NamedTuple):
     """Where everything is put."""
 
     ball: tuple[float, float]
     robots: Floats                 # (2, P, 3) x y heading
-    remarks: list[str]             # why a wish was not followed
+    remarks: list[Remark]          # why a wish was not followed
 
 
 def settle(field: Field, robot: Any, ball_radius: float, players: int, call: Call, wishes: tuple[Any, Any] = (None, None),
-           keepers: tuple[int, int] = (0, 0)) -> Placed:
-    """The places after a call. wishes: for each team (P, 3) x y heading, NaN where it has none; or None."""
-    ball, default = league.places(field, players, call, robot.side, keepers)
-    standing = _Standing(field, shape_of(robot), call, ball, disc(ball_radius).at(*ball), players)
+           keepers: tuple[int, int] = (0, 0), *, strict: bool = True, corner: int = 0) -> Placed:
+    """The places after a call. wishes: for each team (P, 3) x y heading, NaN where it has none; or None.
+
+    strict: a wish that breaks a rule is refused. Otherwise one is refused only if it is not on the field or if robots collide;
+    one that overlaps the ball or the board gets the nearest place that is free. corner: of a goal kick, as league.ball_place
+    takes it; the kicking team moves it to the half in which it wants a robot in its goal area. [VSSReferee]
+    """
+    if corner and call.foul == Foul.GOAL_KICK:
+        corner = _kicked_from(field, call.team, wishes[call.team], corner)
+    ball, default = league.places(field, players, call, robot.side, keepers, corner)
+    standing = _Standing(field, shape_of(robot), call, ball, disc(ball_radius).at(*ball), strict)
     remarks = []
     order = (YELLOW, BLUE) if call.team == YELLOW else (BLUE, YELLOW)  # whose ball it is chooses first
     for team in order:
@@ -90,10 +106,16 @@ def settle(field: Field, robot: Any, ball_radius: float, players: int, call: Cal
                 continue
             x, y, heading = (float(each) for each in wish)
             pose = (x, y, heading if np.isfinite(heading) else default[team][number][2])
-            if reason := standing.refuses(team, number, pose):
-                remarks.append(f"{NAMES[team]} {number} may not stand at ({x:.3g}, {y:.3g}): {reason}")
-            else:
-                standing.put(team, number, pose)
+            name = f"{NAMES[team]} {number}"
+            if reason := standing.forbids(team, number, pose):
+                remarks.append(Remark(team, number, f"{name} may not stand at ({x:.3g}, {y:.3g}): {reason}"))
+                continue
+            put = nearest(field, pose, partial(standing.refuses, team, number))
+            if put != pose:
+                why = standing.refuses(team, number, pose)
+                remarks.append(Remark(team, number, f"{name} stands at ({put[0]:.3g}, {put[1]:.3g}) instead of ({x:.3g}, "
+                                                    f"{y:.3g}): {why}"))
+            standing.put(team, number, put)
     for team in order:
         for number in range(players):
             if (team, number) not in standing.poses:
@@ -102,12 +124,20 @@ def settle(field: Field, robot: Any, ball_radius: float, players: int, call: Cal
     return Placed(ball, robots, remarks)
 
 
+def _kicked_from(field: Field, team: int, wishes: Any, otherwise: int) -> int:
+    """The half (1: positive y, -1: negative y) in which a team wants a robot in its own goal area; of several the last."""
+    for x, y in [] if wishes is None else np.asarray(wishes, np.float64)[:, :2].tolist():
+        if league.in_goal_area(field, league.side(team) * x, league.side(team) * y):
+            otherwise = 1 if y >= 0.0 else -1
+    return otherwise
+
+
 class _Standing:
     """The robots that stand already, and what the rules say about the next one."""
 
     def __init__(self, field: Field, shape: Shape, call: Call, ball: tuple[float, float], ball_shape: Shape,
-                 players: int) -> None:
-        self.field, self.shape, self.call, self.ball, self.players = field, shape, call, ball, players
+                 strict: bool) -> None:
+        self.field, self.shape, self.call, self.ball, self.strict = field, shape, call, ball, strict
         self.board = Board(field)
         self.poses: dict[tuple[int, int], Pose] = {}
         self._bodies: list[tuple[str, Shape]] = [("the ball", ball_shape)]
@@ -117,12 +147,18 @@ class _Standing:
         """Let it stand there."""
         self.poses[team, number] = pose
         self._bodies.append((f"{NAMES[team]} {number}", self.shape.at(*pose)))
-        if self._rule(team, number, pose)[1]:
+        if self.strict and self._rule(team, number, pose)[1]:
             self._special[team] = number
+
+    def forbids(self, team: int, number: int, pose: Pose) -> str:
+        """Why a team's wish is not followed; empty if it is."""
+        if self.strict:
+            return self.refuses(team, number, pose)
+        return elsewhere(pose) or meets(self.shape.at(*pose), self._bodies[1:])
 
     def refuses(self, team: int, number: int, pose: Pose) -> str:
         """Why it may not stand there; empty if it may."""
-        if reason := blocked(self.board, self.shape, pose, self._bodies):
+        if (reason := blocked(self.board, self.shape, pose, self._bodies)) or not self.strict:
             return reason
         reason, special = self._rule(team, number, pose)
         if not reason and special and self._special.get(team, number) != number:
@@ -168,11 +204,23 @@ class _Standing:
 # -- room -----------------------------------------------------------------------------------------------------------------
 def blocked(board: Board, shape: Shape, pose: Pose, bodies: Iterable[tuple[str, Shape]]) -> str:
     """What is in the way of a body there; empty if nothing is. bodies: all others, with their names."""
-    if not np.isfinite(pose).all() or max(abs(pose[0]), abs(pose[1])) > FAR:
-        return "that is not on the field"
+    if reason := elsewhere(pose):
+        return reason
     body = shape.at(*pose)
     if not board.holds(body):
         return "that is not inside the board"
+    return meets(body, bodies)
+
+
+def elsewhere(pose: Pose) -> str:
+    """Whether a pose is so far off that no field has it, in words; empty if it is not."""
+    if not np.isfinite(pose).all() or max(abs(pose[0]), abs(pose[1])) > FAR:
+        return "that is not on the field"
+    return ""
+
+
+def meets(body: Shape, bodies: Iterable[tuple[str, Shape]]) -> str:
+    """The first of several bodies that is closer than GAP, in words; empty if none is."""
     for name, other in bodies:
         if _apart(body, other) < GAP and gap(body, other) < GAP:
             return f"{name} is there"
@@ -253,4 +301,5 @@ def _cross(a: Floats, b: Floats) -> bool:
     return bool(((den != 0.0) & (t > 0.0) & (t < 1.0) & (u > 0.0) & (u < 1.0)).any())
 
 
-__all__ = ["Board", "Placed", "Shape", "blocked", "contains", "disc", "gap", "inside", "nearest", "settle", "shape_of"]
+__all__ = ["Board", "Placed", "Remark", "Shape", "blocked", "contains", "disc", "gap", "inside", "nearest", "settle",
+           "shape_of"]

@@ -37,7 +37,10 @@ class Rules:
     advantage: float = 0.0         # s that a foul in a goal area waits for what comes of it; 0: it is called at once
     placing: float = 1.0           # s from a call until everything is put in its place
     hurry: bool = True             # earlier, as soon as both teams have said where they want to stand
+    after_goal: float = 0.0        # s more, if the call is for a goal
     standing: float = 1.0          # s from there until the game is on
+    strict: bool = True            # where a robot may stand after a call is ruled; False: anywhere, if no two collide
+    corner_kicks: bool = False     # a goal kick is from a corner of the goal area, not from before the goal
     hand: float = 0.0              # m by which things are put beside their places, at most
     calls: bool = True             # False: nothing is called, goals are counted: another program is the referee
 
@@ -47,8 +50,10 @@ RULES = {
     # for which a crowd is none, and the hand are our choice: with an exact hand, two teams that do not change play the same
     # game after each kick-off, whatever the seed.
     "mirosot": Rules("mirosot", stuck_seconds=10.0, stuck_distance=5.0 * CM, crowd_seconds=1.0, hand=2.0 * MM),
-    # stuck: 5 s under 0.1 m/s; a foul in the area is called after 3 s; 4 s before STOP, 4 s before GAME_ON [VSSReferee]
-    "vsss": Rules("vsss", stuck_seconds=5.0, stuck_speed=0.1, advantage=3.0, placing=4.0, hurry=False, standing=4.0),
+    # stuck: 5 s under 0.1 m/s; a foul in the area is called after 3 s; 4 s before STOP, twice that after a goal, 4 s before
+    # GAME_ON; placements are checked for collisions and for nothing else [VSSReferee]
+    "vsss": Rules("vsss", stuck_seconds=5.0, stuck_speed=0.1, advantage=3.0, placing=4.0, hurry=False, after_goal=4.0,
+                  standing=4.0, strict=False, corner_kicks=True),
     "none": Rules("none", stuck_seconds=inf, area_seconds=inf, placing=0.0, standing=0.0, calls=False),
 }
 
@@ -99,6 +104,7 @@ class Referee:
         self._time = self._since = 0.0                    # of the last look, and of the last call
         self._area_time = [[0.0] * players for _ in (BLUE, YELLOW)]  # s that each robot was in its own goal area
         self._in_goal = False
+        self._scored = False                              # whether the last call was for a goal
         self._stuck, self._stuck_since = (0.0, 0.0), -1.0 # where the ball was when it was last seen to move, and when
         self._area_of, self._area_since = -1, 0.0         # whose goal area the ball is in, and for how long
         self._crowds: dict[Foul, float] = {}              # what two of a team in it are about to do, since when
@@ -134,7 +140,8 @@ class Referee:
         if self.phase is Phase.PLAYING:
             self.clock += passed
             return self._play(now, passed)
-        if self.phase is Phase.CALLED and (waited >= self.rules.placing or (ready and self.rules.hurry)):
+        placing = self.rules.placing + (self.rules.after_goal if self._scored else 0.0)
+        if self.phase is Phase.CALLED and (waited >= placing or (ready and self.rules.hurry)):
             return [self._say("stop", Foul.STOP, NOBODY, f"everything is in its place for {words(self.foul)}")]
         if self.phase is Phase.STOPPED and waited >= self.rules.standing:
             return [self._say("game on", Foul.GAME_ON, NOBODY, words(self.foul))]
@@ -243,7 +250,7 @@ class Referee:
         """Call something, and go on to what follows it."""
         self.call = Call(foul, team, quadrant, self.half, self._time)
         self.calls += 1
-        self._since = self._time
+        self._since, self._scored = self._time, scored != NOBODY
         if foul is Foul.HALT:
             self.phase = Phase.OVER
         elif foul is Foul.GAME_ON:

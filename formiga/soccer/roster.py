@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from formiga.soccer.memory import TeamError
 
 PROGRAMS = Path(__file__).parent / "programs"
 NOT_TEAMS = ("__init__", "firasim_client", "moves")  # in that folder; the second one comes over the network
-LONGEST_NAME = 40                                    # characters of a network team's name
+LONGEST_NAME = 40                                    # characters of a team's name
 
 
 class TeamSpec(NamedTuple):
@@ -69,4 +70,20 @@ def find_team(text: str) -> TeamSpec:
     return TeamSpec(name, (path, *words[1:]))
 
 
-__all__ = ["TeamSpec", "find_team", "shipped"]
+def count_names(names: Sequence[str], count: int) -> None:
+    """A clear complaint if there is not one name for each team."""
+    if len(names) != count:
+        raise TeamError(f"{len(names)} names ({', '.join(names)}) for {count} teams; give one for each, in their order.")
+
+
+def check_names(names: Sequence[str], count: int) -> None:
+    """A clear complaint if these are not names for so many teams, as they are shown."""
+    count_names(names, count)
+    for name in names:
+        if not name or len(name) > LONGEST_NAME or not name.isprintable():
+            raise TeamError(f"{name!r} cannot be the name of a team; one has 1 to {LONGEST_NAME} printable characters.")
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise TeamError(f"two teams cannot both be named '{twice}'.")
+
+
+__all__ = ["TeamSpec", "check_names", "count_names", "find_team", "shipped"]

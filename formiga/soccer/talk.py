@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 BLUE, YELLOW = 0, 1
 NAMES = ("blue", "yellow")
+MOST_NOTES = 100           # lines that are kept of what was noted in a team's log
 
 
 class Foul(IntEnum):
@@ -69,7 +70,10 @@ class Bridge(Protocol):
         """Whether its program runs, as far as it is known."""
 
     def log(self) -> str:
-        """The last that its program printed; '' if it is not known."""
+        """The last that its program printed, as far as it is known, and what was noted."""
+
+    def note(self, line: str) -> None:
+        """Put a line into its log: a place that it wished for was refused, say."""
 
     def show(self, sight: Sight, game: Game) -> None:
         """Hand over a picture. Never waits."""

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 from formiga.errors import FormigaError, reason, whole
 from formiga.files import write_whole
 from formiga.noise import channel, fold, world_key
-from formiga.soccer.roster import find_team
+from formiga.soccer.roster import check_names, find_team
 
 FILE, TABLE, MATCHES, REPLAYS = "tournament.json", "table.json", "matches", "replays"
 FORMAT = 1
@@ -69,7 +69,7 @@ class Settings:
     seed: int = 0
     match: dict[str, Any] = field(default_factory=dict)  # for match.arrange: players, half_seconds, halves, preset, rules ...
     replays: bool = False
-    labels: tuple[str, ...] = ()   # the names of the teams; a second one of the same name has a number
+    labels: tuple[str, ...] = ()   # the names of the teams; if none are given, their own, a second of one name with a number
     online: tuple[bool, ...] = ()  # the teams that come through the network
 
     def __post_init__(self) -> None:
@@ -77,9 +77,11 @@ class Settings:
             raise TournamentError(f"{len(self.teams)} teams make no tournament; it needs 2 to {MOST_TEAMS}.")
         whole("rounds", self.rounds, 1, 1000)
         whole("seed", self.seed, 0, 2**63 - 1)
-        if not self.labels:  # found once: later, in the folder, a program may be gone, and the others play on
+        if self.labels and not self.online:  # as a user gives them
+            check_names(self.labels, len(self.teams))
+        if not self.online:  # found once: later, in the folder, a program may be gone; the others play on
             specs = [find_team(text) for text in self.teams]
-            names = [spec.name for spec in specs]
+            names = list(self.labels) or [spec.name for spec in specs]
             labels = [name if names[:at].count(name) == 0 else f"{name} {names[:at].count(name) + 1}"
                       for at, name in enumerate(names)]
             object.__setattr__(self, "labels", tuple(labels))
@@ -171,6 +173,8 @@ class Tournament:
         progress hears of every match that has ended, and its result; None: it came to none, see `failed`.
         """
         jobs = whole("jobs", jobs, 1, 1024)
+        if sys.platform == "win32":
+            raise TournamentError("a tournament waits for its matches by pipes, which Windows cannot do; play single matches.")
         if any(self.settings.online):
             jobs = 1  # there is only one set of ports, and real time needs the machine for itself
         self.failed.clear()

@@ -89,7 +89,8 @@ def test_list_without_a_section_has_all_of_them(call):
 def test_list_of_one_sensor_shows_its_attributes_with_units_defaults_and_words(call):
     lines = call("list", "sensors", "proximity").stdout.splitlines()
     assert "  reach      a length, above 0 m; default 0.15 m; measured from the sensor" in lines
-    assert "  samples    a file; optional; your own table instead: CSV lines 'distance in m, reading'" in lines
+    assert ("  samples    a file; optional; your own table instead: CSV lines 'distance in m, reading'; with technique "
+            "sampling also 'distance in m, angle in rad, reading'") in lines
     assert "profile draft: mount 0.06, share 0.35, noise 0.15 0.2, ambient 4" in lines
 
 

@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import formiga.soccer.match as match_module
+from formiga.engine.events import Touch
 from formiga.errors import FormigaError
 from formiga.link.pace import Pace
 from formiga.loop import Simulation
@@ -34,11 +35,14 @@ class Fake:
     there = alive = True
 
     def log(self):
-        return ""
+        return "".join(self.notes)
+
+    def note(self, line):
+        self.notes.append(line)
 
     def __init__(self, name, think=None, wishes=None):
         self.name, self.think, self.wishes = name, think, wishes or {}
-        self.sights, self.games, self.calls, self.closed = [], [], [], False
+        self.sights, self.games, self.calls, self.notes, self.closed = [], [], [], [], False
 
     def show(self, sight, game):
         self.sights.append(sight)
@@ -198,6 +202,38 @@ def test_a_team_stands_where_it_wished_and_what_is_not_allowed_is_logged():
     remarks = [each.why for each in match.referee.log if each.kind == "remark"]
     assert len(remarks) == 1 and "blue 2" in remarks[0] and "own half" in remarks[0]
     assert any(call["what"] == "remark" for call in match.result()["calls"])
+
+
+def test_a_refused_place_is_in_the_teams_log_and_in_the_result_and_strict_is_the_rules_choice():
+    wished = np.array([(-0.6, 0.0, 0.0), (-0.2, 0.3, 0.0), (0.2, 0.3, 0.0)]), np.array([(0.6, 0.0, 0.0), (-0.23, 0.33, 0.0),
+                                                                                        (0.2, -0.3, 0.0)])
+    found = {}
+    for rules in ("mirosot", "vsss"):
+        teams = [Fake(name, wishes={Foul.KICKOFF: wish}) for name, wish in zip("ab", wished, strict=True)]
+        match, sim = made(*teams, rules=rules)
+        play_until(match, sim, Phase.STOPPED)
+        result = match.result()
+        assert [each["why"] for each in result["refusals"]] == teams[0].notes + teams[1].notes
+        assert result["strict"] == (rules == "mirosot")
+        found[rules] = [(each["team"], each["robot"], each["call"]) for each in result["refusals"]]
+    assert found == {"mirosot": [("blue", 2, "blue's kick-off"), ("yellow", 1, "blue's kick-off")],
+                     "vsss": [("yellow", 1, "blue's kick-off")]}
+    assert "yellow 1 may not stand at (-0.23, 0.33): blue 1 is there" in teams[1].notes
+
+
+def test_on_the_old_model_robots_are_discs_that_hit_along_the_line_of_centres_and_do_not_turn():
+    """3 cm off the middle: J = (1 + e) v cos(a) M/2 with sin(a) = 3 cm / 7.5 cm, for equal masses M. [reconstructed]"""
+    match, sim = made(world=league.world(shape="circle", preset="golf"))
+    state, robot = sim.state, match.pieces.robot
+    assert match.result()["collisions"] == "circle"
+    state.position[0, :2], state.heading[0, :2] = [(-0.65, -0.3), (0.05, -0.27)], 0.0
+    while not len(hits := sim.engine.contacts(sim.model, state)):
+        sim.step({"blue": np.array([[(1.0, 1.0), (0.0, 0.0), (0.0, 0.0)]])})
+        assert state.position[0, 0, 0] < 0.05
+    cosine = np.sqrt(1.0 - (0.03 / 0.075) ** 2)
+    assert hits[0, Touch.IMPULSE] == pytest.approx((1.0 + robot.restitution) * cosine * robot.mass / 2, rel=0.01)
+    assert_allclose(np.abs(hits[0, Touch.NORMAL]), [cosine, 0.4], atol=0.01)
+    assert_allclose(state.heading[0, :2], 0.0, atol=1e-12)
 
 
 def test_if_both_have_said_where_they_stand_nobody_waits():
@@ -374,6 +410,33 @@ def test_the_pace_of_a_match_in_a_session_counts_neither_its_start_nor_pauses_no
     pace = match.result()["pace"]
     assert pace["wall_seconds"] == pytest.approx(match.time - period, abs=1e-3)  # the first step is computed in no time
     assert pace["real_time_factor"] == pytest.approx(1.0, abs=0.1)
+
+
+def test_the_report_counts_neither_the_wait_for_teams_nor_a_pause_at_the_end(monkeypatch):
+    """20 pictures of waiting, the kick-off, 2 s of play, and a pause in which the match is ended."""
+    clock, period = Clock(), league.world().dt
+    monkeypatch.setattr(match_module, "Pace", partial(Pace, clock=clock, sleep=clock.sleep))
+
+    class Late(Fake):
+        there = property(lambda self: len(self.sights) > 20)
+
+    def think(sight, game):
+        clock.now += period
+        return np.zeros((3, 2))
+
+    match, _ = made(Late("a", think), lockstep=False, wait=1000.0)
+    session = Session(match.world, supervisor=match, own_settings=False)
+    session.play()
+    while match.referee.clock < 2.0:
+        session.step()
+    session.play(False)
+    clock.now += 500.0
+    result = match.result()
+    pace, since = result["pace"], match.time - result["waited_seconds"]
+    assert result["waited_seconds"] == pytest.approx(20 * period, abs=1.5 * period)
+    assert result["played_seconds"] == pytest.approx(2.0, abs=1.5 * period)  # of what passed since, two were the kick-off's
+    assert pace["wall_seconds"] == pytest.approx(since, abs=1.5 * period) and since == pytest.approx(4.0, abs=3 * period)
+    assert pace["frames"] == pytest.approx(since / period, abs=1.5) and pace["real_time_factor"] == pytest.approx(1.0, abs=0.02)
 
 
 # -- recordings -------------------------------------------------------------------------------------------------------------

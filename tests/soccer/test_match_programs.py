@@ -106,6 +106,44 @@ def test_a_network_team_and_a_program_play_each_other_in_real_time():
     assert all(max(robot["distance"] for robot in robots) > 0.1 for robots in result["statistics"]["robots"].values())
 
 
+SILENT = """import socket, sys, time
+from formiga.soccer.wire.fira_pb2 import Environment, Packet
+vision, commands = int(sys.argv[1]), int(sys.argv[2])
+ear = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+ear.bind(("127.0.0.1", vision))
+mouth = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+packet = Packet()
+for robot in range(3):
+    packet.cmd.robot_commands.add(id=robot, yellowteam=True, wheel_left=-15.0, wheel_right=15.0)
+while True:                                   # it turns on the spot for 1 s, with nonsense in between, and then is silent
+    if Environment.FromString(ear.recv(1024)).step < 1000:
+        mouth.sendto(packet.SerializeToString(), ("127.0.0.1", commands))
+        mouth.sendto(b"\\xffgarbage", ("127.0.0.1", commands))
+"""
+
+
+def test_a_network_program_that_falls_silent_stands_after_2_s_and_the_match_goes_on(tmp_path):
+    """In a process of its own, in lock-step: so it is seen to the picture when its robots stop."""
+    file, (vision, commands) = tmp_path / "silent.py", free_ports(2)
+    file.write_text(SILENT)
+    client = subprocess.Popen([sys.executable, str(file), str(vision), str(commands)], cwd=ROOT)
+    network = {"vision": [("127.0.0.1", vision)], "commands": ("127.0.0.1", commands), "referee": None, "placement": None}
+    turning = []
+    try:
+        with arrange(program(tmp_path, "still", "pass"), "network:bees", half_seconds=4.0, halves=1, rules="none",
+                     lockstep=True, network=network, wait=SLOW, patience=0.2) as match:
+            sim = Simulation(match.world, 0)
+            match.play(sim, progress=lambda _: turning.append(abs(sim.state.velocity[0, 3, 2]) > 1.0))
+            result = match.result()
+    finally:
+        client.kill()
+        client.wait()
+    stopped = (len(turning) - turning[::-1].index(True)) * result["dt"]
+    assert 2.9 < stopped < 3.2 and result["over"]
+    said = [trouble["what"] for trouble in result["troubles"]]
+    assert "no commands for 2 s; its robots stand until some come." in said and any("packet" in line for line in said), said
+
+
 def free_ports(count):
     """Ports that nobody uses now."""
     import socket
@@ -185,11 +223,34 @@ def test_a_match_in_the_browser_is_served_and_ends_with_its_score(compiled):
 @pytest.mark.parametrize("arguments, words", [
     (("chaser", "coloni"), "Did you mean 'colony'"), (("chaser", "colony", "--preset", "golv"), "Did you mean 'golf'"),
     (("chaser", "colony", "--rules", "vss"), "Did you mean 'vsss'"), (("chaser", "colony", "--speed", "0"), "no speed"),
+    (("chaser", "colony", "--collisions", "circel"),
+     "there are no collisions 'circel'. Did you mean 'circle'? There are: square, circle."),
+    (("chaser", "colony", "--names", "a,b,c"), "3 names (a, b, c) for 2 teams; give one for each"),
+    (("chaser", "colony", "--names", "a"), "1 names (a) for 2 teams"),
+    (("chaser", "colony", "--names", "a, "), "'' cannot be the name"),
+    (("chaser", "colony", "--names", "a,a"), "two teams cannot both be named 'a'"),
+    (("chaser", "colony", "--names", f"a,{'b' * 41}"), "1 to 40 printable characters"),
     (("chaser", "colony", "--half", "-1"), "cannot be played"), (("chaser", "network", "--commands", "here"), "no address"),
     (("chaser", "colony", "--out", "match.mp4"), "a recording is a file such as match.parquet")])
 def test_what_cannot_be_is_refused_with_one_message(arguments, words):
     result = command(*arguments)
     assert result.exit_code == 2 and words in result.stderr and "Traceback" not in result.output
+    assert result.stderr.count("formiga:") <= 1 and result.stdout == ""
+
+
+def test_a_match_on_the_old_model_under_given_names_and_without_strict_places(tmp_path):
+    """Blue wants two robots in one place, and one in yellow's half; its log and the output say what was refused."""
+    wants = program(tmp_path, "wants", "if see.new_call:\n    for i, x in enumerate((-0.5, -0.5, 0.3)):\n"
+                                       "        team.place(i, x, 0.4, 0.0)")
+    result = command(wants, "chaser", "--half", 0.5, "--halves", 1, "--collisions", "circle", "--names", "ants, bees",
+                     "--no-strict", "--json", tmp_path / "m.json")
+    assert result.exit_code == 0, result.stderr
+    stored = json.loads((tmp_path / "m.json").read_text())
+    assert (stored["blue"], stored["yellow"], stored["collisions"], stored["strict"]) == ("ants", "bees", "circle", False)
+    refused = "blue 1 may not stand at (-0.5, 0.4): blue 0 is there"
+    assert [each["why"] for each in stored["refusals"]] == [refused]
+    assert f"blue's kick-off: {refused}" in result.stdout and "robots collide as circles" in result.stdout
+    assert "ants" in result.stdout and f"{stored['played_seconds']:.1f} s of play" in result.stdout
 
 
 def command(*arguments):
@@ -222,9 +283,9 @@ def test_a_match_that_a_team_could_not_finish_ends_with_its_score_and_an_exit_co
 
 def test_network_teams_have_the_names_that_they_were_given_and_one_that_never_came_is_said(tmp_path):
     vision, commands = free_ports(2)
-    result = command("network:ants of Lisbon", "network", "--half", 0.1, "--halves", 1, "--wait", 0.1, "--rules", "mirosot",
-                     "--speed", "inf", "--vision", f"127.0.0.1:{vision}", "--commands", f"127.0.0.1:{commands}", "--referee",
-                     "none", "--placement", "none", "--json", tmp_path / "m.json")
+    result = command("network:ants", "network", "--names", "ants of Lisbon,network", "--half", 0.1, "--halves", 1, "--wait",
+                     0.1, "--rules", "mirosot", "--speed", "inf", "--vision", f"127.0.0.1:{vision}", "--commands",
+                     f"127.0.0.1:{commands}", "--referee", "none", "--placement", "none", "--json", tmp_path / "m.json")
     assert result.exit_code == 1 and "ants of Lisbon" in result.stdout
     assert (f"formiga: ants of Lisbon (blue) did not play to the end: no commands for it came to 127.0.0.1:{commands}\n"
             in result.stderr)

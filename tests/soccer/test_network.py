@@ -366,6 +366,23 @@ def test_absurd_answers_do_not_end_the_waiting():
 
 
 # -- silence ----------------------------------------------------------------------------------------------------------
+def test_robots_of_a_team_that_is_silent_for_2_s_of_the_game_stand_and_old_orders_do_not_come_back():
+    with hub_of() as hub, Mouth(hub.commands) as team:
+        bridge = hub.bridge(BLUE)
+        team.drive((0, False, 20.0, 20.0), (1, False, 10.0, 10.0))
+        soon(lambda: bridge.heard)
+        driving = np.array([[0.4, 0.4], [0.2, 0.2], [0.0, 0.0]])
+        for frame in range(200):                       # 16 ms each; how long that takes on the clock does not matter
+            bridge.show(sight(frame), game())
+            assert_allclose(bridge.orders(frame, 0.0), driving if 0.016 * frame < 2.0 else 0.0)
+        assert bridge.troubles() == ["no commands for 2 s; its robots stand until some come."]
+        team.drive((1, False, 5.0, 5.0))
+        soon(lambda: bridge.heard == 2)
+        assert_allclose(bridge.orders(199, 0.0), [[0.0, 0.0], [0.1, 0.1], [0.0, 0.0]])
+        bridge.show(sight(200), game())
+        assert bridge.troubles() == ["commands arrive again."]
+
+
 def test_a_team_that_nobody_plays_or_that_falls_silent_is_told_once(monkeypatch):
     monkeypatch.setattr(network_bridge, "SILENCE", 0.05)
     with hub_of() as hub, Mouth(hub.commands) as team:
@@ -384,7 +401,7 @@ def test_a_team_that_nobody_plays_or_that_falls_silent_is_told_once(monkeypatch)
         team.drive((0, True, 1.0, 1.0))
         soon(lambda: bridge.heard)
         watch(10)
-        assert lines[1:] == ["commands arrive.", "no commands for 0.05 s; the last ones hold."]
+        assert lines[1:] == ["commands arrive.", "no commands for 0.05 s; its robots stand until some come."]
         time.sleep(0.2)                                # a pause: no pictures, so nobody is expected to answer
         team.drive((0, True, 1.0, 1.0))
         soon(lambda: bridge.heard == 2)

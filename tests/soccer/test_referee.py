@@ -85,6 +85,17 @@ def test_the_sequence_is_call_stop_game_on_with_the_waits_of_the_rules():
         assert game.referee.clock == 0.0
 
 
+def test_by_vsss_everything_is_placed_8_s_after_a_goal_and_4_s_after_other_calls():
+    """Twice the transition time, and then that time until GAME_ON. [VSSReferee]"""
+    for ball, first in (((0.8, 0.0, 1.0, 0.0), 8.0), ((0.3, 0.2, 0.0, 0.0), 4.0)):
+        game = Game("vsss").on()
+        game.play(6.0, ball, until="goal" if first == 8.0 else "free ball")
+        called = game.referee.log[-1].time
+        game.play(20.0, until="game on")
+        assert [each.time - called for each in game.referee.log[-2:]] == [pytest.approx(first, abs=DT),
+                                                                          pytest.approx(first + 4.0, abs=2 * DT)]
+
+
 def test_two_teams_that_have_said_where_they_stand_need_not_wait_in_mirosot_but_do_in_vsss():
     for name, early in (("mirosot", True), ("vsss", False)):
         referee = Referee(FIELD, 3, name)
@@ -294,6 +305,68 @@ def test_the_ball_lies_where_the_rules_say():
     assert 0.6 < x < 0.75
 
 
+def test_on_firasims_fields_the_ball_lies_on_the_marks_of_vssreferee():
+    """Free balls of five against five at (+-0.55, +-0.60), penalties 0.725 m from the centre; goal kicks of three against three
+    from the corners of the area, at y = +-0.35. [VSSReferee]"""
+    field = stage(5, "firasim")[0]
+    assert [league.ball_place(field, call) for call in CALLS[-4:]] == [
+        pytest.approx(each) for each in ((0.55, 0.6), (-0.55, 0.6), (-0.55, -0.6), (0.55, -0.6))]
+    assert [league.ball_place(field, call)[0] for call in CALLS[2:4]] == [pytest.approx(0.725), pytest.approx(-0.725)]
+    small = stage(3, "firasim")[0]
+    for call, side in zip(CALLS[4:6], (-1.0, 1.0), strict=True):
+        for corner in (1, -1):
+            assert league.ball_place(small, call, corner) == pytest.approx((0.6 * side, 0.35 * corner))
+            assert league.ball_place(field, call, corner) == pytest.approx((0.95 * side, 0.25 * corner))
+
+
+@TEAMS
+def test_a_goal_kick_is_from_the_half_in_which_the_keeper_wants_to_stand_else_by_lot(team):
+    field, robot, radius = stage(3, "firasim")
+    call, side = CALLS[4 + team], league.side(team)
+    for corner, y in product((1, -1), (0.2, -0.2)):
+        wishes = [None, None]
+        wishes[team] = wish((side * -0.7, y), NONE, NONE)
+        placed = placing.settle(field, robot, radius, 3, call, tuple(wishes), strict=False, corner=corner)
+        assert placed.ball[1] == pytest.approx(0.35 if y > 0.0 else -0.35) and placed.remarks == []
+        placed = placing.settle(field, robot, radius, 3, call, strict=False, corner=corner)
+        assert placed.ball[1] == pytest.approx(0.35 * corner)
+        x, y, heading = placed.robots[team, 0]                     # the keeper is behind the ball, and looks at it
+        assert_towards((x, y, heading), placed.ball)
+        assert side * x < side * placed.ball[0] and abs(y) < 0.35
+        check_room(placed, field, robot, radius)
+
+
+def assert_towards(pose, point):
+    away = np.subtract(point, pose[:2])
+    assert np.cos(pose[2]) * away[1] - np.sin(pose[2]) * away[0] == pytest.approx(0.0, abs=1e-12) and np.hypot(*away) < 0.12
+
+
+def test_without_strict_rules_a_wish_is_refused_only_where_robots_collide():
+    """The kick-off of a team that does not have it, from within the circle and from the other half: VSSReferee lets it be."""
+    field, robot, radius = stage(3, "firasim")
+    wishes = wish((0.7, 0.0), (0.15, 0.1), (-0.4, 0.3)), wish((0.3, 0.3), (-0.3, 0.3), (-0.37, 0.35))
+    placed = placing.settle(field, robot, radius, 3, CALLS[0], wishes, strict=False)
+    np.testing.assert_array_equal(placed.robots[BLUE], wishes[BLUE])                 # it kicks off, so it chooses first
+    np.testing.assert_array_equal(placed.robots[YELLOW, :2], wishes[YELLOW][:2])
+    assert placed.remarks == [(YELLOW, 2, "yellow 2 may not stand at (-0.37, 0.35): blue 2 is there")]
+    np.testing.assert_allclose(placed.robots[YELLOW, 2], league.places(field, 3, CALLS[0])[1][YELLOW][2])
+    assert len(placing.settle(field, robot, radius, 3, CALLS[0], wishes, strict=True).remarks) == 4
+    check_room(placed, field, robot, radius)
+
+
+@pytest.mark.parametrize("pose, most, why", [
+    ((-0.04, 0.01), 0.06, "the ball is there"), ((-0.76, 0.5), 0.08, "inside the board"),
+    ((0.0, 1.0), 0.45, "inside the board"), ((9.0, 0.0), None, "on the field")])
+def test_without_strict_rules_a_robot_that_is_in_the_ball_or_the_board_stands_as_near_as_there_is_room(pose, most, why):
+    field, robot, radius = stage(3, "firasim")
+    placed = placing.settle(field, robot, radius, 3, CALLS[0], (wish(NONE, NONE, pose), None), strict=False)
+    (team, number, text), = placed.remarks
+    assert (team, number) == (BLUE, 2) and why in text and ("instead of" if most else "may not stand") in text
+    meant = pose if most else league.places(field, 3, CALLS[0])[1][BLUE][2][:2]
+    assert np.hypot(*(placed.robots[BLUE, 2, :2] - meant)) <= (most or 0.0)
+    check_room(placed, field, robot, radius)
+
+
 def wish(*poses):
     return np.array([pose if len(pose) == 3 else (*pose, 0.0) for pose in poses])
 
@@ -328,7 +401,7 @@ def test_a_wish_that_breaks_a_rule_is_refused_with_the_reason_and_the_default_pl
     wishes = [None, None]
     wishes[team] = wish(NONE, NONE, pose)
     placed = placing.settle(field, robot, radius, 3, call, tuple(wishes))
-    remark, = placed.remarks
+    (_, _, remark), = placed.remarks
     assert reason in remark and remark.startswith(f"{('blue', 'yellow')[team]} 2 may not stand at")
     np.testing.assert_allclose(placed.robots, league.places(field, 3, call)[1])
 
@@ -345,7 +418,7 @@ def test_where_only_one_may_be_the_second_is_refused(call, team, poses, where):
     wishes = [None, None]
     wishes[team] = wish(NONE, *poses)
     placed = placing.settle(field, robot, radius, 3, call, tuple(wishes))
-    remark, = placed.remarks
+    (_, _, remark), = placed.remarks
     assert f"only one robot may be {where}" in remark
     np.testing.assert_allclose(placed.robots[team, 1, :2], poses[0])
     check_room(placed, field, robot, radius)
@@ -361,8 +434,9 @@ def test_who_stands_on_somebodys_default_place_is_gone_round():
     check_room(placed, field, robot, radius)
 
 
-@pytest.mark.parametrize("players, shape", [(3, "square"), (5, "square"), (3, "circle")])
-def test_whatever_teams_wish_nobody_overlaps_and_everybody_is_on_the_field(players, shape, rng):
+@pytest.mark.parametrize("players, shape, strict", [(3, "square", True), (5, "square", False), (3, "circle", True),
+                                                    (3, "circle", False)])
+def test_whatever_teams_wish_nobody_overlaps_and_everybody_is_on_the_field(players, shape, strict, rng):
     """Against shapely: random wishes, absurd ones among them, after random calls."""
     field, robot, radius = stage(players, shape=shape)
     for _ in range(40):
@@ -370,7 +444,8 @@ def test_whatever_teams_wish_nobody_overlaps_and_everybody_is_on_the_field(playe
         wishes = rng.uniform(-1.0, 1.0, (2, players, 3)) * (field.length / 2 + 0.2, field.width / 2 + 0.1, pi)
         wishes[rng.random((2, players)) < 0.2] = np.nan
         wishes[rng.random((2, players)) < 0.05] = 1e300
-        placed = placing.settle(field, robot, radius, players, call, (wishes[0], wishes[1]))
+        placed = placing.settle(field, robot, radius, players, call, (wishes[0], wishes[1]), strict=strict,
+                                corner=0 if strict else 1)
         assert np.isfinite(placed.robots).all()
         check_room(placed, field, robot, radius)
 

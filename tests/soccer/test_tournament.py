@@ -264,6 +264,20 @@ def busy(process):
     return found
 
 
+def test_a_tournament_on_the_old_model_under_given_names_says_both_in_its_files_and_its_table(tmp_path, team):
+    teams = team("ants", 0.5), team("bees", 0.3)
+    result = command(*teams, "--half", 0.1, "--halves", 1, "--players", 1, "--collisions", "circle", "--names", "Lisbon,Porto",
+                     "--out", tmp_path / "cup")
+    assert result.exit_code == 0, result.stderr
+    assert "Lisbon" in result.stdout and "ants" not in result.stdout and "robots collide as circles" in result.stdout
+    stored = json.loads((tmp_path / "cup" / "matches" / "0000.json").read_text())
+    assert {stored["blue"], stored["yellow"]} == {"Lisbon", "Porto"} and stored["collisions"] == "circle"
+    for wrong, words in ((("--names", "a,b,c"), "3 names (a, b, c) for 2 teams"),
+                         (("--collisions", "disc"), "no collisions 'disc'")):
+        refused = command(*teams, *wrong, "--out", tmp_path / "other")
+        assert refused.exit_code == 2 and words in refused.stderr and not (tmp_path / "other").exists()
+
+
 @pytest.mark.slow
 def test_seven_teams_play_unattended_and_the_command_prints_a_table(tmp_path, team):
     teams = [team(f"team{number}", 0.1 + 0.1 * number) for number in range(7)]

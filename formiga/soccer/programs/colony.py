@@ -174,6 +174,8 @@ def places(call: Called, players: int, pitch: Pitch) -> list[tuple[float, float,
     half, broad = pitch.length / 2, pitch.width / 2
     keeper = (-half + pitch.side / 2 + 0.015, 0.0, pi / 2)
     cross = (pitch.penalty_spot, broad - 0.25)  # of a free ball
+    if pitch.penalty_spot > 0.5:                # VSSReferee's marks of five against five
+        cross = (pitch.length / 4, pitch.width / 3)
     if call.foul is Foul.KICKOFF and call.ours:
         ours = [(-0.06, -0.08, 0.93), (-0.4, 0.0, 0.0), (-0.2, 0.35, 0.0), (-0.2, -0.35, 0.0)]
     elif call.foul is Foul.KICKOFF:
