@@ -277,7 +277,7 @@ def test_impulses_are_those_of_the_printed_equation_and_keep_its_laws(rng):
         a, b = (body_of(k, made, pose, speed) for k in (one, other))
         v = n @ (a.point_velocity(p) - b.point_velocity(p))
         expected, after, behind = plain.impact(a, b, p, n, eps)
-        j = impact.collide(one, other, *n, *p, eps, made.fact, moving, free(made))
+        j = impact.collide(one, other, *n, *p, eps, 0.0, made.fact, moving, free(made))
         ours = [body_of(k, made, pose, speed) for k in (one, other)]
         assert j == pytest.approx(expected, rel=1e-10, abs=1e-13) and (j > 0.0) == (v < 0.0)
         for mine, theirs in zip(ours, (after, behind)):
@@ -314,7 +314,7 @@ def test_impulses_are_those_of_chipmunk(rng):
         theirs = [chipmunk(things[k], pose[k], speed[k], made, k, eps**0.5) for k in (one, other)]
         space.add(*(part for both in theirs for part in both))
         space.step(1e-9)
-        if impact.collide(one, other, m.nx, m.ny, m.px, m.py, eps, made.fact, moving, free(made)) > 0.0:
+        if impact.collide(one, other, m.nx, m.ny, m.px, m.py, eps, 0.0, made.fact, moving, free(made)) > 0.0:
             hits += 1
         for k, (body, _) in zip((one, other), theirs):
             np.testing.assert_allclose(speed[k], [*body.velocity, body.angular_velocity], rtol=1e-3, atol=2e-3)
@@ -334,7 +334,7 @@ def test_an_offset_hit_is_that_of_the_digest_s_table(eps, j, after, behind, spin
     pose, speed = parts_of(moving)
     pose[...] = (0.0, 0.0, 0.0, 1.0, 0.0), (0.075, 0.03, 0.0, 1.0, 0.0)
     speed[0, 0] = 1.0
-    hit = lambda: impact.collide(0, 1, -1.0, 0.0, 0.0375, 0.015, eps, made.fact, moving, free(made))  # noqa: E731
+    hit = lambda: impact.collide(0, 1, -1.0, 0.0, 0.0375, 0.015, eps, 0.0, made.fact, moving, free(made))  # noqa: E731
     assert hit() == pytest.approx(j, abs=1e-5)
     np.testing.assert_allclose(speed, [(after, 0.0, spin), (behind, 0.0, spin)], atol=1e-5)
     assert hit() == 0.0  # they part now

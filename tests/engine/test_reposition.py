@@ -18,6 +18,7 @@ SETTINGS = {
     "at a wall": (10, (Wall((-3.0, 0.0, 3.0, 0.0)),), 0.09),
     "in a corner": (10, CORNER, 0.09),
     "around a cylinder": (8, (Cylinder(0.2, -0.1, 0.15),), 0.14),
+    "at a slanted wall": (6, (Wall((-3.0, -2.4, 3.0, 1.8)),), 0.09),
 }
 
 
@@ -96,8 +97,26 @@ def test_loose_packs_at_walls_and_cylinders_end_without_overlap_on_their_own_sid
     assert simulation.state.scratch.rounds.max() < ROUNDS
     for w in range(50):
         assert max(overlaps(simulation.state.position[w], simulation.model.safety, *fixed(simulation))) < 1e-7
-    if "wall" in setting or "corner" in setting:
+    if setting in ("at a wall", "in a corner"):
         assert simulation.state.position[..., 1].min() > 0.0
+
+
+@pytest.mark.parametrize("slant", [0.0, 20.0, 50.0])
+def test_published_goes_back_from_a_wall_along_its_line_of_escape_as_fig_9_draws_it(slant):
+    """Robots 1 and 2 send robot 3 straight down; it stops on that line where its collision circle touches the wall."""
+    below = 0.14
+    ex, ey = 2.0 * np.cos(np.radians(slant)), 2.0 * np.sin(np.radians(slant))
+    centres = np.array([[[-0.06, 0.12], [0.06, 0.12], [0.0, 0.0]]])
+    simulation = resolved(centres, "published", (Wall((-ex, -below - ey, ex, -below + ey)),))
+    x, y = simulation.state.position[0, 2]
+    assert x == pytest.approx(0.0, abs=1e-12)
+    assert y == pytest.approx(0.088 / np.cos(np.radians(slant)) - below, abs=1e-7)
+
+
+def test_published_flees_a_cylinder_from_its_centre_as_from_a_robot():
+    """Centre to centre, not by the overlap: 1 cm too near sends the robot away by its collision radius."""
+    simulation = resolved(np.array([[[0.178, 0.0]]]), "published", (Cylinder(0.0, 0.0, 0.1),))
+    assert simulation.state.position[0, 0] == pytest.approx((0.178 + 0.088, 0.0), abs=1e-12)
 
 
 def moved(centres, mode):

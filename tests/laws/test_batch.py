@@ -17,7 +17,8 @@ from formiga.world.robots import Disc, SBot
 from tests.reference.lab import same_state
 
 CONTACTS = {"none": Contact("none"), "stop": Contact("stop", crash_limit=40), "minimal": Contact("reposition", crash_limit=60),
-            "published": Contact("reposition", "published", 25, "die")}
+            "published": Contact("reposition", "published", 25, "die"),
+            "objects": Contact("reposition", "published", 60, "die", "objects")}
 
 
 def crowd(contact="minimal"):

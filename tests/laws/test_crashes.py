@@ -5,6 +5,7 @@ import pytest
 
 from formiga.control import Orders
 from formiga.control.random_walk import RandomWalk
+from formiga.errors import WorldError
 from formiga.estimate.odometry import Odometry
 from formiga.loop import Simulation
 from formiga.sense.proximity import Proximity
@@ -13,7 +14,8 @@ from formiga.world.model import Arena, Contact, Group, Wall, World
 from formiga.world.placement import At, Scatter
 from formiga.world.reader import read_text
 from formiga.world.robots import Disc, SBot
-from tests.reference.lab import bench, drive, overlaps, put, same_state
+from tests.reference import contact as twin
+from tests.reference.lab import bench, drive, fixed, overlaps, put, same_state
 
 MODES = ["minimal", "published"]
 
@@ -27,6 +29,51 @@ def test_a_pack_that_takes_many_rounds_counts_one_crash_each(rng, mode):
     assert (simulation.state.crashes == 1).all() and simulation.state.crashed.all()
     drive(simulation, 0.0, 0.0, 5)
     assert (simulation.state.crashes == 1).all() and not simulation.state.crashed.any()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_counting_objects_adds_up_what_each_robot_collides_with_in_every_round(rng, mode):
+    """The draft's loop, beside its plain twin over all pairs."""
+    walls = (Wall((-1.0, -0.8, 1.0, 0.6)),)
+    simulation = bench(SBot(), [(5 + i, 5, 0) for i in range(6)], walls, Contact(mode=mode, counts="objects"), worlds=30)
+    centres = rng.uniform(0.0, 0.6, (30, 6, 2))
+    put(simulation, centres)
+    drive(simulation, 0.0, 0.0)
+    compared = 0
+    for w in range(30):
+        _, crashed, rounds, swept, objects = twin.counted(centres[w], simulation.model.safety, *fixed(simulation), mode, 4)
+        if rounds <= 4 and not swept:
+            compared += rounds > 0
+            assert np.array_equal(simulation.state.crashes[w], objects) and np.array_equal(simulation.state.crashed[w], crashed)
+    assert compared >= 5
+
+
+def test_counting_objects_under_stop_counts_those_around_in_every_step():
+    """Robot 1 stands between robot 0, robot 2 and a wall."""
+    poses = [(0.0, 0.0, 0), (0.17, 0.0, 0), (0.34, 0.0, 0)]
+    simulation = bench(SBot(), poses, (Wall((0.0, 0.08, 0.34, 0.08)),), Contact("stop", counts="objects"))
+    drive(simulation, 0.0, 0.0, 3)
+    assert simulation.state.crashes.tolist() == [[6, 9, 6]]
+
+
+def test_a_robot_that_reaches_the_limit_inside_the_loop_dies_there_and_is_not_moved():
+    """[Swarmod draft, section III.2: increase the number of crashes and check if the agent can remain alive]"""
+    contact = Contact(counts="objects", crash_limit=2, at_limit="die")
+    simulation = bench(SBot(), [(i, 5, 0) for i in range(3)], contact=contact)
+    chain = np.array([[[0.0, 0.0], [0.12, 0.01], [0.24, 0.0]]])  # the middle one collides with two at once
+    put(simulation, chain)
+    drive(simulation, 0.0, 0.0)
+    assert not simulation.state.alive[0, 1] and simulation.state.crashed[0, 1]
+    assert np.array_equal(simulation.state.position[0, 1], chain[0, 1])
+
+
+@pytest.mark.parametrize("world, wrong", [
+    ('<world engine="spatial"><contact counts="objects"/><sbot/></world>', "in space there are none"),
+    ('<world><contact model="impulse" counts="objects"/><sbot/></world>', "a crash is a step"),
+])
+def test_counting_objects_is_refused_where_there_are_no_rounds(world, wrong):
+    with pytest.raises(WorldError, match=wrong):
+        Simulation(read_text(world))
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -12,23 +12,36 @@ TOUCH, NOTHING = 1e-8, 1e-9
 
 
 def resolve(centres, safety, walls, cylinders, mode, limit=30):
-    """(centres, who crashed, rounds, swept) after at most `limit` rounds of the published synchronous rule."""
+    """(centres, which crashed, rounds, swept) after at most `limit` rounds of the synchronous rule."""
+    return counted(centres, safety, walls, cylinders, mode, limit)[:4]
+
+
+def counted(centres, safety, walls, cylinders, mode, limit=30):
+    """The same, and how many objects each collided with, added up over the rounds."""
     centres = np.array(centres, float)
+    objects = np.zeros(len(centres), int)
     crashed = np.zeros(len(centres), bool)
     swept = False
     for rounds in range(limit + 1):
         hit = [j for j in range(len(centres)) if contacts(j, centres, safety, walls, cylinders)]
         if not hit:
-            return centres, crashed, rounds, swept
+            return centres, crashed, rounds, swept, objects
         if rounds == limit:
-            return centres, crashed, limit + 1, swept
+            return centres, crashed, limit + 1, swept, objects
         crashed[hit] = True
         target = centres.copy()
         for j in hit:
-            target[j] = centres[j] - escape(j, contacts(j, centres, safety, walls, cylinders), centres, safety[j], mode)
+            found = contacts(j, centres, safety, walls, cylinders)
+            objects[j] += len(found)
+            way = -escape(j, found, centres, safety[j], mode)
+            target[j] = centres[j] + way
             swept |= passes(centres[j], target[j], safety[j], walls, cylinders)
-            target[j], through = push_out(target[j], safety[j], walls, cylinders)
-            swept |= through
+            if mode == "published":
+                target[j], through = go_back(centres[j], way, safety[j], walls, cylinders)
+            else:
+                target[j], through = push_out(target[j], safety[j], walls, cylinders)
+            if swept or through:
+                return centres, crashed, rounds, True, objects
         centres = target
 
 
@@ -52,7 +65,7 @@ def fixed_contacts(p, rs, walls, cylinders, least):
     for x, y, r in cylinders:
         v = np.array([x, y]) - p
         if (overlap := rs + r - np.linalg.norm(v)) > least:
-            found.append(("fixed", v, overlap))
+            found.append(("cylinder", v, overlap))
     return found
 
 
@@ -61,7 +74,7 @@ def escape(j, found, centres, rs, mode):
     resultant, deepest = np.zeros(2), 0.0
     for kind, v, overlap in found:
         deepest = max(deepest, overlap / 2 if kind == "robot" else overlap)
-        if kind == "robot" and mode == "published":
+        if kind != "fixed" and mode == "published":  # "computed in the same way for cylindrical objects or other robots"
             resultant += v
         else:
             resultant += v / np.linalg.norm(v) * overlap
@@ -69,6 +82,28 @@ def escape(j, found, centres, rs, mode):
     if size < NOTHING:
         return np.zeros(2)
     return min(rs, size if mode == "published" else 1.01 * deepest) * resultant / size
+
+
+def go_back(p, way, rs, walls, cylinders):
+    """Along the line of escape: back by the overlap with what is there, until nothing is [TR Fig. 9]; whether it took too long.
+
+    What was overlapped before, and the way leads out of, does not count.
+    """
+    s = np.linalg.norm(way)
+    if s == 0.0:
+        return p, False
+    u = way / s
+
+    def counts(walls, cylinders):
+        return not any(v @ u <= 0.0 for _, v, _ in fixed_contacts(p, rs, walls, cylinders, TOUCH))
+
+    ahead = [each for each in walls if counts([each], ())], [each for each in cylinders if counts((), [each])]
+    for _ in range(3_000):
+        found = fixed_contacts(p + s * u, rs, *ahead, 1e-13)
+        if not found or s <= 0.0:
+            return p + max(0.0, s) * u, False
+        s -= max(overlap for _, _, overlap in found)
+    return p, True
 
 
 def push_out(p, rs, walls, cylinders):

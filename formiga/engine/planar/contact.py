@@ -7,7 +7,8 @@ Rs = R + clearance. [Vicentini & Tuci 2006, section 5]
     detect    which bodies overlap now
     resolve   rounds of synchronous moves until no two overlap (model `reposition`)
 
-The papers' displacement formulas are partly lost; the algorithm is the one of our reconstruction, told in the manual.
+The papers' displacement formulas are partly lost; what is readable of them, and what was put in their place, is in the manual
+(`docs/papers/swarmod.md`).
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ import numpy as np
 
 from formiga.engine.above.cells import around, fill_world, row_of
 from formiga.engine.fixed import near_cell
-from formiga.engine.planar.sweep import NOTHING, TOUCH, slide
-from formiga.geometry import nearest_on_segment
+from formiga.engine.planar.sweep import NOTHING, TOUCH, first_touch, slide
+from formiga.geometry import enters_capsule, nearest_on_segment
 from formiga.kernels import kernel
 
 ROUNDS = 500           # then we stop, whatever is left
@@ -43,6 +44,7 @@ class ContactWorkspace(NamedTuple):
     target: Any      # (N, 2) where the published rule sends them
     strayed: Any     # how far each has gone since the cell list was made
     share: Any       # of its way that each may go, for `sweep`
+    tally: Any       # objects that it collided with in this step, counted anew in each round; only if crashes are counted so
 
 
 def make_workspace(robots: int) -> ContactWorkspace:
@@ -50,7 +52,7 @@ def make_workspace(robots: int) -> ContactWorkspace:
     numbers = (np.empty(robots, np.int64) for _ in range(4))
     active, later, found, listed = numbers
     return ContactWorkspace(np.empty(robots, np.bool_), active, later, found, listed, np.empty((robots, 2)), np.empty(robots),
-                np.empty(robots))
+                            np.empty(robots), np.zeros(robots, np.int64))
 
 
 @kernel()
@@ -135,6 +137,38 @@ def go(x0, y0, x1, y1, r, rs, shapes, near):
     return x, y
 
 
+@kernel()
+def go_back(x0, y0, x1, y1, r, rs, shapes, near):
+    """Where a disc ends that is sent from 0 to 1 and, if its collision circle overlaps something fixed there, goes back along
+    the same line by the overlap, and again, until it does not.
+
+        s <- s - overlap(s)                                  [TR Fig. 9-3, disp''; draft, Fig. 1-3 and section III.2]
+    The overlap changes by no more than s does, so this never goes back past a free place, and ends at the first one: where the
+    circle first touched what it overlaps. That place is computed at once. What the robot overlapped before it moved holds it
+    where it is if the way leads further in ("waiting for other agents letting room"), and not at all if the way leads out.
+    """
+    dx, dy = x1 - x0, y1 - y0
+    cell, there = near_cell(x0, y0, near), near_cell(x1, y1, near)
+    first, last = near.start[cell], near.start[cell + 1]
+    if cell == there and first == last:  # nothing fixed is near, here or there
+        return x0 + dx, y0 + dy
+    t = min(1.0, first_touch(x0, y0, dx, dy, r, shapes, near)[0])  # the body passes through nothing
+    blocked = True
+    while blocked:  # each thing blocks at most once
+        blocked = False
+        for n in range(first, last):
+            k = near.items[n]
+            if overlap_fixed(x0 + t * dx, y0 + t * dy, rs, k, shapes)[0] > TOUCH:
+                before, ux, uy = overlap_fixed(x0, y0, rs, k, shapes)
+                if before <= TOUCH:
+                    enters = enters_capsule(x0, y0, dx, dy, shapes[k, 0], shapes[k, 1], shapes[k, 2], shapes[k, 3],
+                                            rs + shapes[k, 4])
+                    t, blocked = enters if enters < t else 0.0, True
+                elif dx * ux + dy * uy > 0.0:
+                    return x0, y0
+    return x0 + t * dx, y0 + t * dy
+
+
 @kernel(inline="always")
 def neighbours(w, i, position, safety, widest, drift, cells, found):
     """Robots whose collision circle overlaps that of i, into found; returns how many.
@@ -157,16 +191,18 @@ def neighbours(w, i, position, safety, widest, drift, cells, found):
 
 
 @kernel()
-def resolve_world(w, mode, position, radius, safety, widest, longest, alive, shapes, near, cells, work):
+def resolve_world(w, mode, each, deadly, position, radius, safety, widest, longest, alive, crashes, shapes, near, cells, work):
     """Move robots until no two overlap; all that were ever involved are marked in hit. Returns the rounds needed.
 
-        V = sum over robots of (C_i - C_j)             mode `published`; moves min(Rs, |V|) against V
-            or unit(C_i - C_j) overlap_ij              mode `minimal`; moves 1.01 max(overlap_ij / 2, overlap_fixed)
-          + sum over fixed things of unit(toward it) overlap           [Swarmod draft, section III; reconstructed]
-    All robots move at once. Only fixed things block a move: if robots did too, packs would lock up. After 30 rounds pairs
+        V = sum over robots and cylinders of (C_i - C_j)        mode `published`; moves min(Rs, |V|) against V
+            or unit(C_i - C_j) overlap_ij                       mode `minimal`; moves 1.01 max(overlap_ij / 2, overlap_fixed)
+          + sum over other fixed things of unit(toward it) overlap              [Swarmod draft, section III; reconstructed]
+    All robots move at once. Only fixed things block a move: if robots did too, packs would lock up. In mode `published` a robot
+    goes back from them along its line of escape (`go_back`), in mode `minimal` it is pushed out of them. After 30 rounds pairs
     move apart one after another instead, each by half of its overlap, until all is free or nothing gets better; the answer is
     then ROUNDS. In mode `minimal` that begins after 4 rounds if no robot had to go further than three times `longest`, the most
     that a robot drives in a step: crowds at a wall, which the synchronous rule would shake for long.
+    each: collisions are counted into work.tally, as `count_objects` has it; deadly: so many switch a robot off, if not 0.
     """
     hit, active, later, found, listed = work.hit, work.active, work.later, work.found, work.listed
     target, strayed = work.target, work.strayed
@@ -184,6 +220,8 @@ def resolve_world(w, mode, position, radius, safety, widest, longest, alive, sha
             fill_world(w, position, cells)
             strayed[:] = 0.0
             drift = 0.0
+        if each:
+            count_objects(w, active, many, deadly, position, safety, widest, drift, alive, crashes, shapes, near, cells, work)
         if turn <= together:
             for a in range(many):
                 target[a, 0], target[a, 1] = escape(w, active[a], mode, position, radius, safety, widest, drift, alive,
@@ -277,12 +315,37 @@ def escape(w, i, mode, position, radius, safety, widest, drift, alive, shapes, n
     for n in range(near.start[cell], near.start[cell + 1]):
         overlap, ux, uy = overlap_fixed(x, y, safety[i], near.items[n], shapes)
         if overlap > 0.0:
-            vx, vy, deepest = vx + ux * overlap, vy + uy * overlap, max(deepest, overlap)
+            k = near.items[n]
+            pull = overlap
+            if mode == PUBLISHED and shapes[k, 0] == shapes[k, 2] and shapes[k, 1] == shapes[k, 3]:  # a cylinder, to its centre
+                pull = safety[i] + shapes[k, 4] - overlap
+            vx, vy, deepest = vx + ux * pull, vy + uy * pull, max(deepest, overlap)
     size = sqrt(vx * vx + vy * vy)
     if size < NOTHING:  # in the middle of a pack
         return x, y
     way = min(safety[i], size if mode == PUBLISHED else 1.01 * deepest) / size
+    if mode == PUBLISHED:
+        return go_back(x, y, x - way * vx, y - way * vy, radius[i], safety[i], shapes, near)
     return go(x, y, x - way * vx, y - way * vy, radius[i], safety[i], shapes, near)
+
+
+@kernel()
+def count_objects(w, robots, many, deadly, position, safety, widest, drift, alive, crashes, shapes, near, cells, work):
+    """Add to work.tally what each of `many` robots that is alive collides with now, each object once; those that reach `deadly`
+    with it, if that is not 0, are switched off at once and are not moved any more. [Swarmod draft, section III.2, the loop]"""
+    tally = work.tally
+    for a in range(many):
+        i = robots[a]
+        if not alive[w, i]:
+            continue
+        tally[i] += neighbours(w, i, position, safety, widest, drift, cells, work.found)
+        x, y = position[w, i, 0], position[w, i, 1]
+        cell = near_cell(x, y, near)
+        for n in range(near.start[cell], near.start[cell + 1]):
+            if overlap_fixed(x, y, safety[i], near.items[n], shapes)[0] > TOUCH:
+                tally[i] += 1
+        if 0 < deadly <= crashes[w, i] + tally[i]:
+            alive[w, i] = False
 
 
 @kernel()
@@ -308,16 +371,16 @@ def part(w, i, j, spare, position, radius, safety, alive, shapes, near):
 
 
 @kernel()
-def contact_all(model, limit, end_at_limit, position, swept, radius, safety, widest, longest, shapes, near, cells, alive,
+def contact_all(model, limit, end_at_limit, each, position, swept, radius, safety, widest, longest, shapes, near, cells, alive,
                 crashed, crashes, done, step, rounds, unresolved, work):
     """Detect and answer the contacts of every world that has not ended, count crashes, and tick its clock.
 
-    swept (W, N): robots that were stopped on their way; rounds (W,): how many rounds `resolve` needed; unresolved (W,):
-    in how many steps they did not suffice.
+    each: crashes are objects collided with, in each round, instead of steps; swept (W, N): robots that were stopped on their
+    way; rounds (W,): how many rounds `resolve` needed; unresolved (W,): in how many steps they did not suffice.
     """
     for w in range(position.shape[0]):
         if not done[w]:
-            contact_world(w, model, limit, end_at_limit, position, swept, radius, safety, widest, longest, shapes, near,
+            contact_world(w, model, limit, end_at_limit, each, position, swept, radius, safety, widest, longest, shapes, near,
                           cells, alive, crashed, crashes, done, step, rounds, unresolved, work)
 
 
@@ -334,24 +397,53 @@ def count_crash(w, i, hit, limit, end_at_limit, alive, crashed, crashes, done):
                 alive[w, i] = False
 
 
+@kernel()
+def add_tally(w, i, otherwise, limit, end_at_limit, alive, crashed, crashes, done, tally):
+    """The same where each object that was collided with counts; otherwise: it collided though no object was found, once."""
+    if tally[i] == 0 and otherwise and alive[w, i]:
+        tally[i] = 1
+    crashed[w, i] = tally[i] > 0
+    crashes[w, i] += tally[i]
+    if limit > 0 and crashed[w, i] and crashes[w, i] >= limit:
+        if end_at_limit:
+            done[w] = True
+        else:
+            alive[w, i] = False
+
+
 @kernel(inline="always")
-def contact_world(w, model, limit, end_at_limit, position, swept, radius, safety, widest, longest, shapes, near, cells, alive,
-                  crashed, crashes, done, step, rounds, unresolved, work):
+def contact_world(w, model, limit, end_at_limit, each, position, swept, radius, safety, widest, longest, shapes, near, cells,
+                  alive, crashed, crashes, done, step, rounds, unresolved, work):
     """The same for one world that has not ended."""
     N, hit = position.shape[1], work.hit
     step[w] += 1
     if model != NONE:
         for i in range(N):
             hit[i] = False
+        if each:
+            work.tally[:] = 0
         fill_world(w, position, cells)
         rounds[w] = 0
-        if detect_world(w, position, safety, widest, shapes, near, cells, hit) > 0 and model != STOP:
-            rounds[w] = resolve_world(w, model, position, radius, safety, widest, longest, alive, shapes, near, cells, work)
-            unresolved[w] += rounds[w] == ROUNDS
+        if detect_world(w, position, safety, widest, shapes, near, cells, hit) > 0:
+            if model != STOP:
+                deadly = 0 if end_at_limit else limit
+                rounds[w] = resolve_world(w, model, each, deadly, position, radius, safety, widest, longest, alive, crashes,
+                                          shapes, near, cells, work)
+                unresolved[w] += rounds[w] == ROUNDS
+            elif each:
+                many = 0
+                for i in range(N):
+                    if hit[i]:
+                        work.active[many] = i
+                        many += 1
+                count_objects(w, work.active, many, 0, position, safety, widest, 0.0, alive, crashes, shapes, near, cells, work)
         living = 0
         for i in range(N):
             again = model == STOP and crashed[w, i]  # it stays where it collided, and collides again
-            count_crash(w, i, hit[i] or swept[w, i] or again, limit, end_at_limit, alive, crashed, crashes, done)
+            if each:
+                add_tally(w, i, swept[w, i] or again, limit, end_at_limit, alive, crashed, crashes, done, work.tally)
+            else:
+                count_crash(w, i, hit[i] or swept[w, i] or again, limit, end_at_limit, alive, crashed, crashes, done)
             living += alive[w, i]
         if living == 0 and N > 0:
             done[w] = True

@@ -40,8 +40,18 @@ def holding(model: Model, state: State) -> NDArray[Any]:
     return np.zeros((0, 2), np.int64)
 
 
+def in_jaw(model: Model, state: State, robots: slice) -> NDArray[Any]:
+    """False (W, n): there are no grippers."""
+    return np.zeros((state.worlds, robots.stop - robots.start), np.bool_)
+
+
 def inspect(model: Model, state: State, robot: int) -> dict[str, Any]:
     """Nothing beside what a robot has in the plane."""
+    return {}
+
+
+def inspect_thing(model: Model, state: State, index: int) -> dict[str, Any]:
+    """Nothing: solids and their joints are in space."""
     return {}
 
 
@@ -51,4 +61,4 @@ def paint(model: Model, state: State, width: int, height: int, field: float, eye
     raise WorldError("the planar engine renders no images; choose engine=\"spatial\".")
 
 
-__all__ = ["as_it_stands", "events", "forces", "holding", "inspect", "paint", "put_down"]
+__all__ = ["as_it_stands", "events", "forces", "holding", "in_jaw", "inspect", "inspect_thing", "paint", "put_down"]

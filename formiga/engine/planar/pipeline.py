@@ -54,7 +54,7 @@ from formiga.engine.planar.contact import (
     make_workspace,
 )
 from formiga.engine.planar.impulse import advance, bodies
-from formiga.engine.planar.neutral import as_it_stands, events, forces, holding, inspect, paint, put_down
+from formiga.engine.planar.neutral import as_it_stands, events, forces, holding, in_jaw, inspect, inspect_thing, paint, put_down
 from formiga.engine.planar.own import Coupling, PlanarState
 from formiga.engine.planar.sweep import sweep_all, sweep_world
 from formiga.engine.start import begin_again, everywhere, given, keys_of, movables_start, start_of
@@ -64,7 +64,7 @@ from formiga.kernels.program import Stage
 from formiga.state import Floats, State
 from formiga.world.elements import of, where
 from formiga.world.model import World
-from formiga.world.mount import CHASSIS, Mounted
+from formiga.world.mount import CHASSIS, Carried
 from formiga.world.movables import JOINTS, MOVABLES
 from formiga.world.placement import At
 
@@ -189,7 +189,7 @@ def _impulse(world: World, fixed: Fixed, table: Outlines | None, longest: float)
     refuse_movables_in_walls(world, fixed)
     margin = max(1.25 * longest, float(own.fact[:, bodies.INNER].max(initial=0.0)), 4.0 * contact.threshold)
     return Impulse(own, advance.Rules(world.dt, bodies.substep_of(world), contact.threshold, contact.rest_speed, contact.rounds,
-                                      margin))
+                                      margin, contact.friction))
 
 
 def _refuse_bodies(world: World) -> None:
@@ -197,6 +197,8 @@ def _refuse_bodies(world: World) -> None:
     contact = world.contact
     if contact.model == "impulse":
         return
+    if contact.friction > 0.0:
+        raise WorldError(f"{where(contact)}<contact> friction needs bodies with masses: model=\"impulse\".")
     for thing in world.things:
         if isinstance(thing, (*MOVABLES, *JOINTS)):
             raise WorldError(f"{where(thing)}<{of(thing).tag}> needs bodies with masses: <contact model=\"impulse\"/>.")
@@ -217,9 +219,13 @@ def refuse_space(world: World) -> None:
     for each in (*world.things, *world.settings, *(group.robot for group in world.groups)):
         if each.SPATIAL:
             raise WorldError(f"{where(each)}<{of(each).tag}> needs three dimensions: engine=\"spatial\".")
+    for each in (*(thing for thing in world.things if thing.material),
+                 *(group for group in world.groups if group.material or group.wheel_material)):
+        raise WorldError(f"{where(each)}a material is given here; in the plane bodies have friction and restitution of their "
+                         "own, and a <material> needs three dimensions: engine=\"spatial\".")
     for rule in (rule for group in world.groups for rule in group.place if isinstance(rule, At) and rule.raised):
         raise WorldError(f"{where(rule)}<at> z, roll and pitch need three dimensions: engine=\"spatial\".")
-    for each in (each for group in world.groups for each in group.sensors if isinstance(each, Mounted) and each.in_space):
+    for each in (each for group in world.groups for each in group.sensors if isinstance(each, Carried) and each.in_space):
         raise WorldError(f"{where(each)}<{of(each).tag}> in the plane a sensor sits on the chassis, with x, y and yaw; on, z, "
                          "roll and pitch need three dimensions: engine=\"spatial\".")
 
@@ -332,10 +338,10 @@ def _sweep(model: Model, state: State) -> None:
 def answer_contacts(model: Model, state: State) -> None:
     """Detect and resolve contacts, count crashes, tick the clocks."""
     contact = model.world.contact
-    contact_all(model.contact, contact.crash_limit, contact.at_limit == "end", state.position, state.scratch.swept,
-                model.radius, model.safety, model.widest_safety, model.longest, model.fixed.shapes, model.near_contact,
-                state.scratch.cells, state.alive, state.crashed, state.crashes, state.done, state.step, state.scratch.rounds,
-                state.unresolved, state.scratch.contact)
+    contact_all(model.contact, contact.crash_limit, contact.at_limit == "end", contact.counts == "objects", state.position,
+                state.scratch.swept, model.radius, model.safety, model.widest_safety, model.longest, model.fixed.shapes,
+                model.near_contact, state.scratch.cells, state.alive, state.crashed, state.crashes, state.done, state.step,
+                state.scratch.rounds, state.unresolved, state.scratch.contact)
 
 
 def points(model: Model, state: State, local: Floats, robots: slice) -> Floats:
@@ -356,12 +362,12 @@ def contacts(model: Model, state: State) -> Floats:
 
 
 def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice,
-         on: str = CHASSIS) -> Floats:
+         on: str = CHASSIS, through: Any = None) -> Floats:
     """Distances (W, n, B) along rays in space (B, 3), in each robot's frame. Here they meet the floor, and nothing else."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        down = np.where(direction[:, 2] < 0.0, -origin[:, 2] / direction[:, 2], np.inf)
-    down = np.where((down >= 0.0) & (down <= reach), down, np.inf)
-    return np.broadcast_to(down, (model.worlds, robots.stop - robots.start, len(down))).copy()
+        down = np.where(direction[..., 2] < 0.0, -origin[:, 2] / direction[..., 2], np.inf)
+    down = np.where((down >= 0.0) & (down <= reach) & np.logical_not(False if through is None else through), down, np.inf)
+    return np.broadcast_to(down, (model.worlds, robots.stop - robots.start, len(origin))).copy()
 
 
 def twist(model: Model, state: State) -> Floats:
@@ -384,7 +390,8 @@ def step_stages(model: Model, state: State) -> list[Stage] | None:
             state.position, scratch.before, model.radius, model.safety, model.longest, model.contact != STOP,
             model.fixed.shapes, model.near_contact, cells, scratch.swept, work.share)))
     stages.append(Stage(contact_world, (
-        model.contact, contact.crash_limit, contact.at_limit == "end", state.position, scratch.swept, model.radius,
+        model.contact, contact.crash_limit, contact.at_limit == "end", contact.counts == "objects", state.position,
+        scratch.swept, model.radius,
         model.safety, model.widest_safety, model.longest, model.fixed.shapes, model.near_contact, cells, state.alive,
         state.crashed, state.crashes, state.done, state.step, scratch.rounds, state.unresolved, work)))
     return stages
@@ -406,6 +413,6 @@ def hear_stages(model: Model, state: State, ears: Ears, robots: slice, into: Hea
 
 
 __all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_from", "cast_stages", "cast_turned",
-           "contacts", "events", "forces", "hear", "hear_stages", "holding", "init", "inspect", "light", "light_stages",
-           "line_of_sight", "look", "neighbour_stages", "neighbours", "paint", "places", "points", "put_down", "rays",
-           "sample", "shadow", "sight_stages", "step", "step_stages", "told", "twist"]
+           "contacts", "events", "forces", "hear", "hear_stages", "holding", "in_jaw", "init", "inspect", "inspect_thing",
+           "light", "light_stages", "line_of_sight", "look", "neighbour_stages", "neighbours", "paint", "places", "points",
+           "put_down", "rays", "sample", "shadow", "sight_stages", "step", "step_stages", "told", "twist"]

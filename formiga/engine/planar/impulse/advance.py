@@ -16,7 +16,6 @@ from math import cos, sin, sqrt
 from typing import Any, NamedTuple
 
 from formiga.engine.above.outlines import CX, CY, NX, NY
-from formiga.engine.drives import turn_wheels
 from formiga.engine.planar.contact import count_crash
 from formiga.engine.planar.impulse.exchange import listen, load, store
 from formiga.engine.planar.impulse.forces import forces, leap
@@ -39,6 +38,7 @@ DEEP = 4e-5        # m: overlaps up to this are left alone
 LEAST = 1.0 / 64   # of a substep: time goes on by at least so much, however many impacts there are ...
 MOST = 64          # times the usual number of substeps, after which a control period ends early and counts as unresolved
 SHORTEST = 1e-6    # s, ... and by so much
+SPARE = 1.4143     # by which `bounded` takes a body to be faster than it is: corners that meet corners go deep at once
 OFTEN = 4          # impacts of a body in one control period, after which it may be pressed
 PARTING = 40       # rounds of moving apart
 
@@ -52,6 +52,7 @@ class Rules(NamedTuple):
     rest: float
     rounds: int
     margin: float      # m that bodies may go before the list of pairs is made anew
+    friction: float    # between bodies, and between bodies and what is fixed
 
 
 class Log(NamedTuple):
@@ -302,9 +303,11 @@ def bounded(h, bodies, work):
     moving, active, fact = work.moving, work.active, bodies.fact
     for n in range(work.count[ACTIVE]):
         b = active[n]
-        fast = abs(moving[b, VX]) + abs(moving[b, VY]) + fact[b, REACH] * abs(moving[b, SPIN])
-        if fast * h > 0.5 * fact[b, INNER]:
-            h = 0.5 * fact[b, INNER] / fast
+        most, turns = 0.5 * fact[b, INNER], fact[b, REACH] * abs(moving[b, SPIN])
+        if (SPARE * (abs(moving[b, VX]) + abs(moving[b, VY])) + turns) * h > most:          # a bound that needs no root
+            fast = SPARE * sqrt(moving[b, VX] ** 2 + moving[b, VY] ** 2) + turns            # the same in all directions
+            if fast * h > most:
+                h = most / fast
     return h
 
 
@@ -393,7 +396,7 @@ def advance_all(rules, limit, end_at_limit, told, drives, orders, wheels, wheel_
                 lost += 1
                 break
             if count[CONTACTS] > 0:
-                impacts(rules.rest, rules.rounds, bodies, joints, w, work, log)
+                impacts(rules.rest, rules.rounds, rules.friction, bodies, joints, w, work, log)
             h = bounded(min(rules.substep, rules.dt - time), bodies, work)
             if rules.dt - time - h < 1e-9:
                 h = rules.dt - time
@@ -403,7 +406,7 @@ def advance_all(rules, limit, end_at_limit, told, drives, orders, wheels, wheel_
                 for k in range(joints.shape[1]):
                     if joints[w, k, 0] != 0.0:
                         mark[int(joints[w, k, 1]), BUSY] = mark[int(joints[w, k, 2]), BUSY] = True
-                lean(bodies, joints, w, rules.rounds, work)
+                lean(h, bodies, joints, w, rules.rounds, rules.friction, work)
             if about_to_leave(h, work):
                 look_around(h, time, base, rules, w, orders, alive, shapes, near, joints, bodies, work, grid)
                 base, lost = time, lost + count[LOST]
@@ -437,13 +440,12 @@ def advance_all(rules, limit, end_at_limit, told, drives, orders, wheels, wheel_
                 note(w, point[k, MIDDLE_X], point[k, MIDDLE_Y], point[k, NORMAL_X], point[k, NORMAL_Y], j, contact[k, ONE],
                      contact[k, OTHER], log)
         count[SUBSTEPS] = substeps
-        store(w, position, heading, velocity, wheels, orders, movables, drives, bodies, work)
+        store(w, position, heading, velocity, wheels, wheel_angle, orders, movables, rules.dt, drives, bodies, work)
         gap = -1.0 if lost > 0 else deepest
         unresolved[w] += gap < -1e-4
         step[w] += 1
         living = 0
         for i in range(N):
-            turn_wheels(w, i, drives, wheels, rules.dt, wheel_angle)
             count_crash(w, i, mark[i, HIT] != 0, limit, end_at_limit, alive, crashed, crashes, done)
             living += alive[w, i]
         if living == 0 and limit > 0 and N > 0:

@@ -20,6 +20,8 @@ from formiga.world.movables import GRAVITY, JOINTS, Ball, Pin
 
 WHEELS, SLIDING, BALL, SLAB, OMNI = 0, 1, 2, 3, 4   # how a body stands on the floor
 PIN, WELD = 1.0, 2.0
+GRIP = 0.6             # friction of tyres whose robot does not say what they have; as of <mirosot> and <omni>
+FIRM = 10.0            # friction of wheels that are said never to slip, when they push without a lag: some limit they must have
 NODES = (0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5)  # of Gauss and Legendre's rule with three points, in [0, 1]
 ROLLS = 1.4                                # (m + J/R^2)/m of a solid ball, J = 2/5 m R^2 [Klancar et al. 2003, eq. 5]
 
@@ -77,7 +79,11 @@ SHIFT_X, SHIFT_Y, SHIFT_HEADING = 16, 17, 18          # by which the body moves 
 MARGIN = 19                                           # m that its centre may go before the pairs are listed anew
 TRAVEL = 20                                           # m that no point of it has gone further since the pairs were listed
 STRAYED = 21                                          # m that its centre has not gone further since then
-MOVING = 22
+FREE = 22                                             # 22 to 24: speeds at the end of the substep, if it meets nothing: VX VY
+                                                      # SPIN; of two wheels ahead, aside, spin
+YIELDS = 25                                           # share of a steady push that motors let through, see `settle`
+LOAD = 26                                             # 26 to 28: N s and N m s, what contacts and joints give it: x, y, turn
+MOVING = 29
 
 # Columns of BodyWorkspace.mark: 1 or 0, but for BOUNCES.
 PAIRED = 0             # whether it is one of the active bodies
@@ -88,7 +94,8 @@ SLIPS = 4              # whether it can be pushed sideways: it has no wheels, or
 PRESSED = 5            # hit to and fro so fast that it does not bounce any more in this control period
 HIT = 6                # touches a robot or something fixed, in this control step
 BOUNCES = 7            # impacts in this control period
-MARKS = 8
+EVEN = 8               # gives way evenly, however hard it is pushed: a ball, or motors with a lag
+MARKS = 9
 
 PAIRS, CONTACTS, LOST, SUBSTEPS, ACTIVE, COUNTS = range(6)   # of BodyWorkspace.count; LOST: pairs that found no place
 SEEN, GAP, BEFORE = range(3)   # m, of BodyWorkspace.apart: how far apart when last measured, and how far both had travelled
@@ -99,8 +106,9 @@ ONE, OTHER, POINTS, BOUNCED = range(4)     # of BodyWorkspace.contact: two bodie
 NORMAL_X, NORMAL_Y, MIDDLE_X, MIDDLE_Y = range(4)
 END_X, END_Y = 4, 5    # the first point; those of the second stand two columns further
 BOUNCE = 8             # restitution
-ACC = 9                # 9 and 10: N s, impulses of the resting contact at both points
-POINT = 11
+ACC = 9                # 9 and 10: N s, impulses of the resting contact at both points ...
+DRAG = 11              # 11 and 12: ... and those of its friction, along (-ny, nx)
+POINT = 13
 
 
 class Grid(NamedTuple):
@@ -182,6 +190,8 @@ def floor_of(thing: Any, moment: float) -> list[float]:
     SLAB: mu g, and the deceleration of a spin, with the friction of a disc of the same mean radius.
     SLIDING: mu g of the tyres.
     OMNI: mu g of all wheels, and the angular acceleration that they give at their distance; infinite without friction.
+    Robots: the same two again as the most that wheels give while it pushes, at 2 and 3; infinite if motors have a lag, because
+    that limits their force. OMNI: never more than the first two.
     """
     if isinstance(thing, Ball):
         return [thing.rolling * GRAVITY / ROLLS, thing.viscous / (ROLLS * thing.mass), thing.slow, thing.law == "per_axis",
@@ -193,8 +203,11 @@ def floor_of(thing: Any, moment: float) -> list[float]:
     if _kind(thing) == OMNI:
         grip = thing.tyre_friction * GRAVITY if thing.tyre_friction > 0.0 else inf
         distance = thing.drive.distance if isinstance(thing.drive, Omni) else thing.radius
-        return [grip, grip * thing.mass * distance / moment, 0.0, 0.0, 0.0]
-    return [thing.tyre_friction * GRAVITY, 0.0, 0.0, 0.0, 0.0]
+        push = min(grip, inf if thing.motor_lag > 0.0 else FIRM * GRAVITY)
+        return [grip, grip * thing.mass * distance / moment, push, push * thing.mass * distance / moment, 0.0]
+    push = inf if thing.motor_lag > 0.0 else (thing.tyre_friction or GRIP) * GRAVITY
+    arm = 0.5 * thing.wheel_base or thing.radius
+    return [thing.tyre_friction * GRAVITY, 0.0, push, push * thing.mass * arm / moment, 0.0]
 
 
 def _distances(corners: list[Corner]) -> list[float]:

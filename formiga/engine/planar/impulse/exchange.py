@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import cos, sin
 
-from formiga.engine.drives import BICYCLE, LINEAR, OWN, TWO_WHEELS, followed, set_twist
+from formiga.engine.drives import BICYCLE, LINEAR, OWN, TWO_WHEELS, followed, set_twist, turn_wheels
+from formiga.geometry import TINY
 from formiga.kernels import kernel
 
 # Names of columns; one on each line would fill a page.
@@ -47,11 +48,39 @@ def load(w, position, heading, velocity, movables, bodies, work):
 
 
 @kernel(inner=True, forceinline=True)
-def store(w, position, heading, velocity, wheels, twist, movables, drives, bodies, work):
+def roll_on(w, b, position, heading, wheels, wheel_angle, dt, drives, moving):
+    """Wheel angles after a control period, from the way over the floor since its beginning, which the state still has.
+
+        turn = theta' - theta,   (ahead, aside) = R(-(theta + turn/2)) d / sinc(turn/2)
+        left, right: (ahead -+ base turn / 2) / radius;   others by the matrix of their drive
+    Exact on any arc, also where motors lag or something was hit. A channel that is an angle stands at it.
+    """
+    half = 0.5 * (moving[b, HEADING] - heading[w, b])
+    dx, dy = moving[b, X] - position[w, b, 0], moving[b, Y] - position[w, b, 1]
+    c, s = cos(heading[w, b] + half), sin(heading[w, b] + half)
+    stretch = (half + TINY) / (sin(half) + TINY)
+    ahead, aside, r = stretch * (c * dx + s * dy), stretch * (c * dy - s * dx), drives.radius[b]
+    if drives.kind[b] == TWO_WHEELS:
+        wheel_angle[w, b, 0] += (ahead - half * drives.base[b]) / r
+        wheel_angle[w, b, 1] += (ahead + half * drives.base[b]) / r
+    elif drives.kind[b] == LINEAR:
+        for k in range(drives.count[b]):
+            wheel_angle[w, b, k] += (drives.rims[b, k, 0] * ahead + drives.rims[b, k, 1] * aside
+                                     + drives.rims[b, k, 2] * 2.0 * half) / r
+    elif drives.kind[b] == BICYCLE:
+        wheel_angle[w, b, 0] += ahead / r
+        wheel_angle[w, b, 1] = wheels[w, b, 1]
+    else:
+        turn_wheels(w, b, drives, wheels, dt, wheel_angle)
+
+
+@kernel(inner=True, forceinline=True)
+def store(w, position, heading, velocity, wheels, wheel_angle, twist, movables, dt, drives, bodies, work):
     """From the working memory into the state; drives as they turn now, and the twist that this is."""
     N, moving = bodies.robots, work.moving
     for b in range(moving.shape[0]):
         if b < N:
+            roll_on(w, b, position, heading, wheels, wheel_angle, dt, drives, moving)
             position[w, b, 0], position[w, b, 1], heading[w, b] = moving[b, X], moving[b, Y], moving[b, HEADING]
             velocity[w, b, 0], velocity[w, b, 1], velocity[w, b, 2] = moving[b, VX], moving[b, VY], moving[b, SPIN]
             c, s = cos(moving[b, HEADING]), sin(moving[b, HEADING])

@@ -10,8 +10,8 @@ from formiga.kernels import kernel
 # Names of columns; one on each line would fill a page.
 # isort: off
 from formiga.engine.planar.impulse.bodies import (
-    BALL, COS, FLOOR, HEADING, KEPT, LAG, NODES, OMNI, ROLL_X, ROLL_Y, SHIFT_HEADING, SHIFT_X, SHIFT_Y, SIN, SLAB, SLIDING,
-    SPIN, VX, VY, WHEELS, X, Y)
+    BALL, BEGAN, COS, FLOOR, FREE, HEADING, INVERSE_INERTIA, INVERSE_MASS, KEPT, LAG, LOAD, NODES, OMNI, ROLL_X, ROLL_Y,
+    SHIFT_HEADING, SHIFT_X, SHIFT_Y, SIN, SLAB, SLIDING, SLIPS, SPIN, VX, VY, WHEELS, X, Y, YIELDS)
 # isort: on
 
 WEIGHTS = (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)  # of the NODES
@@ -66,6 +66,7 @@ def roll(b, h, fact, moving):
         vx, vy = ex, ey
         moving[b, ROLL_X], moving[b, ROLL_Y] = vx, vy
     moving[b, VX], moving[b, VY] = vx, vy
+    moving[b, FREE], moving[b, FREE + 1], moving[b, FREE + 2], moving[b, YIELDS] = vx, vy, moving[b, SPIN], 1.0
     moving[b, SHIFT_X], moving[b, SHIFT_Y], moving[b, SHIFT_HEADING] = wx, wy, moving[b, SPIN] * h
 
 
@@ -89,6 +90,7 @@ def drive(b, h, usual, wanted, turn, slides, fact, moving):
     way *= (sh + TINY) / (half + TINY)
     dx, dy = c * ch - s * sh, s * ch + c * sh
     moving[b, SHIFT_X], moving[b, SHIFT_Y], moving[b, SHIFT_HEADING] = way * dx, way * dy, angle
+    moving[b, FREE], moving[b, FREE + 1], moving[b, FREE + 2], moving[b, YIELDS] = ahead, 0.0, spin, mean
     if slides:
         aside = moving[b, VY] * c - moving[b, VX] * s
         later, way = braked(aside, fact[b, FLOOR], h)
@@ -114,6 +116,7 @@ def roam(b, h, usual, vx, vy, turn, fact, moving):
     ahead, aside = was_x * c + was_y * s, was_y * c - was_x * s
     way, across, angle = (vx + (ahead - vx) * mean) * h, (vy + (aside - vy) * mean) * h, (turn + (spin - turn) * mean) * h
     ahead, aside, later = vx + (ahead - vx) * kept, vy + (aside - vy) * kept, turn + (spin - turn) * kept
+    moving[b, FREE + 2] = later
     if abs(later - spin) > fact[b, FLOOR + 1] * h:
         later = spin + (fact[b, FLOOR + 1] * h if later > spin else -fact[b, FLOOR + 1] * h)
         angle = 0.5 * (spin + later) * h
@@ -124,6 +127,7 @@ def roam(b, h, usual, vx, vy, turn, fact, moving):
     ec, es = mc * ch - ms * sh, ms * ch + mc * sh
     dx, dy = stretch * (way * mc - across * ms), stretch * (way * ms + across * mc)
     ex, ey = ahead * ec - aside * es, ahead * es + aside * ec
+    moving[b, FREE], moving[b, FREE + 1], moving[b, YIELDS] = ex, ey, mean
     change = sqrt((ex - was_x) ** 2 + (ey - was_y) ** 2)
     if change > fact[b, FLOOR] * h:                    # the wheels slip
         share = fact[b, FLOOR] * h / change
@@ -171,6 +175,53 @@ def forces(b, h, usual, w, orders, alive, kind, fact, moving):
         drive(b, h, usual, orders[w, b, 0], orders[w, b, 2], kind[b] == SLIDING, fact, moving)
     else:
         drive(b, h, usual, 0.0, 0.0, kind[b] == SLIDING, fact, moving)
+
+
+@kernel(inner=True, forceinline=True)
+def held_within(speed, goal, most):
+    """`goal`, or as near to it as a change of `speed` by at most `most` comes."""
+    return min(max(goal, speed - most), speed + most)
+
+
+@kernel(inner=True, forceinline=True)
+def settle(b, h, kind, fact, moving, mark):
+    """Speed of a body after h, in which contacts and joints give it the impulses LOAD, and motors and floor act with them.
+
+    Motors: a force F all through h leaves the speed of a wheel with the lag T behind what it would be by
+
+        M dv/dt = M (u - v)/T + F,  so  v(h) = v_free(h) + F h/M Y,  Y = (1 - exp(-h/T)) T/h
+    and in the long run by F T/M: a motor pushes with M (u - v)/T, whatever the substep. Without a lag, the wheels keep their
+    speed with at most mu M g. Slabs, and tyres that slide: dry friction takes mu g h from what they would have without it, so
+    what is pushed by less than mu M g stands.
+    """
+    m, i, was = fact[b, INVERSE_MASS], fact[b, INVERSE_INERTIA], BEGAN
+    px, py, turn = m * moving[b, LOAD], m * moving[b, LOAD + 1], i * moving[b, LOAD + 2]
+    if kind[b] == WHEELS or kind[b] == SLIDING:
+        c, s, yields = moving[b, COS], moving[b, SIN], moving[b, YIELDS]
+        along, across = px * c + py * s, py * c - px * s
+        if yields > 0.0:
+            ahead, spin = moving[b, FREE] + yields * along, moving[b, FREE + 2] + yields * turn
+        else:
+            ahead = held_within(moving[b, was] * c + moving[b, was + 1] * s + along, moving[b, FREE], fact[b, FLOOR + 2] * h)
+            spin = held_within(moving[b, was + 2] + turn, moving[b, FREE + 2], fact[b, FLOOR + 3] * h)
+        aside = 0.0
+        if kind[b] == SLIDING:
+            aside = held_within(moving[b, was + 1] * c - moving[b, was] * s + across, 0.0, fact[b, FLOOR] * h)
+        elif mark[b, SLIPS]:
+            aside = across
+        moving[b, VX], moving[b, VY], moving[b, SPIN] = ahead * c - aside * s, ahead * s + aside * c, spin
+        return
+    vx, vy, spin = moving[b, was] + px, moving[b, was + 1] + py, moving[b, was + 2] + turn
+    gx = gy = gw = 0.0                                 # where floor or motors would have it
+    most, most_spin = fact[b, FLOOR] * h, fact[b, FLOOR + 1] * h
+    if kind[b] == OMNI:
+        y = moving[b, YIELDS]
+        gx, gy, gw = moving[b, FREE] + y * px, moving[b, FREE + 1] + y * py, moving[b, FREE + 2] + y * turn
+        most, most_spin = fact[b, FLOOR + 2] * h, fact[b, FLOOR + 3] * h
+    off = sqrt((gx - vx) ** 2 + (gy - vy) ** 2)
+    if off > most:
+        gx, gy = vx + (gx - vx) * most / off, vy + (gy - vy) * most / off
+    moving[b, VX], moving[b, VY], moving[b, SPIN] = gx, gy, held_within(spin, gw, most_spin)
 
 
 @kernel(inner=True)
