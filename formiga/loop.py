@@ -22,7 +22,7 @@ from formiga.control.neural import Network
 from formiga.drawing import Drawings, Pen, Sheet
 from formiga.engine import engine as find_engine
 from formiga.engine.events import Event
-from formiga.errors import WorldError, whole
+from formiga.errors import WorldError, suggest, whole
 from formiga.state import CONTROLLER, Past, State, kinds_of, refuse_others
 from formiga.world.contract import channels
 from formiga.world.elements import of, where
@@ -101,7 +101,7 @@ class Simulation:
 
     @property
     def readings(self) -> sense.Readings:
-        """What the sensors say, the links hear and the estimators believe now: group -> name -> array (worlds, robots, ...)."""
+        """What sensors read, links receive and estimators believe now: group -> name -> array (worlds, robots, ...)."""
         if self._readings is None:
             self._past = self.state.sensors_remember() if self.state.memory else {}
             try:
@@ -160,6 +160,18 @@ class Simulation:
         if self._orders is None and self._compiled is not None:
             return {name: Orders(drive) for name, drive in self._compiled.orders.items()}
         return self._orders or {}
+
+    def order(self, motor: str, value: Any) -> None:
+        """Order a motor of a <joint>, by its name in `world.motors`, from the next step on: a number for all worlds or one for
+        each, in the unit of its mode. It is cut at the motor's limits."""
+        names = [each.name for each in self.world.motors]
+        if motor not in names:
+            raise WorldError(f"there is no motor '{motor}'.{suggest(motor, names)} There are: {', '.join(names) or 'none'}.")
+        given = np.asarray(value, np.float64)
+        if not np.isfinite(given).all():
+            raise WorldError(f"the order of '{motor}' must be a finite number.")
+        number = names.index(motor)
+        self.state.motor_command[:, number] = np.clip(given, self.world.motors[number].low, self.world.motors[number].high)
 
     def pen(self, layer: str) -> Pen:
         """A pen for a study or a script: what it draws into the first world stays until `pen.clear()`, also after a reset."""
@@ -240,8 +252,8 @@ class Simulation:
         for group, robots in zip(world.groups, world.slices, strict=True):
             if group.name not in before:
                 continue
-            old, theirs = before[group.name]
-            number = stays[robots] - theirs.start
+            old, old_robots = before[group.name]
+            number = stays[robots] - old_robots.start
             number[(number < 0) | (number >= old.count)] = -1  # newcomers, also those from other groups
             for owner in _same(old, group):
                 new.state.recall(remembered, owner, number, old.count)

@@ -104,12 +104,20 @@ class Grip:
     OPEN, RIGID, LOOSE, TORN = 0.0, 1.0, 2.0, -1.0
 
 
+class Load:
+    """Columns of `State.loads`: N and N m, in the world's frame. A torque is about the middle of the mass of its own body."""
+
+    FORCE_ONE, TORQUE_ONE, FORCE_OTHER, TORQUE_OTHER = slice(0, 3), slice(3, 6), slice(6, 9), slice(9, 12)
+    NAMES = ("force_one", "torque_one", "force_other", "torque_other")
+
+
 @dataclass(kw_only=True)
 class State(Arrays):
     """Everything that changes, and only that. Its axes:
 
-        world W   robot N, all groups one after another   channel D, of the drive with most   light L   joint K
+        world W   robot N, all groups one after another   channel D, of the drive with most   light L   joint K   speaker
         movable M, of world.movables   body B, of the engine's model.parts   word X, of messages: `world.media`
+        motor, of world.motors   load, of the engine's joints of the world
     """
 
     position: Floats = array("world robot 2", columns="x y")                  # m
@@ -119,6 +127,8 @@ class State(Arrays):
     #                                           in the units of its channels: rim speeds in m/s, or a speed and a steering angle
     wheel_angle: Floats = array("world robot channel", kept="robot")          # rad, turned since the start
     leds: NDArray[np.uint8] = array("world robot light 3", np.uint8, kept="robot")  # red green blue
+    sound: Floats = array("world robot speaker 2", kept="robot", first=np.nan)  # intensity in m^2 and frequency in Hz of each
+    #                                           loudspeaker; NaN: as its <loudspeaker> says
     outbox: Floats = array("world robot word", kept="robot", first=np.nan)    # messages; NaN: it sends none
     crashed: NDArray[np.bool_] = array("world robot", np.bool_, kept="robot", columns="crashed")  # contact in the last step
     crashes: NDArray[np.int64] = array("world robot", np.int64, kept="robot")  # steps with a contact since the start
@@ -131,6 +141,9 @@ class State(Arrays):
     joint_command: Floats = array("world robot joint")                        # last command, in the unit of the joint's mode
     joint_position: Floats = array("world robot joint")                       # rad or m
     joint_effort: Floats = array("world robot joint")                         # N m or N
+    motor_command: Floats = array("world motor")                              # of `world.motors`, in the unit of each mode
+    motor_effort: Floats = array("world motor")                               # N m or N
+    loads: Floats = array("world load 12")                                    # of joints of the world; columns: Load
     pull: Floats = array("world gripper 3")                                   # N, of all grips on a robot, in its own frame
     grips: Floats = array("world gripper 17")                                 # columns: Grip
     bodies: Floats = array("world body 7", columns="z qw qx qy qz")           # x y z, quaternion w x y z
@@ -260,7 +273,7 @@ class Kinds(NamedTuple):
     values: Callable[[State], tuple[Any, ...]]
 
 
-CONTROLLER = "<controller>"  # owns the memory (group/<controller>, name); sensors own theirs as group/sensor
+CONTROLLER = "<controller>"  # owner of a controller's memory: group/<controller>; that of a sensor is group/sensor
 
 
 def _of_sensor(key: tuple[str, str]) -> bool:

@@ -35,7 +35,7 @@ LAYERS: list[set[str]] = [
     {"loop"},
     {"supervisor"},
     {"link", "pool"},
-    {"rollout"},
+    {"rollout", "sampling"},
     {"record", "view"},
     {"swarm", "evolve", "soccer"},
     {"lab", "", "envs"},                          # lab.py is the public Python face; "" is formiga itself, __init__.py

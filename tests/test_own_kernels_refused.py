@@ -30,6 +30,11 @@ def fill_world(w, value, out):
 
 
 @formiga.kernel
+def bare_world():
+    pass
+
+
+@formiga.kernel
 def untyped_world(w, value, out):
     out[w, 0, 0] = value.no_such_thing
 
@@ -60,6 +65,7 @@ def place(kernel):
     (fill_world, (), r"the kernel fill_world takes \(w, value, out\), the number of the world first; its stage gives 1 more, "
                      "not 2"),
     (fill_world, (1.0, 2.0), "the kernel fill_world takes .* its stage gives 3 more, not 2"),
+    (bare_world, (), "the kernel bare_world takes no argument; its first must be the number of the world"),
     (fill_world, ("two",), "the kernel fill_world cannot take 'two' as an argument, only arrays, numbers, and tuples"),
     (fill_world, ([1.0],), r"the kernel fill_world cannot take \[1.0\] as an argument"),
     (fill_world, (2**70,), r"the kernel fill_world cannot take 1180591620717411303424 as an argument"),
@@ -118,7 +124,7 @@ def test_a_kernel_that_asks_for_it_has_its_indices_checked(compiled):
                                r"\(2, 1\)"),
     (lambda out: (out, [fill_world]), HERE + "the method stages of S must give a list of formiga"),
     (lambda out: (out, [formiga.Stage(fill_world, (1.0, out), decides=True)]),
-     HERE + "the method stages of S must give .* decides nothing, not Stage"),
+     HERE + "the method stages of S must give .* without decides=True, not Stage"),
     (lambda out: (out, [formiga.Stage(np.add, (out,))]), HERE + r"the method stages of S .*not Stage.*ufunc"),
     (lambda out: (out, [formiga.Stage(fill_world, out)]),
      HERE + "the arguments of the kernel fill_world must be a tuple, not ndarray")])

@@ -1,4 +1,4 @@
-"""8. Orders -> the one command that an engine takes: drives, joints, lights, messages."""
+"""8. Orders -> the one command that an engine takes: drives, joints, lights, sounds, messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def command(world: World, state: State, orders: dict[str, Orders], readings: Rea
     readings: from which the orders were decided, for a complaint about an order. The state is not changed.
     """
     return Command(_drive(world, state, orders, readings), _joints(world, state, orders), _leds(world, state, orders),
-                   _messages(world, state, orders))
+                   _messages(world, state, orders), _sound(world, state, orders))
 
 
 def _drive(world: World, state: State, orders: dict[str, Orders], readings: Readings | None) -> Floats:
@@ -53,6 +53,12 @@ def _leds(world: World, state: State, orders: dict[str, Orders]) -> Any:
     return _over(world, state.leds, told) if told else None
 
 
+def _sound(world: World, state: State, orders: dict[str, Orders]) -> Floats | None:
+    """(W, N, S, 2), or None."""
+    told = {name: given.sound for name, given in orders.items() if given.sound is not None}
+    return _over(world, state.sound, told) if told else None
+
+
 def _messages(world: World, state: State, orders: dict[str, Orders]) -> Floats | None:
     """(W, N, X), cut at the limits of their links, or None."""
     if not world.media or all(given.message is None for given in orders.values()):
@@ -69,11 +75,12 @@ def _messages(world: World, state: State, orders: dict[str, Orders]) -> Floats |
 
 
 def _over(world: World, before: Any, told: dict[str, Any]) -> Any:
-    """A copy of `before` (W, N, columns ...) with what some groups are told in their own columns."""
+    """A copy of `before` (W, N, columns ...) with what some groups are told in their own columns, but for what is NaN."""
     now = before.copy()
     for group, robots in zip(world.groups, world.slices, strict=True):
         if group.name in told:
-            now[:, robots, : told[group.name].shape[2]] = told[group.name]
+            mine = now[:, robots, : told[group.name].shape[2]]
+            mine[...] = np.where(np.isnan(told[group.name]), mine, told[group.name])
     return now
 
 

@@ -1,4 +1,4 @@
-"""A radio: a message and nothing else, through walls unless it is told otherwise."""
+"""A radio: a message and nothing else, through walls unless `sight` is set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from formiga.world.elements import choice, element, length, name
 @element("radio", role="link")
 @dataclass(frozen=True)
 class Radio(Antenna):
-    """Messages to all robots within range; they tell neither range nor bearing.
+    """Messages to all robots within range, without range and bearing.
 
     A reading is (worlds, robots, most, 1 + numbers): in each row 1, and the numbers of a message; rows without one are zero.
     """

@@ -1,6 +1,6 @@
-"""Names of keys: one spelling for each, whatever a person or a browser writes.
+"""Names of keys and of the buttons of a mouse: one spelling for each, whatever a person or a browser writes.
 
-    w  7  ArrowUp  Space  F5  Ctrl+s  Ctrl+Alt+Shift+Enter  ?  ñ
+    w  7  ArrowUp  Space  F5  Ctrl+s  Ctrl+Alt+Shift+Enter  ?  ñ  MouseRight  Alt+MouseLeft
 
 A key that writes a character has that character as its name, letters in lower case. Shift before a sign is dropped: the
 sign says it already ("Shift+/" is "?" on one keyboard and "7" on another, so a browser reports "Shift+?").
@@ -19,6 +19,7 @@ MODIFIERS = ("Ctrl", "Alt", "Shift")  # in the order in which they are written
 NAMED = (
     "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Space", "Enter", "Escape", "Tab", "Backspace", "Delete", "Insert",
     "Home", "End", "PageUp", "PageDown", *(f"F{number}" for number in range(1, 13)),
+    "MouseLeft", "MouseMiddle", "MouseRight", "MouseBack", "MouseForward",
 )
 _OTHER_NAMES = {
     "up": "ArrowUp", "down": "ArrowDown", "left": "ArrowLeft", "right": "ArrowRight", "spacebar": "Space", "return": "Enter",

@@ -12,7 +12,7 @@ from formiga.sense import Readings
 from formiga.state import Floats
 from formiga.world.contract import channels, joint_names
 from formiga.world.elements import of, where
-from formiga.world.model import Group
+from formiga.world.model import Group, loudspeakers
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,13 @@ class Orders:
     joints: Any = None     # (W, n, K) one for each of `robot.joints`, in the unit of its mode
     leds: Any = None       # (W, n, lights, 3) 0..255
     message: Any = None    # (W, n, numbers) for robots with one link, or name of a link -> such an array; a row of NaN: silence
+    sound: Any = None      # (W, n, loudspeakers, 2) intensity in m^2 and frequency in Hz of each <loudspeaker>
 
 
 def as_orders(group: Group, worlds: int, given: Any, place: str = "", *, open: bool = False) -> Orders:
     """Orders from what a controller returned or a caller gave, checked. Numbers for the drive alone are a short form.
 
-    open: NaN is allowed, and leaves a robot's drive or a joint to its controller.
+    open: NaN is allowed, and leaves a robot's drive, a joint, a light or a sound to its controller.
     """
     if type(given) is np.ndarray and given.dtype == np.float64 and given.shape == (worlds, group.count, channels(group.robot)):
         if open:
@@ -44,7 +45,7 @@ def as_orders(group: Group, worlds: int, given: Any, place: str = "", *, open: b
         raise WorldError(f"{place}the controller of '{group.name}' returned no orders. It returns `Orders`, or numbers "
                          f"(worlds, robots, {channels(group.robot)}) for the drive.")
     orders = given if isinstance(given, Orders) else Orders(given)
-    drive, joints, leds, message = orders.drive, orders.joints, orders.leds, orders.message
+    drive, joints, leds, sound, message = orders.drive, orders.joints, orders.leds, orders.sound, orders.message
     if drive is not None:
         drive = _numbers(group, "drive", drive, (worlds, group.count, channels(group.robot)), place)
         if open:
@@ -53,18 +54,20 @@ def as_orders(group: Group, worlds: int, given: Any, place: str = "", *, open: b
         joints = _numbers(group, "joints", joints, (worlds, group.count, len(group.robot.joints)), place)
         _refuse_out_of_range(group, joints, place, open)
     if leds is not None:
-        leds = _lights(group, worlds, leds, place)
+        leds = _lights(group, worlds, leds, place, open)
+    if sound is not None:
+        sound = _sounds(group, worlds, sound, place, open)
     if message is not None:
         message = _messages(group, worlds, message, place)
-    return Orders(drive, joints, leds, message)
+    return Orders(drive, joints, leds, message, sound)
 
 
 def merge(above: Orders, below: Orders | None) -> Orders:
-    """`above`, and where it says nothing (None, or NaN for a robot's drive or for one joint) what `below` says."""
+    """`above`, and where it says nothing (None, or NaN for a robot's drive, a joint, a light, a sound) what `below` says."""
     if below is None:
         return above
     return Orders(_over(above.drive, below.drive), _over(above.joints, below.joints),
-                  above.leds if above.leds is not None else below.leds, _over_all(above.message, below.message))
+                  _over(above.leds, below.leds), _over_all(above.message, below.message), _over(above.sound, below.sound))
 
 
 def merge_all(above: dict[str, Orders], below: dict[str, Orders]) -> dict[str, Orders]:
@@ -187,20 +190,40 @@ def _array(given: Any, described: str) -> Any:
         raise WorldError(f"{described} must be an array; these are rows of different lengths.") from wrong
 
 
-def _lights(group: Group, worlds: int, given: Any, place: str) -> Any:
+def _lights(group: Group, worlds: int, given: Any, place: str, open: bool) -> Any:
     lights = group.robot.leds
     try:
         colours = np.asarray(given)
     except ValueError as wrong:
         raise WorldError(f"{place}the lights of '{group.name}' must have the shape (worlds, robots, {lights}, 3); these are "
                          "rows of different lengths.") from wrong
-    if colours.dtype.kind not in "iuf" or not ((colours >= 0) & (colours <= 255)).all():
+    free = np.isnan(colours) if open and colours.dtype.kind == "f" else np.zeros(colours.shape, np.bool_)
+    if colours.dtype.kind not in "iuf" or not (free | ((colours >= 0) & (colours <= 255))).all():
         raise WorldError(f"{place}the lights of '{group.name}' must be numbers from 0 to 255.")
     try:
-        return np.broadcast_to(colours, (worlds, group.count, lights, 3)).astype(np.uint8)
+        kind = np.float64 if free.any() else np.uint8
+        return np.broadcast_to(colours, (worlds, group.count, lights, 3)).astype(kind)
     except ValueError as wrong:
         raise WorldError(f"{place}the lights of '{group.name}' must have the shape (worlds, robots, {lights}, 3), not "
                          f"{colours.shape}.") from wrong
+
+
+def _sounds(group: Group, worlds: int, given: Any, place: str, open: bool) -> Floats:
+    shape = worlds, group.count, loudspeakers(group), 2
+    if not shape[2]:
+        raise WorldError(f"{place}the robots of '{group.name}' have no <loudspeaker> to make a sound with.")
+    described = f"{place}the sounds of '{group.name}'"
+    values = _array(given, described)
+    if values.dtype.kind not in "iuf" or values.shape != shape:
+        raise WorldError(f"{described} must be numbers of the shape (worlds, robots, loudspeakers, 2) = {shape}, not "
+                         f"{values.dtype} of the shape {values.shape}.")
+    sound = values.astype(np.float64, copy=False)
+    free = np.isnan(sound) & open
+    if (odd := np.argwhere(~(free | (np.isfinite(sound) & (sound >= 0.0))))).size:
+        what = ("intensity", "frequency")[odd[0, 3]]
+        raise WorldError(f"{described}: the {what} that robot {odd[0, 1]} is told is {sound[tuple(odd[0])]:g}; it must be 0 or "
+                         "more.")
+    return sound
 
 
 def bad_order(group: Group, world: int, robot: int, readings: Readings | None) -> WorldError:

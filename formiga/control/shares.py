@@ -4,6 +4,7 @@
     joints    for each joint -1..1 for its lowest to its highest order; a switch closes above 0
     leds      for each light red, green and blue, 0..1
     message   for each number of each link a share of the link's limit, -1..1
+    sound     for each loudspeaker a share of its intensity, 0..1; its frequency stays
 The order of a row is that of this table, whatever parts are in it. Shares beyond their range are cut. The outputs of networks
 and the actions of learners are such rows.
 """
@@ -23,9 +24,9 @@ from formiga.kernels import kernel
 from formiga.kernels.program import Stage
 from formiga.state import Floats
 from formiga.world.elements import of
-from formiga.world.model import Group
+from formiga.world.model import Group, loudspeakers
 
-PARTS = ("drive", "joints", "leds", "message")
+PARTS = ("drive", "joints", "leds", "message", "sound")
 COLOURS = ("red", "green", "blue")
 
 
@@ -45,7 +46,7 @@ class Shares:
                                  f"They take: {', '.join(parts_of(group)) or 'nothing'}.")
         self._refuse_endless()
         self.names = tuple(name for part in self.parts for name in _names(group, part))
-        self.low = np.array([0.0 if name.startswith("leds[") else -1.0 for name in self.names])
+        self.low = np.array([0.0 if name.startswith(("leds[", "sound[")) else -1.0 for name in self.names])
         self.high = np.ones(len(self.names))
 
     def __len__(self) -> int:
@@ -79,10 +80,11 @@ class Shares:
         return Orders(self.limits * part["drive"] if "drive" in part else None,
                       self._joints(part["joints"]) if "joints" in part else None,
                       self._leds(part["leds"]) if "leds" in part else None,
-                      {link: limit * cut[..., columns] for link, (columns, limit) in self.messages.items()} or None)
+                      {link: limit * cut[..., columns] for link, (columns, limit) in self.messages.items()} or None,
+                      self._sounds(part["sound"]) if "sound" in part else None)
 
     def stages(self, rows: Floats, drive: Floats, outbox: Callable[[str], Floats]) -> list[Stage] | None:
-        """The same as kernels that fill drive (W, n, D) and outbox(link) (W, n, numbers); None for joints and lights.
+        """The same as kernels that fill drive (W, n, D) and outbox(link) (W, n, numbers); None for other parts.
 
         rows (W, n, K) is looked into in every step.
         """
@@ -102,6 +104,11 @@ class Shares:
 
     def _leds(self, shares: Floats) -> Any:
         return np.rint(255.0 * shares).reshape(*shares.shape[:2], self.group.robot.leds, 3)
+
+    def _sounds(self, shares: Floats) -> Floats:
+        given = [part for part in self.group.actuators if of(part).tag == "loudspeaker"]
+        loud = shares * [part.intensity for part in given]
+        return np.stack([loud, np.broadcast_to([part.frequency for part in given], loud.shape)], axis=-1)
 
     @cached_property
     def _range(self) -> tuple[Floats, Floats]:
@@ -128,14 +135,14 @@ class Shares:
                                  "leave the joints out.")
 
 
-HAS = {"drive": "drive", "joints": "joints", "leds": "lights", "message": "link"}
+HAS = {"drive": "drive", "joints": "joints", "leds": "lights", "message": "link", "sound": "<loudspeaker>"}
 
 
 def parts_of(group: Group) -> tuple[str, ...]:
     """What the robots of a group can be told."""
     robot = group.robot
     has = {"drive": robot.drive is not None, "joints": bool(robot.joints), "leds": robot.leds > 0,
-           "message": bool(group.links)}
+           "message": bool(group.links), "sound": loudspeakers(group) > 0}
     return tuple(part for part in PARTS if has[part])
 
 
@@ -146,6 +153,8 @@ def _names(group: Group, part: str) -> list[str]:
         return [f"drive.{channel}" for channel in robot.drive.channels]
     if part == "joints":
         return [f"joints.{joint.name}" for joint in robot.joints]
+    if part == "sound":
+        return [f"sound[{speaker}]" for speaker in range(loudspeakers(group))]
     if part == "message":
         return [f"message.{link.name}[{k}]" for link in group.links for k in range(link.numbers)]
     return [f"leds[{light}].{colour}" for light in range(robot.leds) for colour in COLOURS]

@@ -17,7 +17,7 @@ from formiga.world.elements import element, name, number, of, where
 @element("spread", role="controller")
 @dataclass(frozen=True)
 class Spread:
-    """Drives away from those it hears, and tells them how many they are.
+    """Drives away from the robots it hears, and sends how many it hears.
 
         away = - sum over messages of (1 - range / reach) (cos bearing, sin bearing)
         wheels = top speed x (gain away_x -/+ gain away_y), cut at the top speed

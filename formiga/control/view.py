@@ -1,4 +1,4 @@
-"""What a controller sees: what the code of its robots may know, and what it alone has, such as its genes."""
+"""What a controller gets: what the code of its robots may use, and what it alone has, such as its genes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from formiga.world.model import Group, World
 
 @dataclass(frozen=True)
 class View(RobotView):
-    """One group of robots, as its controller may know it: readings and beliefs, time, its own memory. No true poses."""
+    """One group of robots, as its controller may use it: readings and beliefs, time, its own memory. No true poses."""
 
     @property
     def genotype(self) -> Floats | None:
@@ -73,7 +73,7 @@ class View(RobotView):
 
 
 class _Apart(View):
-    """Of a controller whose kernels run on their own: what they send is not in the state yet, but beside their readings."""
+    """For a controller whose kernels run on their own: what they send is not in the state yet, but beside their readings."""
 
     def outbox(self, link: str = "") -> Floats:
         """Messages (W, n, numbers) as they were last, to be changed."""

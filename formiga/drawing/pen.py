@@ -208,7 +208,7 @@ class Pen:
             raise self._wrong("grid", f"low below high, not {low} and {high}")
         side = self._size("grid", resolution, 1.0)
         share = np.clip((np.nan_to_num(cells, nan=low, posinf=high, neginf=low) - low) / (high - low), 0.0, 1.0)
-        shades = np.round(255.0 * share) / 255.0  # as many as can be told apart
+        shades = np.round(255.0 * share) / 255.0  # as many as a screen distinguishes
         at = (float(corner[0]), float(corner[1]), 0.0, float(corner[2]) if len(corner) == 3 else 0.0)
         self._add("grid", shades, np.zeros(1, np.int64), colour, side, at=at)
 

@@ -18,11 +18,12 @@ class Command:
     joints: Floats | None = None             # (W, N, K) in the unit of each joint's mode; None: as before
     leds: NDArray[np.uint8] | None = None    # (W, N, L, 3); None: as before
     messages: Floats | None = None           # (W, N, X) all words of the outbox, NaN where a robot is silent; None: as before
+    sound: Floats | None = None              # (W, N, S, 2) intensity and frequency of each loudspeaker; None: as before
 
     def keep(self, state: State) -> None:
-        """Write what lasts until the next command into the state: joint commands, lights and messages. Ended worlds keep what
-        they had, and robots that are not alive keep their joint commands."""
-        if self.joints is None and self.leds is None and self.messages is None:
+        """Write what lasts until the next command into the state: joint commands, lights, sounds and messages. Ended worlds
+        keep what they had, and robots that are not alive keep their joint commands."""
+        if self.joints is None and self.leds is None and self.sound is None and self.messages is None:
             return
         running = ~state.done
         if self.joints is not None:
@@ -30,5 +31,7 @@ class Command:
             state.joint_command[obeys] = self.joints[obeys]
         if self.leds is not None:
             state.leds[running] = self.leds[running]
+        if self.sound is not None:
+            state.sound[running] = self.sound[running]
         if self.messages is not None:
             state.outbox[running] = self.messages[running]

@@ -12,6 +12,7 @@ import numpy as np
 
 from formiga.engine.fixed import Fixed, Region, boxes, inside_solid, near_table
 from formiga.engine.rejection import place_discs
+from formiga.engine.switches import ever_on
 from formiga.errors import WorldError
 from formiga.map.grid import Grid
 from formiga.map.walls import from_walls, rectangles, segments
@@ -137,13 +138,12 @@ def _with(fixed: Fixed, discs: Any, height: float) -> Fixed:
                  fixed.outlines)
 
 
-def lamps(world: World) -> Any:
-    """The lamps that shine, (L, 4): x y z intensity. One under the roof of a solid obstacle does not."""
+def lamps(world: World) -> list[Lamp]:
+    """The lamps that shine at some time. One under the roof of a solid obstacle never does."""
     solids = [(thing.height, flatten(World(things=(thing,))).outlines) for thing in world.things
               if isinstance(thing, Rectangle | Polygon | Map) and thing.on]
-    shining = [lamp for lamp in world.things if isinstance(lamp, Lamp) and lamp.on and lamp.intensity > 0.0
-               and not any(lamp.z < roof and inside_solid(lamp.x, lamp.y, solid) for roof, solid in solids)]
-    return np.array([(lamp.x, lamp.y, lamp.z, lamp.intensity) for lamp in shining]).reshape(-1, 4)
+    return [lamp for lamp in world.things if isinstance(lamp, Lamp) and ever_on(lamp) and lamp.intensity > 0.0
+            and not any(lamp.z < roof and inside_solid(lamp.x, lamp.y, solid) for roof, solid in solids)]
 
 
 def _points(flat: tuple[float, ...]) -> list[tuple[float, float]]:

@@ -166,8 +166,8 @@ def with_obstacles(above: World, world: World) -> World:
                                    heading=thing.heading)
                          for thing in world.things if isinstance(thing, Hole | Ramp | Platform)]
     for solid in world.things:
-        if isinstance(solid, Solid) and (solid.z or 0.0) < tallest + 0.5 * max(solid.size):
-            things.append(Cylinder(x=solid.x, y=solid.y, radius=0.5 * float(np.linalg.norm(solid.size))))
+        if isinstance(solid, Solid) and (solid.z or 0.0) < tallest + 0.5 * max(solid.box):
+            things.append(Cylinder(x=solid.x, y=solid.y, radius=0.5 * float(np.linalg.norm(solid.box))))
     return replace(above, things=(*above.things, *things))
 
 

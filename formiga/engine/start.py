@@ -41,7 +41,7 @@ def given(start: tuple[Any, Any], worlds: int, robots: int) -> tuple[Floats, Flo
 
 def begin_again(world: World, state: State, chosen: Any, position: Floats, heading: Floats, key: Any) -> None:
     """All arrays of the chosen (W,) worlds as they start, but for robots at position (W, N, 2) and heading (W, N), the key (W,)
-    of the noise, and what a description says at the start: robots that are switched on, and movables."""
+    of the noise, and what a description sets at the start: robots that are switched on, and movables."""
     state.clear(chosen)
     state.alive[chosen] = switched_on(world)
     state.position[chosen], state.heading[chosen], state.key[chosen] = position[chosen], heading[chosen], key[chosen]

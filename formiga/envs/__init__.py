@@ -57,8 +57,8 @@ def make_env(world: Given, render_mode: str | None = None, *, group: str = "", m
     its `seconds`.
 
     observe: names of the readings that are seen, or "all"; default: the inputs of the group's network, else all. without: names
-    of readings that are left out. actions: what is ordered, of "drive", "joints", "leds", "message"; default: what the group's
-    network orders, else all but the lights.
+    of readings that are left out. actions: what is ordered, of "drive", "joints", "leds", "message", "sound"; default: what
+    the group's network orders, else all but lights and sounds.
 
     In a world with a <field> and no <fitness>, the agent drives one robot of a team, blue if no group is named. Then `params`
     are the options of `formiga.envs.soccer.task.Task`; with the names "soccer" and "soccer5", also players, preset, dt, tyres

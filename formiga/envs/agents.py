@@ -70,7 +70,7 @@ def commanded(group: Group, actions: Names, jointed: bool) -> Shares:
     if actions is None:
         if isinstance(group.controller, Network):
             return group.controller.shares(group)
-        parts = [part for part in has if part != "leds" and (part != "joints" or jointed)]
+        parts = [part for part in has if part not in ("leds", "sound") and (part != "joints" or jointed)]
     else:
         parts = _names("actions", actions)
         if "joints" in parts and "joints" in has and not jointed:

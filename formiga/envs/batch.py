@@ -195,7 +195,7 @@ class Batch:
             refuse_orders(self.world, self.lab.state, program.stopped, parts.orders, parts.readings)
 
     def _forget(self) -> None:
-        """Elements of the user's own say anew what they remember in the chosen worlds; kernels of formiga do so themselves, at
+        """Elements of the user's own begin their memory anew in the chosen worlds; kernels of formiga do so themselves, at
         step 0."""
         state = self.lab.state
         own = (forgotten for (owner, _), forgotten in state.forgotten.items() if owner in self._owners)

@@ -11,6 +11,7 @@ from formiga.errors import FormigaError
 from formiga.state import Movable, State
 from formiga.view.picture import draw_movables, draw_robots, draw_world
 from formiga.world.model import World
+from formiga.world.sources import as_at
 
 RENDER_MODES = ["rgb_array"]
 PIXELS = 480  # along x
@@ -34,7 +35,7 @@ def top_view(world: World, state: State, number: int = 0) -> Any:
     canvas = FigureCanvasAgg(figure)
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_axis_off()
-    draw_world(axes, world)
+    draw_world(axes, as_at(world, float(state.step[number] * world.dt)))
     position, movables = state.position[number], state.movables[number]
     draw_robots(axes, world, position, state.heading[number], position[None])
     draw_movables(axes, world, movables[:, Movable.PLACE], movables[:, Movable.HEADING], movables[None, :, Movable.PLACE])

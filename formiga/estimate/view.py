@@ -1,4 +1,4 @@
-"""What the code of a robot may know: its readings, its time, what it remembers. No true poses."""
+"""What the code of a robot may use: its readings, its time, its memory. No true poses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from formiga.world.model import Group, World
 
 @dataclass(frozen=True)
 class RobotView:
-    """One group of robots, as its estimators and its controller may know it."""
+    """One group of robots, as its estimators and its controller may use it."""
 
     group: Group                 # its robot, its sensors, its count
     readings: dict[str, Any]     # name of a sensor, a link or an earlier estimator -> (W, n, ...)
@@ -61,7 +61,7 @@ class RobotView:
 
     @property
     def start(self) -> Floats:
-        """Poses (W, n, 3), x y heading, at which the robots were put into the world: all that they are told of the truth."""
+        """Poses (W, n, 3), x y heading, at which the robots were put into the world: the only true poses that they get."""
         return self._state.start[:, self._robots].copy()
 
     def start_source(self) -> tuple[Any, Floats]:
@@ -95,7 +95,7 @@ class RobotView:
         return Inbox.of(each, self.reading(each.name), self._state.memory.get((f"{self.group.name}/{each.name}", "sender")))
 
     def map(self, name: str = "map") -> Grid:
-        """The cells of the world's <map> of this name, as a robot may know them; `formiga.map` has distances over them, beams
+        """The cells of the world's <map> of this name, as a robot may use them; `formiga.map` has distances over them, beams
         from any pose and more."""
         return self._world.map(name)
 

@@ -49,11 +49,11 @@ class Legend:
 
 def read_map(file: str | os.PathLike[str], resolution: float | None = None,
              origin: tuple[float, float, float] = (0.0, 0.0, 0.0), negate: bool = False) -> Grid:
-    """The grid in a file: an image with a resolution in m, or a YAML file, which says all of that itself."""
+    """The grid in a file: an image with a resolution in m, or a YAML file, which has all of that itself."""
     path = os.fspath(file)
     if is_yaml(path):
         if resolution is not None or any(origin) or negate:
-            raise MapError(f"{path}: a YAML file says resolution, origin and negate itself; leave them out.")
+            raise MapError(f"{path}: a YAML file has resolution, origin and negate itself; leave them out.")
         return grid_of(read_legend(path))
     if resolution is None:
         raise MapError(f"{path}: an image needs a resolution: the side of a pixel in m.")
@@ -76,7 +76,7 @@ def grid_of(legend: Legend) -> Grid:
 
 
 def read_legend(file: str) -> Legend:
-    """What a YAML file says. Its image lies in the same folder or below it, links resolved: a map may come from anywhere."""
+    """What a YAML file has. Its image lies in the same folder or below it, links resolved: a map may come from anywhere."""
     found = _entries(file, load(file, LARGEST_YAML))
     for key in ("image", "resolution"):
         if key not in found:

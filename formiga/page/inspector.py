@@ -15,7 +15,7 @@ import numpy as np
 
 from formiga.page.export import png
 
-INK, SOFT, LINE = "#2b2926", "#8a867f", "#e2dfd9"
+SOFT, LINE = "#8a867f", "#e2dfd9"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555")  # [Okabe & Ito 2008]
 HINT = "Click a robot to look inside it: its pose, its sensors, its controller. Drag robots and obstacles to move them."
 SAMPLES = 120          # that the plots over time remember
@@ -115,7 +115,7 @@ def _head(robot: dict[str, Any]) -> str:
             ("controller", escape(robot["controller"]))]
     rows[2:2] = _space(robot.get("space") or {})
     table = "".join(f'<tr><td style="color:{SOFT};padding-right:10px">{name}</td><td>{text}</td></tr>' for name, text in rows)
-    return (f'<div style="font-size:15px;font-weight:600;color:{INK}">{escape(robot["name"])} '
+    return (f'<div style="font-size:15px;font-weight:600">{escape(robot["name"])} '
             f'<span style="font-weight:400;color:{SOFT}">{about}</span></div>'
             f'<table style="font-size:12.5px;font-variant-numeric:tabular-nums;margin:4px 0">{table}</table>')
 

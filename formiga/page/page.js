@@ -261,11 +261,13 @@ $("gallery").onclick = (event) => { if (event.target === $("gallery")) gallery(f
 
 // -- keys: before viser sees them, so that a bound key does not also fly the camera --------------------------------
 const held = new Map();
+function with_(event, name, shifted) {
+  return (event.ctrlKey || event.metaKey ? "Ctrl+" : "") + (event.altKey ? "Alt+" : "") + (shifted ? "Shift+" : "") + name;
+}
 function keyName(event) {
   let name = event.key === " " ? "Space" : event.key;
   if (/^Key[A-Z]$/.test(event.code) && name.length === 1) name = name.toLowerCase();
-  const shifted = event.shiftKey && (name.length > 1 || /^[a-z]$/.test(name));
-  return (event.ctrlKey || event.metaKey ? "Ctrl+" : "") + (event.altKey ? "Alt+" : "") + (shifted ? "Shift+" : "") + name;
+  return with_(event, name, event.shiftKey && (name.length > 1 || /^[a-z]$/.test(name)));
 }
 function typing(event) {
   const target = event.composedPath()[0];
@@ -304,6 +306,22 @@ window.addEventListener("blur", blur);
 // To a listener outside, what is typed in here comes from a <div>, so viser would fly the camera with it.
 for (const kind of ["keydown", "keypress", "keyup"])
   root.addEventListener(kind, (event) => { if (typing(event)) event.stopPropagation(); });
+
+// -- mouse buttons: one that is bound does nothing else in the scene ------------------------------------------------
+const BUTTONS = ["MouseLeft", "MouseMiddle", "MouseRight", "MouseBack", "MouseForward"];
+function button(event) {
+  const base = event.type === "contextmenu" ? "MouseRight" : BUTTONS[event.button];
+  if (event.type === "mouseup" && held.has(base)) { const name = held.get(base); held.delete(base); send({ release: name }); return; }
+  const name = with_(event, base, event.shiftKey);
+  if (!(event.target instanceof HTMLCanvasElement) || !bound.has(name)) return;
+  event.stopImmediatePropagation();
+  if (event.type !== "pointerdown") event.preventDefault();  // of a pointerdown, that would keep the mousedown away
+  if (event.type !== "mousedown" || held.has(base)) return;
+  held.set(base, name);
+  send({ press: name });
+}
+const CLICKS = ["pointerdown", "mousedown", "mouseup", "click", "auxclick", "contextmenu"];
+for (const kind of CLICKS) window.addEventListener(kind, button, true);
 
 // Whether a person has turned the camera: until then the whole world is kept in sight when the window changes.
 const TURNS = ["wheel", "pointermove"];
@@ -363,6 +381,7 @@ window.formiga = {
     for (const kind of TURNS) window.removeEventListener(kind, turned, { capture: true });
     window.removeEventListener("keydown", down, true);
     window.removeEventListener("keyup", up, true);
+    for (const kind of CLICKS) window.removeEventListener(kind, button, true);
     window.removeEventListener("blur", blur);
     if (line) line.close();
     host.remove();

@@ -1,7 +1,7 @@
 """What was drawn into a run, as a table: a row for each mark, written where its layer has changed.
 
 A layer that stays as it is costs nothing, however long. One that changes all the time is taken some 25 times in a simulated
-second, and less often when the table becomes large. A row without a kind says that its layer is empty from then on.
+second, and less often when the table becomes large. A row without a kind: its layer is empty from then on.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _lists(column: pa.ChunkedArray) -> Any:
 
 
 def too_large(metadata: Any) -> bool:
-    """Whether the metadata of a Parquet file tell of more than a run draws."""
+    """Whether the metadata of a Parquet file have more than a run draws."""
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     values = [group.column(number).num_values for group in groups for number in range(group.num_columns)]
     return (metadata.num_rows > MOST_ROWS or sum(values) > MOST_NUMBERS

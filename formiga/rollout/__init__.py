@@ -40,7 +40,7 @@ class Rollout:
 
     fitness: Floats
     steps: Any                 # taken before the trial ended
-    crashes: Any               # steps with a crash, added up over the robots
+    crashes: Any               # added up over the robots: steps with a crash, unless <contact> counts objects
     speed: Floats              # mean forward speed over all robots and steps, in top speeds; that of a wheel that stands is 0.
     #                            Without a drive: the straight way from start to end over the time, m/s
     robots: int
@@ -48,7 +48,7 @@ class Rollout:
 
     @property
     def crash_rate(self) -> Floats:
-        """Share of robot-steps with a crash."""
+        """Crashes in a robot-step: the share of robot-steps with one, unless <contact> counts objects."""
         return np.asarray(self.crashes / np.maximum(1, self.steps * self.robots))
 
 

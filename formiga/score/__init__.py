@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from formiga.engine import Engine, Model
+from formiga.engine.switches import ever_on
 from formiga.errors import WorldError, suggest
 from formiga.kernels import kernel
 from formiga.kernels.kept import listed, run_kept
@@ -123,8 +124,8 @@ class Score:
             position=state.position, wheels=state.drive, twist=twist, two_wheels=two_wheels, driven=drive is not None,
             velocity=state.velocity, heading=state.heading, crashed=state.crashed,
             near=np.zeros((W, n, 0)), full=self.near.full if self.near else 1.0, top=top, turn=turn,
-            radius=group.robot.radius, first=self.robots.start,
-            last=self.robots.stop, lamps=model.lamps, x0=region.x0, y0=region.y0, width=region.x1 - region.x0,
+            radius=group.robot.radius, first=self.robots.start, last=self.robots.stop, lamps=model.lamps,
+            switches=model.switches, step=state.step, x0=region.x0, y0=region.y0, width=region.x1 - region.x0,
             depth=region.y1 - region.y0, centre=np.zeros(2), visited=np.zeros((W, GRID, GRID), np.bool_), share=np.zeros(W))
 
     def see(self, readings: dict[str, Any]) -> None:
@@ -202,7 +203,7 @@ def plan(world: World, group: Group) -> tuple[Any, Any]:
             if factors[row, term] and world.arena is None:
                 raise WorldError(f"{where(fitness)}<fitness> of '{name[term]}' is measured in the arena, and this world has no "
                                  "<arena>.")
-        if factors[row, LIGHT] and not any(isinstance(thing, Lamp) and thing.on for thing in world.things):
+        if factors[row, LIGHT] and not any(isinstance(thing, Lamp) and ever_on(thing) for thing in world.things):
             raise WorldError(f"{where(fitness)}<fitness> of 'light' needs a <lamp> that is on.")
         if factors[row, DISPERSION] and group.count < 2:
             raise WorldError(f"{where(fitness)}<fitness> of 'dispersion' needs at least two robots.")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from formiga.engine.switches import is_on
 from formiga.geometry import lattice_index
 from formiga.kernels import kernel
 
@@ -46,7 +47,9 @@ class Facts(NamedTuple):
     radius: float      # of a robot
     first: int         # robots first .. last are the group
     last: int
-    lamps: Any         # (L, 4) x y z intensity, those that are on
+    lamps: Any         # (L, 4) x y z intensity, those that are on at some time
+    switches: Any      # when they are on
+    step: Any          # (W,)
     x0: float          # of the arena
     y0: float
     width: float
@@ -121,6 +124,8 @@ def light(w, i, facts):
     """tanh(x / 2), x = sum over lamps of intensity / max(distance over the floor, radius)^2"""
     x = 0.0
     for n in range(facts.lamps.shape[0]):
+        if not is_on(n, facts.step[w], facts.switches):
+            continue
         dx, dy = facts.lamps[n, 0] - facts.position[w, i, 0], facts.lamps[n, 1] - facts.position[w, i, 1]
         x += facts.lamps[n, 3] / max(dx * dx + dy * dy, facts.radius * facts.radius)
     return tanh(0.5 * x)

@@ -36,7 +36,8 @@ class Barrier:
     cross the gripper's axis at a third, two thirds and the whole of its reach, and go as far to each side as the cone.
     [Swarm-bot 3D simulator has both, and gives no sizes; 2.2 cm is the s-bot's gripper in its digest.]
     The gripper turns with the robot's turret, if it has one. A thing with `grippable` false is not seen. All is seen from
-    above: how high a thing is, or an arm is raised, does not count.
+    above: how high a thing is, or an arm is raised, does not count. In space what the gripper holds, or would hold if it closed
+    now, is seen with both techniques, wherever in the jaw it is.
     """
 
     technique: str = choice("simple", options=("simple", "ray"), doc="by distance and bearing, or by rays across the jaw")
@@ -57,11 +58,12 @@ class Barrier:
         if "turret" in names and state.joint_position.size:
             gripper = gripper + state.joint_position[:, robots, names.index("turret")]
         parts = scene.model.parts
-        things, rows = scene.once("grippable", lambda world: grippable(world, parts))
-        lying = np.concatenate([state.movables[:, :, Movable.POSE], from_above(state.bodies[:, rows])], axis=1)
+        things, rows, fixed = scene.once("grippable", lambda world: grippable(world, parts))
+        still = np.broadcast_to(fixed, (state.worlds, *fixed.shape))
+        lying = np.concatenate([state.movables[:, :, Movable.POSE], from_above(state.bodies[:, rows]), still], axis=1)
         out = np.empty((*gripper.shape, 1))
         check(state.position, lying, robots.start, gripper, things, self.reach, self.cone, self.technique == "ray", out)
-        return out
+        return np.where(scene.engine.in_jaw(scene.model, state, robots)[..., None], 1.0, out)
 
 
 class Grippable(NamedTuple):
@@ -74,29 +76,31 @@ class Grippable(NamedTuple):
     edges: Any      # (E, 4) x0 y0 x1 y1 in its own frame
 
 
-def grippable(world: World, parts: Sequence[Part]) -> tuple[Grippable, list[int]]:
-    """Robots, balls, pucks, blocks and then solids, but for those that say that they are not; and the solids' rows in the
-    state's `bodies`."""
+def grippable(world: World, parts: Sequence[Part]) -> tuple[Grippable, list[int], Floats]:
+    """Robots, balls, pucks, blocks and then solids, but for those that say that they are not; the rows of solids that move in
+    the state's `bodies`; and x, y and heading (F, 3) of those that do not."""
     def can(thing: Any) -> bool:
         return bool(thing.grippable)
 
     rows = [row for row, part in enumerate(parts) if part.thing >= 0 and isinstance(world.things[part.thing], Solid)]
-    lying = [*world.movables, *(world.things[parts[row].thing] for row in rows)]
+    fixed = [thing for thing in world.things if isinstance(thing, Solid) and thing.fixed]
+    lying = [*world.movables, *(world.things[parts[row].thing] for row in rows), *fixed]
     radius = [np.full(group.count, group.robot.radius) for group in world.groups]
     robot = [np.full(group.count, can(group.robot)) for group in world.groups]
     outlines = [outline(thing) for thing in lying]
-    movables = [-1.0 if not can(thing) else 0.0 if corners else thing.size[0] / 2 if isinstance(thing, Solid) else thing.radius
+    movables = [-1.0 if not can(thing) else 0.0 if corners else thing.box[0] / 2 if isinstance(thing, Solid) else thing.radius
                 for thing, corners in zip(lying, outlines, strict=True)]
     edges = [(*a, *b) for corners in outlines for a, b in zip(corners, corners[1:] + corners[:1], strict=True)]
     first = np.cumsum([0, *(len(corners) for corners in outlines)])
+    poses = np.array([(thing.x, thing.y, thing.yaw) for thing in fixed], np.float64).reshape(-1, 3)
     return Grippable(np.concatenate([np.empty(0), *radius]), np.concatenate([np.empty(0, np.bool_), *robot]),
-                     np.array(movables), first, np.array(edges).reshape(-1, 4)), rows
+                     np.array(movables), first, np.array(edges).reshape(-1, 4)), rows, poses
 
 
 def outline(thing: Any) -> tuple[tuple[float, float], ...]:
     """The corners of a thing seen from above, in its own frame; none if it is round."""
     if isinstance(thing, Solid):
-        return rectangle(thing.size[0], thing.size[1]) if thing.shape == "box" else ()
+        return rectangle(thing.box[0], thing.box[1]) if thing.shape in ("box", "mesh") else ()
     return tuple(thing.outline or ())
 
 

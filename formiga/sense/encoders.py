@@ -1,4 +1,4 @@
-"""What the wheels say: how far they turned."""
+"""Wheel encoders: how far the wheels turned."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Encoders:
     """Angle of each wheel since the start, in whole ticks.
 
     One for each channel of the drive: left and right of a differential one. A channel that is an angle, such as the steering of
-    a car, reads as it is.
+    a car, reads as it is. In space wheels that roll read the angle of their joint; in the plane the way that they rolled.
     """
 
     ticks: int = integer(0, least=0, doc="per turn of a wheel; 0: exact")

@@ -7,12 +7,10 @@ printed where it means something; `formiga.studies.swarmod.infrared_fit` derives
 
 from __future__ import annotations
 
-import math
-from pathlib import Path
-
 import numpy as np
 
 from formiga.errors import WorldError
+from formiga.sense.table import read_csv
 from formiga.state import Floats
 
 # As printed, exponents 0..7: reading against centimetres. Digits of the draft, section IV; its fifth coefficient is lost
@@ -25,7 +23,10 @@ METHOD_B = (35.760555, -16.011545, 6.151255, -0.807245, -0.063245, 0.026055, -0.
 
 # Method A: the printed polynomial up to 6 cm, then an exponential tail that continues value and slope and is 2 at 15 cm.
 JOIN, FLOOR, DECAY = 6.0, 0.5231964, 0.2498642
-LARGEST_TABLE = 2**20  # bytes of a user's samples
+
+# The exponential peak exp(-d / length) + floor that Levenberg-Marquardt fits to method B; d in m. Another simulator of the
+# s-bot had one, of which the texts give no number. [draft, section IV.3 and Fig. 13]
+EXPONENTIAL_PEAK, EXPONENTIAL_LENGTH, EXPONENTIAL_FLOOR = 33.0472, 0.0592152, 0.0
 
 
 def centimetres() -> Floats:
@@ -53,33 +54,11 @@ def method_a() -> Floats:
 
 def from_csv(path: str, reach: float) -> Floats:
     """A user's samples as a table of 151 readings over 0..reach: lines 'distance in m, reading', distances ascending."""
-    file = Path(path)
-    rows: list[tuple[float, float]] = []
-    try:
-        if file.stat().st_size > LARGEST_TABLE:
-            raise WorldError(f"{path}: larger than {LARGEST_TABLE >> 20} MB; a table of samples is not.")
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as wrong:
-        raise WorldError(f"{path}: cannot be read as a table of samples ({type(wrong).__name__}).") from wrong
-    heading = True  # until there was a line that is one, or a sample
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        cells = [cell.strip() for cell in line[:200].split(",")]
-        if heading and not any(cell[:1] in "+-.0123456789" for cell in cells):
-            heading = False
-            continue
-        heading = False
-        try:
-            distance, reading = (float(cell) for cell in cells)
-        except ValueError as wrong:
-            raise WorldError(f"{path}:{number}: '{line[:60]}' is not 'distance in m, reading'.") from wrong
-        if not (math.isfinite(distance) and math.isfinite(reading)):
-            raise WorldError(f"{path}:{number}: '{line[:60]}' is not finite.")
-        if rows and distance <= rows[-1][0]:
-            raise WorldError(f"{path}:{number}: distances must ascend; {distance:g} comes after {rows[-1][0]:g}.")
-        rows.append((distance, reading))
+    rows, lines = read_csv(path, ("distance in m", "reading"))
+    if (odd := np.flatnonzero(np.diff(rows[:, 0]) <= 0.0)).size:
+        before, after = rows[odd[0] : odd[0] + 2, 0]
+        raise WorldError(f"{path}:{lines[odd[0] + 1]}: distances must ascend; {after:g} comes after {before:g}.")
     if len(rows) < 2:
         raise WorldError(f"{path}: a table needs at least two samples 'distance in m, reading'; found {len(rows)}.")
-    distances, readings = np.array(rows).T
+    distances, readings = rows.T
     return np.interp(np.linspace(0.0, reach, 151), distances, readings)

@@ -11,6 +11,7 @@ import numpy as np
 from formiga.kernels import kernel
 from formiga.state import Floats
 from formiga.world.elements import choice, element, integer, length, name, number
+from formiga.world.mount import Carried
 
 if TYPE_CHECKING:
     from formiga.sense import SensorView
@@ -20,7 +21,7 @@ AT_ONCE = 64  # lights that a robot tells apart; of more, the nearest
 
 @element("omnicamera", role="sensor")
 @dataclass(frozen=True)
-class Omnicamera:
+class Omnicamera(Carried):
     """A camera on top of the robot that sees lit LEDs of other robots, and lamps, as coloured blobs.
 
     An LED sits on its robot's rim, at 60 % of its height, and is hidden by its own robot from behind; walls and other robots
@@ -28,7 +29,7 @@ class Omnicamera:
         sectors  for each of so many bearings, the first centred straight ahead and then counter-clockwise, and each of red,
                  green and blue: the strongest blob
         list     the nearest blobs, one a row: bearing, elevation (rad), and the colour red, green, blue; rows of zeros follow
-    The thesis leaves cameras for later: this one is ours.
+    On a turret, bearings and sectors turn with it. The thesis leaves cameras for later: this one is ours.
     """
 
     mode: str = choice("sectors", options=("sectors", "list"), doc="the strongest blob by bearing, or the nearest blobs")
@@ -51,7 +52,7 @@ class Omnicamera:
 
     def read(self, scene: SensorView) -> Floats:
         """(W, n, sectors, 3), or as a list (W, n, blobs, 5)."""
-        seen, found = scene.look(self.reach, self.blobs if self.mode == "list" else AT_ONCE)
+        seen, found = scene.look(self.reach, self.blobs if self.mode == "list" else AT_ONCE, self.on)
         if self.mode == "list":
             out = seen[..., [0, 1, 3, 4, 5]]
             colours = out[..., 2:]

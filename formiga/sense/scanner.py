@@ -75,7 +75,7 @@ class Scanner(Mounted):
 
 @kernel()
 def measure_world(w, reach, sigma, keys, steps, first, channel, out):
-    """Distances out (W, n, B) of world w as the scanner says them: at most `reach`, with Gaussian errors."""
+    """Distances out (W, n, B) of world w as the scanner measures them: at most `reach`, with Gaussian errors."""
     for i in range(out.shape[1]):
         start = stream(keys[w], first + i, steps[w], channel)
         for b in range(out.shape[2]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from formiga.engine.switches import ever_on
 from formiga.sense.falloff import Sources, received, sources
 from formiga.state import Floats
 from formiga.world.elements import element, name, number
@@ -31,11 +32,11 @@ class Thermometer:
 
     def read(self, scene: SensorView) -> Floats:
         """Temperatures (W, n, 1) in degrees Celsius."""
-        warm = self.ambient + received(scene.state, scene.robots, scene.once("heaters", heaters))
+        warm = self.ambient + received(scene, scene.once("heaters", heaters))
         return warm + scene.noise.uniform(-self.noise, self.noise) if self.noise > 0.0 else warm
 
 
 def heaters(world: World) -> Sources:
-    """Those that are on."""
-    return sources(world, [(thing.x, thing.y, thing.z, thing.power) for thing in world.things
-                           if isinstance(thing, Heater) and thing.on], [])
+    """Those that are on at some time."""
+    still = [thing for thing in world.things if isinstance(thing, Heater) and ever_on(thing)]
+    return sources(world, still, [(thing.power, 0.0) for thing in still])

@@ -20,6 +20,7 @@ from formiga.world.kinds import Kind
 from formiga.world.model import Arena, Group, Lamp, World
 from formiga.world.page import Script
 from formiga.world.placement import At
+from formiga.world.sources import Switched
 
 FAR = 1e6               # m from the origin: nothing is put further away
 
@@ -64,7 +65,9 @@ def with_attribute(world: World, target: Target, attribute: str, text: str) -> W
         value = None
     else:
         value = _parsed(kind, text, f"{target.name}.{attribute}")
-    others = of(old).profiles.get(str(value), {}) if attribute == "profile" else {}
+    others: dict[str, Any] = of(old).profiles.get(str(value), {}) if attribute == "profile" else {}
+    if attribute == "on" and isinstance(old, Switched):  # or the clock would switch the other way round from then on
+        others = {"switched": ()}
     return with_element(world, target, replace(old, **{**others, attribute: value}))
 
 

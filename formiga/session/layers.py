@@ -61,7 +61,7 @@ class Layers:
             try:
                 with own_mistakes():
                     key: tuple[Any, ...] = (sim, step, sim.readings if sim.draws else None, sim.sheet.changes)
-            except FormigaError:  # the next step says what is wrong
+            except FormigaError:  # the next step raises it
                 key = (None,)
         else:
             key = (replay, step)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from formiga.console.errors import brief
 from formiga.control import Orders
 from formiga.errors import FormigaError, suggest
-from formiga.session.drives import Shares, by_hand, channel_names, names, steered
+from formiga.session.drives import Shares, by_hand, channel_names, names, shown, steered
 from formiga.session.names import group_of, robot_name
 from formiga.world.model import World
 
@@ -16,7 +16,7 @@ class Manual:
     def __init__(self) -> None:
         self.drives: dict[int, Shares] = {}                 # robot -> what its drive is ordered
         self.wishes: dict[int, dict[str, float]] = {}       # robot -> axis -> share, of those that are steered
-        self.joints: dict[tuple[int, str], float] = {}      # (robot, joint) -> its order
+        self.joints: dict[tuple[int, str], float] = {}      # (robot, joint, light or sound) -> its order
 
     def orders(self, world: World) -> dict[str, Orders] | None:
         """Group -> orders, with NaN for everything that is left to the controllers; None if there are none."""
@@ -45,16 +45,16 @@ class Manual:
         self.drives[robot], self.wishes[robot] = steered(drive, wish), wish
 
     def actuate(self, world: World, robot: int, name: str, value: float | None, joints: bool) -> None:
-        """Order a channel of the drive or a joint of a robot, by its name; None leaves it to the controller, and all channels
-        of a drive go together.
+        """Order a channel of the drive, a joint, a light or a sound of a robot, by its name; None leaves it to the controller,
+        and all channels of a drive go together.
 
         joints: whether the engine moves joints.
         """
-        known = names(group_of(world, robot).robot, joints)
+        known = names(group_of(world, robot), joints)
         if name not in known:
             space = "" if joints else " (in the plane; there are more in space)"
-            raise FormigaError(f"{robot_name(world, robot)} has no wheel or joint '{brief(name)}'."
-                               f"{suggest(brief(name), known)} It has: {', '.join(known) or 'none'}{space}.")
+            raise FormigaError(f"{robot_name(world, robot)} has no wheel, joint, light or sound '{brief(name)}'."
+                               f"{suggest(brief(name), known)} It has: {', '.join(shown(known)) or 'none'}{space}.")
         own = channel_names(group_of(world, robot).robot)
         if name in own:
             shares = dict(zip(own, self.drives.get(robot, (0.0,) * len(own)), strict=True))
@@ -78,7 +78,7 @@ class Manual:
         self.wishes = {now[robot]: wish for robot, wish in self.wishes.items() if now.get(robot) in self.drives}
         told = {(now[robot], name): value for (robot, name), value in self.joints.items() if robot in now}
         self.joints = {(robot, name): value for (robot, name), value in told.items()
-                       if name in names(group_of(world, robot).robot, joints)}
+                       if name in names(group_of(world, robot), joints)}
 
     def clear(self) -> None:
         """Leave all robots to their controllers."""

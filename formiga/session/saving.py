@@ -15,6 +15,7 @@ from formiga.loop import Simulation
 from formiga.session import edit
 from formiga.world.document import ANEW, is_ours, signed
 from formiga.world.model import World
+from formiga.world.sources import as_at
 from formiga.world.writer import to_text
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def as_it_stands(session: Session, scripts: bool = True) -> World:
     """
     sim = session.sim
     solid = sim.engine.as_it_stands(sim.model, sim.state) if session.replay is None else None
-    world = edit.as_it_stands(session.world, *session.poses(), sim.state.alive[0], sim.state.movables[0], solid, scripts)
+    world = as_at(session.world, session.time)
+    world = edit.as_it_stands(world, *session.poses(), sim.state.alive[0], sim.state.movables[0], solid, scripts)
     start = Simulation(world)
     if sim.state.step[0] or session.seed:
         return world

@@ -319,6 +319,13 @@ class Session:
         self.manual.actuate(self.world, robot, name, value, self.sim.model.moves_joints)
         self._touch(value is not None)
 
+    def order(self, motor: str, value: float | None) -> None:
+        """Order a motor of a joint of the world, in the unit of its mode; None: as the world's description has it."""
+        self._refuse_replay()
+        first = next((each.order for each in self.world.motors if each.name == motor), 0.0)
+        self.sim.order(motor, first if value is None else value)
+        self._touch(value is not None)
+
     def _refuse_replay(self) -> None:
         if self.replay:
             raise FormigaError("robots in a recording cannot be driven.")

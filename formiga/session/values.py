@@ -11,8 +11,10 @@ from formiga.console.errors import brief
 from formiga.errors import FormigaError, suggest
 from formiga.session import names
 from formiga.session.edit import kind_of
+from formiga.session.space import thing_in_space
 from formiga.session.watch import inspect
 from formiga.world.kinds import Kind
+from formiga.world.sources import Switched, on_at
 
 if TYPE_CHECKING:
     from formiga.session.session import Session
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 POSE, ROBOT = ("x", "y", "heading"), ("crashes", "crashed", "alive", "driven", "controller")
 IN_SPACE = ("z", "tilt", "pull", "holds", "grip_force", "held_by")  # and its joints, see `in_space`
 MOVABLES = ("x", "y", "heading", "vx", "vy", "spin")  # of a thing that can be pushed
+SOLID = ("x", "y", "z", "roll", "pitch", "yaw")  # of one that moves: as it is now
+JOINT = ("at", "speed", "order", "effort", "force", "torque", "force_one", "torque_one", "force_other", "torque_other", "holds")
 VARIABLES = ("seed", "speed", "step", "robots", "playing", "selected", "factor")  # $seed ...; $time is the console's own
 
 
@@ -48,10 +52,11 @@ def get(session: Session, path: str) -> str:
         return written(known[attribute])
     if target.kind == "group" and attribute == "count":
         return str(session.world.groups[target.index].count)
-    if attribute in (own := _movables(session, target)):
+    if attribute in (own := _present(session, target)):
         return written(own[attribute])
     thing = names.element(session.world, target)
-    return _written(kind_of(thing, attribute, f"'{name}'"), getattr(thing, attribute))
+    now = on_at(thing, session.time) if attribute == "on" and isinstance(thing, Switched) else None
+    return _written(kind_of(thing, attribute, f"'{name}'"), getattr(thing, attribute) if now is None else now)
 
 
 def _own(robot: dict[str, Any]) -> dict[str, Any]:
@@ -72,7 +77,7 @@ def describe(session: Session, name: str | None) -> str:
         found: dict[str, Any] = _own(robot) | robot["space"]
         found |= robot["readings"] | robot["memory"]
         return "\n".join(f"{name}.{each}  {written(value)}" for each, value in found.items())
-    thing, own = names.element(session.world, target), _movables(session, target)
+    thing, own = names.element(session.world, target), _present(session, target)
     lines = [f"{name}.count  {session.world.groups[target.index].count}"] if target.kind == "group" else []
     lines += [f"{name}.{each}  {written(value)}" for each, value in own.items()]
     for attribute, kind in names.kinds(thing).items():
@@ -82,10 +87,15 @@ def describe(session: Session, name: str | None) -> str:
     return "\n".join(lines)
 
 
-def _movables(session: Session, target: names.Target) -> dict[str, float]:
-    """Where a thing that can be pushed is now, and how it moves; nothing of anything else."""
-    number = names.movable_number(session.world, target.index) if target.kind == "thing" else -1
-    return dict(zip(MOVABLES, session.sim.state.movables[0, number].tolist())) if number >= 0 else {}
+def _present(session: Session, target: names.Target) -> dict[str, Any]:
+    """What is true now of a thing, and not only as the world file has it: where a thing that can be pushed is and how it
+    moves, where a solid is, what a joint bears; nothing of anything else."""
+    if target.kind != "thing":
+        return {}
+    number = names.movable_number(session.world, target.index)
+    if number >= 0:
+        return dict(zip(MOVABLES, session.sim.state.movables[0, number].tolist()))
+    return thing_in_space(session, target.index)
 
 
 def written(value: Any) -> str:

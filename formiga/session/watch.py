@@ -268,7 +268,7 @@ def _inboxes(session: Session, group: Group, i: int, readings: dict[str, Any]) -
 
 
 def own_readings(session: Session, group: Group) -> dict[str, Any]:
-    """Name -> readings (W, n, ...) of a group's sensors, links and estimators, but of those that a replay cannot know."""
+    """Name -> readings (W, n, ...) of a group's sensors, links and estimators, but not of those that a replay does not have."""
     known = {source.name: source for source in group.sources}
     try:
         return {name: values for name, values in session.sim.readings[group.name].items()

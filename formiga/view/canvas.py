@@ -26,8 +26,10 @@ from formiga.view.picking import Target
 from formiga.view.pointer import Dragged, Floored, Picked, Pointer
 from formiga.view.things import Things
 from formiga.world.model import World
+from formiga.world.sources import as_at, switched
 
 SUN = (-2.6, -3.4, 6.0)         # the light comes from here; only the direction counts
+PLAIN = 10.0                    # m, floor around what stands in an open world
 
 
 class Canvas:
@@ -53,7 +55,8 @@ class Canvas:
         for name in self.overlays - OVERLAYS.keys():
             raise FormigaError(f"there is no overlay '{name}'.{suggest(name, OVERLAYS)} There are: {', '.join(OVERLAYS)}.")
         with self._lock, self._nodes.atomic():
-            new = self._frame is None or frame.version != self._frame.version or frame.world is not self._frame.world
+            new = self._frame is None or frame.version != self._frame.version or frame.world is not self._frame.world \
+                or switched(frame.world, self._frame.time, frame.time)
             self._frame = self._pointer.frame = frame
             if new:
                 self._build(frame)
@@ -150,7 +153,7 @@ class Canvas:
         world = frame.world
         self._pointer.region = floor_of(world, ground.seen(world, flatten(world)))
         self._lights()
-        self._things.build(world, self._pointer.region, self._palette)
+        self._things.build(as_at(world, frame.time), self._pointer.region, self._palette)
         self._crowd.build(frame)
         self._marks.build(world)
         self._drawn.build(frame)
@@ -158,8 +161,9 @@ class Canvas:
 
 
 def floor_of(world: World, region: Region) -> Region:
-    """What the floor covers: a little more than the arena or the field of soccer, or a wide plain around all that stands."""
-    margin = 0.05 + 0.06 * max(region.x1 - region.x0, region.y1 - region.y0) if world.arena or world.pitch else 5.0
+    """What the floor covers: a little more than an arena with walls or the field of soccer; else a wide plain."""
+    closed = (world.arena and world.arena.walls) or world.pitch
+    margin = 0.05 + 0.06 * max(region.x1 - region.x0, region.y1 - region.y0) if closed else PLAIN
     return Region(region.x0 - margin, region.y0 - margin, region.x1 + margin, region.y1 + margin)
 
 

@@ -14,7 +14,7 @@ from formiga.engine.ground import covers
 from formiga.geometry import PLACE, TURN, rotate
 from formiga.state import Floats
 from formiga.view import ground, overlays
-from formiga.view.bodies import movable, solid
+from formiga.view.bodies import movable
 from formiga.view.frame import Frame, thing_rows
 from formiga.view.mesh import Mesh, rgb
 from formiga.view.nodes import Nodes, Owner, as_light
@@ -22,6 +22,7 @@ from formiga.view.palette import DEAD
 from formiga.view.posture import posture
 from formiga.view.robots import SPOTS, RobotMeshes, robot_meshes
 from formiga.view.rolling import Rolling
+from formiga.view.skins import looks_of, shape_of
 from formiga.world.ground import Platform, Ramp
 from formiga.world.looks import CHASSIS
 from formiga.world.model import World
@@ -95,7 +96,8 @@ class Crowd:
         self._solids = {}
         for index, thing in enumerate(world.things):
             if isinstance(thing, Solid):
-                self._solids.setdefault(solid(thing.shape, thing.size, thing.colour), []).append(index)
+                for mesh in looks_of(world, thing):
+                    self._solids.setdefault(mesh, []).append(index)
         for at, (mesh, numbers) in enumerate(self._solids.items()):
             self.nodes.alike(f"solids/{at}", mesh, Owner("thing", numbers, mesh))
 
@@ -120,7 +122,7 @@ def solid_pose(frame: Frame, number: int) -> Any:
     if thing.z is not None:
         return thing.x, thing.y, thing.z, *turn
     under = max([0.0, *(covers(each, thing.x, thing.y) for each in frame.world.things if isinstance(each, Ramp | Platform))])
-    mesh = solid(thing.shape, thing.size, thing.colour)
+    mesh = shape_of(thing)
     return thing.x, thing.y, under - float(rotate(turn, mesh.vertices)[:, 2].min()), *turn
 
 

@@ -117,7 +117,7 @@ class Drawn:
 
 
 def png(image: Image) -> bytes:
-    """The picture as a file: shades of one colour are a palette whose entries are more or less clear."""
+    """The picture as a file: shades of one colour are a palette with different transparencies."""
     from PIL import Image as Pixels
 
     larger = max(1, PIXELS // max(image.shades.shape))

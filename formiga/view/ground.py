@@ -36,7 +36,7 @@ def seen(world: World, fixed: Fixed) -> Region:
         return around
     boxes = [(around.x0, around.y0, around.x1, around.y1)] if len(fixed.shapes) else []
     for thing in wide:
-        half = 0.5 * (max(thing.size) if isinstance(thing, Solid) else max(thing.width, thing.depth))
+        half = 0.5 * (max(thing.box) if isinstance(thing, Solid) else max(thing.width, thing.depth))
         x, y = (half, half) if not isinstance(thing, Terrain | Hole) else (thing.width / 2, thing.depth / 2)
         boxes.append((thing.x - x, thing.y - y, thing.x + x, thing.y + y))
     low, high = np.min(boxes, axis=0), np.max(boxes, axis=0)

@@ -9,12 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 from math import tau
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from formiga.geometry import from_euler, rotate
 from formiga.world.looks.outlines import Points, chamfered, counter_clockwise, cross, offset
+
+
+class Skin(NamedTuple):
+    """A picture on a mesh."""
+
+    place: np.ndarray          # (V, 2) of each corner in it, from its lower left corner, which is (0, 0), to (1, 1)
+    normals: np.ndarray        # (V, 3) out of the surface
+    png: bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,11 +32,15 @@ class Mesh:
     vertices: np.ndarray       # (V, 3) m
     faces: np.ndarray          # (F, 3) indices
     colours: np.ndarray        # (V, 3) 0..255, as on a screen (sRGB)
+    skin: Skin | None = None   # instead of the colours
 
     def moved(self, place: Any = (0.0, 0.0, 0.0), turn: Any = (0.0, 0.0, 0.0)) -> Mesh:
         """Turned by roll, pitch and yaw about x, y and z, then moved."""
         vertices = rotate(from_euler(*turn), self.vertices) if any(turn) else self.vertices
-        return Mesh(vertices + place, self.faces, self.colours)
+        skin = self.skin
+        if skin is not None and any(turn):
+            skin = skin._replace(normals=rotate(from_euler(*turn), skin.normals))
+        return Mesh(vertices + place, self.faces, self.colours, skin)
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
@@ -150,5 +162,5 @@ def mesh_of(vertices: np.ndarray, faces: list[tuple[int, int, int]], colour: str
     return Mesh(vertices[used], index.reshape(-1, 3), np.tile(np.array(rgb(colour), np.uint8), (len(used), 1)))
 
 
-__all__ = ["Mesh", "annulus", "block", "box", "drum", "lathe", "linear", "mesh_of", "plate", "prism", "rgb", "together",
+__all__ = ["Mesh", "Skin", "annulus", "block", "box", "drum", "lathe", "linear", "mesh_of", "plate", "prism", "rgb", "together",
            "triangles"]

@@ -14,10 +14,10 @@ import numpy as np
 from formiga.engine.flatten import flatten
 from formiga.geometry import TURN, rotate, yaw
 from formiga.view import ground
-from formiga.view.bodies import solid
 from formiga.view.drawings_above import UNDER, artists
 from formiga.view.frame import Frame, thing_rows
 from formiga.view.picture import draw_world
+from formiga.view.skins import shape_of
 from formiga.world.solids import Solid
 
 LONGEST, OF_GIF = 960, 640     # pixels of the longer side; a GIF is large enough as it is
@@ -113,7 +113,7 @@ class Overhead:
         for number, row in self._rows.items():
             thing = self._world.things[number]
             if isinstance(thing, Solid):
-                shadow = rotate(frame.bodies[row, TURN], solid(thing.shape, thing.size, thing.colour).vertices)[:, :2]
+                shadow = rotate(frame.bodies[row, TURN], shape_of(thing).vertices)[:, :2]
                 outlines.append(shadow[ConvexHull(shadow).vertices] + frame.bodies[row, :2])
                 colours.append(thing.colour)
         self._solids.set_verts(outlines)

@@ -15,14 +15,16 @@ from formiga.files import whole_file
 from formiga.geometry import TURN, about_z, rotate
 from formiga.state import Movable
 from formiga.view import ground, pitch
-from formiga.view.bodies import is_on, solid
+from formiga.view.bodies import is_on
 from formiga.view.drawings_above import artists
 from formiga.view.mesh import rgb
+from formiga.view.skins import shape_of
 from formiga.world.ground import Hole, Platform, Ramp, Terrain
 from formiga.world.maps import Map
 from formiga.world.model import Field, Lamp, Polygon, Rectangle, World, Zone
 from formiga.world.movables import rectangle
 from formiga.world.solids import Solid, Trigger
+from formiga.world.sources import as_at
 
 if TYPE_CHECKING:
     from formiga.loop import Simulation
@@ -72,7 +74,7 @@ class Picture:
         tall = (region.y1 - region.y0) / max(region.x1 - region.x0, 1e-9)
         figure, axes = plt.subplots(figsize=(8, 8 * min(1.5, max(0.4, tall)) + 0.6), layout="constrained")
         try:
-            draw_world(axes, self.world, self.solids)
+            draw_world(axes, as_at(self.world, float(self._shards[0].state.step[0] * self.world.dt)), self.solids)
             robots, trail = self.world.robots, np.array([*self.trail, self._last])
             draw_robots(axes, self.world, self._last[:robots], self.heading[:robots], trail[:, :robots])
             draw_movables(axes, self.world, self._last[robots:], self.heading[robots:], trail[:, robots:])
@@ -142,7 +144,7 @@ def draw_ground(axes: Any, thing: Any, pose: Any = None) -> None:
 
     if isinstance(thing, Solid):
         place, turn = ((thing.x, thing.y), ground.attitude(thing)) if pose is None else (pose[:2], pose[TURN])
-        shadow = rotate(turn, solid(thing.shape, thing.size, thing.colour).vertices)[:, :2]
+        shadow = rotate(turn, shape_of(thing).vertices)[:, :2]
         axes.add_patch(Outline(shadow[ConvexHull(shadow).vertices] + place, facecolor=thing.colour, edgecolor="#3b3a36", lw=0.8,
                                zorder=2.5))
         return

@@ -15,7 +15,6 @@ from formiga.world.looks.outlines import circle, offset, rectangle
 
 LINE = 5.0 * MM         # how wide a line is
 SPOT = 1.0 * CM         # radius of a mark
-FREE_BALL = 25.0 * CM   # of a free-ball cross, from the side of the field
 
 
 @lru_cache(maxsize=8)
@@ -30,10 +29,11 @@ def lines(field: Field) -> tuple[np.ndarray, ...]:
             inner = side * (x - depth)
             painted += [_line(inner, -wide, inner, wide), *(_line(inner, y, side * x, y) for y in (-wide, wide))]
         if 0.0 < field.penalty_spot < x:
-            mark, away = side * field.penalty_spot, field.width / 2 - FREE_BALL
-            painted.append(circle(SPOT, 20) + (mark, 0.0))
+            painted.append(circle(SPOT, 20) + (side * field.penalty_spot, 0.0))
+            cross, away = field.cross
             for y in (-away, away) if away > 0.0 else ():
-                painted += [rectangle(4.0 * SPOT, LINE) + (mark, y), rectangle(LINE, 4.0 * SPOT) + (mark, y)]
+                at = (side * cross, y)
+                painted += [rectangle(4.0 * SPOT, LINE) + at, rectangle(LINE, 4.0 * SPOT) + at]
     return tuple(painted)
 
 

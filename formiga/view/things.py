@@ -21,11 +21,14 @@ from formiga.view.mesh import Mesh, box, drum, plate, prism, rgb, together
 from formiga.view.nodes import Batch, Nodes, as_light
 from formiga.view.palette import TRIGGER, UNLIT, Palette
 from formiga.view.pointer import anchor_of
+from formiga.view.skins import tiled
+from formiga.world.floor import Floor
 from formiga.world.ground import Hole, Platform, Ramp, Terrain
 from formiga.world.looks.outlines import circle, rectangle
 from formiga.world.maps import Map
 from formiga.world.model import Arena, Cylinder, Cylinders, Field, Lamp, Polygon, Rectangle, Wall, World, Zone
 from formiga.world.solids import Trigger
+from formiga.world.textures import read_texture
 
 THICK = 0.012                   # m, of a wall; in the simulation it has none
 GLASS, KERB = 0.16, 0.04        # m: the wall of an arena that is higher would hide the robots: glass above a kerb
@@ -82,19 +85,19 @@ class Things:
 
     # -- the floor ------------------------------------------------------------------------------------------------------
     def _floor(self) -> None:
-        """A sheet, and lines on it every 10 cm (1 m in a large world) where the arena is; a field has its own."""
+        """A sheet, and lines on it every 10 cm (1 m in a large world): within an arena's walls, or all over an open one."""
         colours, region, world, arena = self.palette, self.region, self.world, self.world.arena
         size = (region.x1 - region.x0, region.y1 - region.y0)
         deep = max(0.0005, 8e-6 * max(size) ** 2)  # the lines lie above it by what a depth buffer can tell from that far
         middle = (0.5 * (region.x0 + region.x1), 0.5 * (region.y0 + region.y1), -deep)
-        pits, lined = ground.holes(world), (arena.width, arena.depth) if arena else size
+        pits, lined = ground.holes(world), (arena.width, arena.depth) if arena and arena.walls else size
         if pits:
             self.nodes.body("floor", (region, pits), ground.floor(world, region), colours.floor, (0.0, 0.0, -deep), flat=True)
         else:
             self.nodes.body("floor", size, plate(rectangle(*size)), colours.floor, middle, flat=True)
         if (world.pitch and not arena) or any(isinstance(thing, Terrain) for thing in world.things):
             return
-        step = 0.1 if max(size) < 8.0 else 1.0
+        step = 0.1 if max((arena.width, arena.depth) if arena else size) < 7.0 else 1.0
         if pits:
             points = ground.lines(world, extent(world, flatten(world)) if arena else region, step)
             self.nodes.keep("lines", (points.tobytes(), colours), lambda path: self.nodes.api.add_line_segments(
@@ -103,7 +106,12 @@ class Things:
         self.nodes.keep("grid", (lined, colours), lambda path: self.nodes.api.add_grid(
             path, *lined, cell_size=step, section_size=10.0 * step, cell_color=rgb(colours.cells), cell_thickness=0.8,
             section_color=rgb(colours.metres), section_thickness=1.0, shadow_opacity=0.0, fade_distance=1e4,
-        )).position = (arena.x, arena.y, 0.0) if arena else (*middle[:2], 0.0)
+        )).position = (*middle[:2], 0.0)
+
+    def _tiles(self, index: int, thing: Floor) -> None:
+        """A picture over the floor, under its lines."""
+        key = self.region, ground.holes(self.world), thing.tile, read_texture(thing.texture).png
+        self.nodes.painted("tiles", key, tiled(self.world, self.region, thing), (0.0, 0.0, 0.0002), ground=True)
 
     # -- walls and obstacles: one that is switched off lies flat, so that it can be found and switched on again -----------
     def _colour(self, thing: Any, colour: str) -> str:
@@ -219,7 +227,7 @@ DRAWN: dict[type, Callable[[Things, int, Any], None]] = {
     Arena: Things._arena, Wall: Things._wall, Rectangle: Things._rectangle, Polygon: Things._polygon,
     Cylinder: Things._cylinder, Cylinders: Things._cylinders, Ramp: Things._ramp, Platform: Things._platform,
     Terrain: Things._terrain, Hole: Things._hole, Zone: Things._zone, Trigger: Things._trigger, Field: Things._pitch,
-    Lamp: Things._lamp, Map: Things._map,
+    Lamp: Things._lamp, Map: Things._map, Floor: Things._tiles,
 }
 
 
@@ -253,7 +261,7 @@ def sides(arena: Arena) -> list[tuple[float, float, float, float]]:
 
 
 def scattered(world: World, shapes: Any) -> dict[int, Any]:
-    """For each <cylinders>, their centres: the last shapes of the flattened world are theirs, in order."""
+    """For each <cylinders>, its centres: the last shapes of the flattened world are those of all <cylinders>, in order."""
     fields = {index: thing.count for index, thing in enumerate(world.things) if isinstance(thing, Cylinders) and thing.on}
     ends = len(shapes) - sum(fields.values()) + np.cumsum(list(fields.values()), dtype=int)
     return {index: shapes[end - count:end, :2].tolist() for (index, count), end in zip(fields.items(), ends)}

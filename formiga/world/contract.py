@@ -135,6 +135,7 @@ class Spatial(Protocol):
     SPATIAL: ClassVar[bool] = False                          # whether it needs engine="spatial"
     fixed: bool = False                                      # whether its chassis stays where it was placed
     base: str = "auto"               # 'sliding', 'wheels', 'own' for neither, or 'auto': slides where it can
+    footed: ClassVar[tuple[str, ...]] = ("chassis",)  # parts whose frames begin in the middle of its foot, z up
     prism: ClassVar[bool] = True    # whether it is its outline, seen from above at any height: then rays over a level floor are
     #                                 cast in the plane. False unless declared, for a class with a `build_part` of its own
 
@@ -172,6 +173,7 @@ class Thing(Described, Protocol):
     wall_restitution: float = 0.0
     friction: float = 1.0
     felt: bool = True                       # whether hitting it slows the body that does
+    material: str | None = None             # in space: the name of a <material>
     drive: ClassVar[None] = None            # these three as robots have them: a movable thing is a body among bodies
     motor_lag: ClassVar[float] = 0.0
     tyre_friction: ClassVar[float] = 0.0
@@ -197,13 +199,13 @@ class Drawing(Protocol):
     draws: ClassVar[bool] = False               # whether `draw` is its own: see `complete`
 
     def draw(self, view: Any, pen: Any) -> None:
-        """Draw what it knows, with a `formiga.drawing.Pen`; view: what it last read, decided or estimated from.
+        """Draw its data, with a `formiga.drawing.Pen`; view: what it last read, decided or estimated from.
 
         It is called when something looks at the world. The view is a copy of one world, so nothing in it changes the run.
         """
 
 
-# What one of these does, it says once: with arrays (`read`, say), or with kernels (`stages`), which then serve every loop.
+# Each of these is written once: with arrays (such as `read`), or with kernels (`stages`), which then serve every loop.
 class Source(Described, Drawing, Protocol):
     """Gives readings, under its `name`."""
 
@@ -240,7 +242,7 @@ class Sensor(Source, Protocol):
     """State -> readings."""
 
     def read(self, scene: Any) -> Any:
-        """Its readings (W, n, ...): those that its kernels fill, unless it says otherwise."""
+        """Its readings (W, n, ...): those that its kernels fill, unless it is overridden."""
         return scene.run_stages(self)
 
 
@@ -254,7 +256,7 @@ class Link(Source, Protocol):
     bits: int = 32                              # of a number on its way, for the account of what was sent
 
     def hear(self, scene: Any) -> Any:
-        """What is heard (W, n, most, ...): what its kernels fill, unless it says otherwise."""
+        """What is heard (W, n, most, ...): what its kernels fill, unless it is overridden."""
         return scene.run_stages(self)
 
 
@@ -262,7 +264,7 @@ class Estimator(Source, Protocol):
     """Readings and earlier beliefs -> a belief, which joins the readings."""
 
     def estimate(self, view: Any) -> Any:
-        """Its belief (W, n, ...): what its kernels fill, unless it says otherwise."""
+        """Its belief (W, n, ...): what its kernels fill, unless it is overridden."""
         return view.run_stages(self)
 
 
@@ -272,7 +274,7 @@ class Controller(Described, Drawing, Protocol):
     kernels: ClassVar[bool] = False          # whether `stages` is its own: see `complete`
 
     def decide(self, view: Any) -> Any:
-        """Its orders: those that its kernels fill, unless it says otherwise."""
+        """Its orders: those that its kernels fill, unless it is overridden."""
         return view.run_stages(self)
 
     def stages(self, view: Any, orders: Any) -> Any:
@@ -286,7 +288,7 @@ class Term(Described, Protocol):
     kernels: ClassVar[bool] = False          # whether `stages` is its own: see `complete`
 
     def reward(self, view: Any) -> Any:
-        """Its reward (W, n): what its kernels fill, unless it says otherwise."""
+        """Its reward (W, n): what its kernels fill, unless it is overridden."""
         return view.run_stages(self)
 
     def stages(self, view: Any, reward: Any) -> Any:
@@ -322,21 +324,22 @@ def declared(cls: type) -> set[str]:
 
 
 def _complete_stages(cls: Any, contract: Any, does: str) -> None:
-    """Say whether a class has kernels for all that it does. One of a user's own must say so itself: those that it inherits are
-    of an element that does something else. Its `stages` without the method that they stand for are all that it does."""
-    theirs = [parent for parent in cls.__mro__ if vars(parent).get("stages", contract.stages) is not contract.stages]
+    """Set `kernels`: whether a class has kernels for all that it does. A class of the user's own must define them itself:
+    inherited kernels are those of an element that does something else. `stages` without the method that they stand for are all
+    that is needed."""
+    with_kernels = [parent for parent in cls.__mro__ if vars(parent).get("stages", contract.stages) is not contract.stages]
     if shipped(cls):
-        cls.kernels = bool(theirs)
+        cls.kernels = bool(with_kernels)
         return
     default = vars(contract)[does]
     alone = all(vars(parent).get(does, default) is default for parent in cls.__mro__)
-    cls.kernels = bool(theirs) and (alone or cls in theirs)
-    if cls in theirs and does not in vars(cls):
+    cls.kernels = bool(with_kernels) and (alone or cls in with_kernels)
+    if cls in with_kernels and does not in vars(cls):
         setattr(cls, does, default)
 
 
 def _complete_drawing(cls: Any) -> set[str]:
-    """Say whether a class draws something."""
+    """Set `draws`: whether a class draws something."""
     cls.draws = any(vars(parent).get("draw", Drawing.draw) is not Drawing.draw for parent in cls.__mro__)
     return {"draws"}
 

@@ -24,6 +24,7 @@ from formiga.world.elements import kinds_of, of, origin, registered
 from formiga.world.kinds import Kind
 from formiga.world.model import IN_WORLD, Contact, Group, World
 from formiga.world.nodes import load, tree
+from formiga.world.objects import HOLDS, Within
 from formiga.world.params import written
 from formiga.world.placement import At
 
@@ -113,9 +114,8 @@ class _Edit:
         """Change the tree until it gives `new` when it is read from `folder`."""
         old, before = self.document.world, os.path.dirname(os.path.abspath(self.document.file))
         self.folder = None if folder == before else before
-        for node in self.root.iterchildren("include") if self.folder else ():
-            named = os.path.join(before, node.get("file", ""))  # which must lie in the new folder, or below it
-            node.set("file", writer.escaped(os.path.relpath(named, folder)))
+        if self.folder:
+            self.move(before, folder)
         for node in self.root.iterchildren("param"):
             if (name := node.get("name")) in self.document.parameters:
                 node.set("value", writer.escaped(written(name, self.document.parameters[name])))
@@ -126,6 +126,17 @@ class _Edit:
         self.role("fitness", old.fitness, new.fitness)
         self.role("search", (old.search,) if old.search else (), (new.search,) if new.search else ())
         self.role("page", old.page, new.page)
+
+    def move(self, before: str, folder: str) -> None:
+        """Files that are read as part of this one must lie in the new folder, or below it; what stands in objects names its
+        files by their full paths."""
+        for node in self.root.iter("include", "object"):
+            if (named := node.get("file")) is not None:
+                node.set("file", writer.escaped(os.path.relpath(os.path.join(before, named), folder)))
+        for node in (child for held in self.root.iter("object") for child in held.iterchildren(*HOLDS)):
+            for name, kind in self.known[node.tag].kinds.items():
+                if kind.base == "file" and (named := node.get(name)) is not None:
+                    node.set(name, writer.escaped(kind.format(os.path.join(os.path.dirname(self.document.file), named))))
 
     # -- elements of a world -------------------------------------------------------------------------------------------
     def settings(self, old: World, new: World) -> None:
@@ -175,9 +186,9 @@ class _Edit:
         return found
 
     def here(self, element: Any) -> bool:
-        """Whether an element stands in this file, and not in one that it includes."""
+        """Whether an element stands in this file, and not in one that it includes or in an <object>."""
         place = origin(element)
-        return place is not None and place.file == self.document.file
+        return place is not None and place.file == self.document.file and not isinstance(place, Within)
 
     def change(self, node: Any, old: Any, new: Any) -> None:
         """Give a node the attributes that its element has now."""

@@ -51,7 +51,7 @@ STAGES = {"sensor": ("scene",), "link": ("scene",), "estimator": ("view",), "con
           "fitness": ("view", "reward")}  # what `stages` is given
 SOURCES = ("sensor", "link", "estimator")  # what gives readings, in the order of a step
 FORMER = {"reward": "praise"}  # what a method was called before; the old name still serves
-RESERVED = ("world", "include", "param", "defaults")  # the file's own elements; see model.py and reader.py
+RESERVED = ("world", "include", "param", "defaults", "object")  # the file's own elements; see model.py and reader.py
 
 
 # -- fields: one function for each thing an attribute can be --------------------------------------------------------
@@ -120,6 +120,11 @@ def text(default: Any = REQUIRED, *, doc: str = "") -> Any:
 def name(default: Any = REQUIRED, *, doc: str = "") -> Any:
     """A name that other elements, the console and the recording can use."""
     return _field(Kind("name", doc=doc), default)
+
+
+def made_of(doc: str) -> Any:
+    """The name of a <material>, or none."""
+    return name(None, doc=doc)
 
 
 def choice(default: Any = REQUIRED, *, options: tuple[str, ...], doc: str = "") -> Any:
@@ -206,7 +211,7 @@ def element(tag: str, role: str) -> Callable[[T], T]:
             if field.name not in kinds:
                 raise TypeError(f"{cls.__name__}.{field.name}: say what it may be, such as number(...) or length(...) "
                                 "of formiga.world.elements")
-        if role == "robot" and (taken := {"name", "count"} & set(kinds)):
+        if role == "robot" and (taken := {"name", "count", "material", "wheel_material"} & set(kinds)):
             raise TypeError(f"{cls.__name__}.{min(taken)}: its group has that attribute; choose another name")
         _check_methods(cls, tag, role, kinds)
         contract.complete(cls, role, tag)

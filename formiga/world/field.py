@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from formiga.units import CM
-from formiga.world.elements import choice, colour, element
+from formiga.world.elements import choice, colour, element, made_of, numbers
 from formiga.world.elements import length as metres
+
+CROSS_FROM_SIDE = 25.0 * CM   # free-ball crosses, from the side of the field [VSSS]
 
 
 @element("field", role="thing")
@@ -28,10 +30,14 @@ class Field:
     circle: float = metres(20.0 * CM, least=0.0, doc="radius of the centre circle")
     area_width: float = metres(70.0 * CM, least=0.0, doc="of the goal area, along y")
     area_depth: float = metres(15.0 * CM, least=0.0, doc="of the goal area, along x")
-    penalty_spot: float = metres(37.5 * CM, least=0.0, doc="of penalty mark and free-ball crosses, from the centre line")
+    penalty_spot: float = metres(37.5 * CM, least=0.0, doc="of the penalty mark, from the centre line")
+    crosses: tuple[float, ...] | None = numbers(None, unit="m", fewest=2, most_of=2, least=0.0,
+                                                doc="x and y of the free-ball crosses; default: penalty_spot, and 25 cm from "
+                                                    "the side")
     height: float = metres(5.0 * CM, above=0.0, doc="of the board")
     line_colour: str = colour("#e8ece6")
     colour: str = colour("#1f2a24", doc="of the floor")
+    material: str | None = made_of("of the board, in space: a <material>; default: `shell`, as robots are")
 
     walls: ClassVar[bool] = True  # as an arena's
     GROUPS: ClassVar[tuple[str, str]] = ("blue", "yellow")  # of robots that defend the goal at negative x, at positive x
@@ -40,6 +46,13 @@ class Field:
         "small": {},
         "middle": {"length": 2.2, "width": 1.8, "circle": 25.0 * CM, "area_width": 50.0 * CM, "area_depth": 15.0 * CM},
     }
+
+    @property
+    def cross(self) -> tuple[float, float]:
+        """The free-ball cross at positive x and y, m; so (0.375, 0.4) in the small league."""
+        if self.crosses is not None:
+            return self.crosses[0], self.crosses[1]
+        return self.penalty_spot, self.width / 2 - CROSS_FROM_SIDE
 
     @property
     def board(self) -> list[tuple[float, float]]:

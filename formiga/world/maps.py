@@ -11,7 +11,7 @@ from formiga.errors import WorldError
 from formiga.map.grid import Grid
 from formiga.map.images import LARGEST_FILE, MapError, load
 from formiga.map.server import FREE_BELOW, OCCUPIED_ABOVE, Legend, grid_of, is_yaml, read_legend
-from formiga.world.elements import angle, choice, colour, element, file, flag, length, name, number
+from formiga.world.elements import angle, choice, colour, element, file, flag, length, made_of, name, number
 
 
 @element("map", role="thing")
@@ -20,12 +20,12 @@ class Map:
     """Walls from a floor plan: the dark pixels of a PNG or PGM image, or the occupied cells of a map_server YAML file.
 
     Robots cannot stand in occupied cells, and a beam ends at their edges. Between the two thresholds nothing is known of a
-    cell: it is no wall, unless `unknown` says so, but no robot is put there by chance. Robots may have the same cells as a
+    cell: it is no wall, unless `unknown` is 'wall', but no robot is put there by chance. Robots may have the same cells as a
     grid: `view.map()`.
     """
 
     file: str = file(doc="PNG, PGM, or the YAML file of a map_server, which names the image beside it")
-    resolution: float | None = length(None, least=0.0001, most=1000.0, doc="the side of a pixel; a YAML file says it itself")
+    resolution: float | None = length(None, least=0.0001, most=1000.0, doc="the side of a pixel; a YAML file has its own")
     x: float | None = length(None, doc="of the centre; default: 0, or as the YAML file's origin gives it")
     y: float | None = length(None, doc="of the centre; default: 0, or as the YAML file's origin gives it")
     heading: float | None = angle(None, doc="of the image's x axis; default: 0, or as the YAML file's origin gives it")
@@ -37,15 +37,16 @@ class Map:
     colour: str = colour("#8f8a80")
     name: str = name("map")
     on: bool = flag(True, doc="false: as if it were not there; the laboratory can switch it")
+    material: str | None = made_of("of the walls, in space: a <material>; default: `shell`, as robots are")
 
     def __post_init__(self) -> None:
         if is_yaml(self.file):
             given = [each for each in ("resolution", "negate", "occupied", "free")
                      if getattr(self, each) != Map.__dataclass_fields__[each].default]
             if given:
-                raise WorldError(f"<map> {given[0]}: a YAML file says this itself; leave it out.")
+                raise WorldError(f"<map> {given[0]}: a YAML file has its own; leave it out.")
         elif self.resolution is None:
-            raise WorldError("<map> needs 'resolution', such as 5cm: the side of a pixel. Only a YAML file says it itself.")
+            raise WorldError("<map> needs 'resolution', such as 5cm: the side of a pixel. Only a YAML file has its own.")
         if self.free > self.occupied:
             raise WorldError(f"<map> free: {self.free:g} is above 'occupied', {self.occupied:g}.")
         self.grid  # noqa: B018  so that complaints come with the line of the world
@@ -72,7 +73,7 @@ class Map:
 
 
 def _version(file: str) -> tuple[int, int]:
-    """When a file changed last, and its size: they tell when it has to be read again."""
+    """When a file changed last, and its size: if they change, it is read again."""
     about = os.stat(file)
     return about.st_mtime_ns, about.st_size
 

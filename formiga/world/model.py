@@ -26,6 +26,7 @@ from formiga.world.elements import (
     integer,
     kinds_of,
     length,
+    made_of,
     name,
     number,
     numbers,
@@ -36,12 +37,14 @@ from formiga.world.elements import (
     where,
 )
 from formiga.world.field import Field
+from formiga.world.floor import Floor
 from formiga.world.ground import Hole, Physics, Platform, Ramp, Terrain
 from formiga.world.maps import Map
 from formiga.world.movables import MOVABLES, Ball, Block, Pin, Puck, Weld
 from formiga.world.page import Alias, Bind, Camera
 from formiga.world.placement import At
-from formiga.world.solids import Joint, Material, Solid, Touch, Trigger
+from formiga.world.solids import Joint, Material, Motor, Render, Solid, Touch, Trigger, motors_of
+from formiga.world.sources import Switched
 
 MOST_CYLINDERS = 1_000_000  # of all <cylinders> together
 
@@ -57,6 +60,7 @@ class Arena:
     y: float = length(0.0, doc="of the centre")
     walls: bool = flag(True, doc="false: only a region for placement")
     height: float = length(0.1, above=0.0, doc="of the wall")
+    material: str | None = made_of("in space: a <material>; default: `shell`, as robots are")
 
 
 @element("wall", role="thing")
@@ -68,6 +72,7 @@ class Wall:
     height: float = length(0.1, above=0.0)
     name: str = name("wall")
     on: bool = flag(True, doc="false: as if it were not there; the laboratory can switch it")
+    material: str | None = made_of("in space: a <material>; default: `shell`, as robots are")
 
 
 @element("rectangle", role="thing")
@@ -83,6 +88,7 @@ class Rectangle:
     height: float = length(0.1, above=0.0)
     name: str = name("rectangle")
     on: bool = flag(True, doc="false: as if it were not there; the laboratory can switch it")
+    material: str | None = made_of("in space: a <material>; default: `shell`, as robots are")
 
 
 @element("polygon", role="thing")
@@ -94,6 +100,7 @@ class Polygon:
     height: float = length(0.1, above=0.0)
     name: str = name("polygon")
     on: bool = flag(True, doc="false: as if it were not there; the laboratory can switch it")
+    material: str | None = made_of("in space: a <material>; default: `shell`, as robots are")
 
 
 @element("cylinder", role="thing")
@@ -107,6 +114,7 @@ class Cylinder:
     height: float = length(0.1, above=0.0)
     name: str = name("cylinder")
     on: bool = flag(True, doc="false: as if it were not there; the laboratory can switch it")
+    material: str | None = made_of("in space: a <material>; default: `shell`, as robots are")
 
 
 @element("cylinders", role="thing")
@@ -121,11 +129,12 @@ class Cylinders:
     height: float = length(0.1, above=0.0)
     name: str = name("cylinders")
     on: bool = flag(True, doc="false: as if it were not there; the laboratory can switch it")
+    material: str | None = made_of("in space: a <material>; default: `shell`, as robots are")
 
 
 @element("lamp", role="thing")
 @dataclass(frozen=True)
-class Lamp:
+class Lamp(Switched):
     """A light that <light> sensors see, unless something stands in between that is high enough."""
 
     x: float = length()
@@ -168,12 +177,20 @@ class Contact:
     model: str = choice("reposition", options=("reposition", "stop", "impulse", "none"),
                         doc="move apart, stay where it happened, hit and push as bodies with masses do, or pass through")
     mode: str = choice("minimal", options=("minimal", "published"), doc="how far `reposition` moves a robot")
-    crash_limit: int = integer(0, least=0, doc="crash steps that a robot may have; 0: no limit")
+    crash_limit: int = integer(0, least=0, doc="crashes that a robot may have; 0: no limit")
     at_limit: str = choice("end", options=("end", "die"), doc="the world ends, or only that robot stops for good")
+    counts: str = choice("steps", options=("steps", "objects"),
+                         doc="a crash is a step with a collision, or each object collided with, in each round of `reposition`")
     substep: float = duration(0.005, above=0.0, doc="`impulse` moves bodies by no more than this at once")
     threshold: float = length(0.5 * MM, above=0.0, doc="`impulse`: bodies closer than this touch")
-    rest_speed: float = speed(0.02, least=0.0, doc="`impulse`: bodies that meet slower than this do not bounce")
+    rest_speed: float = speed(0.02, least=0.0, doc="`impulse`, and in space: bodies that meet slower than this do not bounce")
     rounds: int = integer(20, least=1, most=1000, doc="`impulse`: how often the impacts of one moment are gone through")
+    friction: float = number(0.0, least=0.0, doc="`impulse`: coefficient between bodies that touch, and with walls; S2 has 0")
+
+    def __post_init__(self) -> None:
+        if self.counts == "objects" and self.model == "impulse":
+            raise WorldError("<contact> counts: 'objects' counts in the rounds of reposition, and what stop finds; with model "
+                             "'impulse' a crash is a step: counts=\"steps\".")
 
 
 PARTS = {"placement": "place", "sensor": "sensors", "link": "links", "estimator": "estimators",
@@ -193,6 +210,8 @@ class Group:
     actuators: tuple[Any, ...] = ()
     links: tuple[Any, ...] = ()
     estimators: tuple[Any, ...] = ()         # in the order in which they estimate
+    material: str | None = made_of("in space: a <material> of the body; default: `shell`, with its own restitutions")
+    wheel_material: str | None = made_of("in space: a <material> of the wheels; default: none, with its own friction")
 
     def __post_init__(self) -> None:
         tag = _role("robot", (self.robot,))[0]
@@ -233,7 +252,7 @@ class Group:
 
 
 class Medium(NamedTuple):
-    """What links of one name talk over: their messages are these columns of the state's array `outbox`."""
+    """The medium of links of one name: their messages are these columns of the state's array `outbox`."""
 
     first: int
     numbers: int
@@ -274,6 +293,7 @@ class World:
         _role("thing", self.things)
         only_one([thing for thing in self.things if isinstance(thing, Arena)])
         only_one([thing for thing in self.things if isinstance(thing, Field)])
+        only_one([thing for thing in self.things if isinstance(thing, Floor)])
         _refuse_many([thing for thing in self.things if isinstance(thing, Cylinders)])
         _unique("movable thing", self.movables)
         counts = {group.name: group.count for group in self.groups}
@@ -281,13 +301,14 @@ class World:
             raise WorldError(f"{where(taken[0])}the name '{taken[0].name}' is that of a robot. Choose another.")
         for what in ("solid", "joint", "material", "map"):
             _unique(what, [thing for thing in self.things if of(thing).tag == what])
+        _refuse_alike(self.motors)
         _role("setting", self.settings)
         _role("fitness", self.fitness)
         _role("search", () if self.search is None else (self.search,))
         _role("page", self.page)
         only_one([self.contact, *self.settings])
         _unique("group", self.groups)
-        _ = self.media  # says if two links do not fit together
+        _ = self.media  # raises WorldError if two links do not fit together
         for cls, what, by in ((Bind, "bind", "key"), (Alias, "alias", "name"), (Camera, "camera", "name")):
             _unique(what, [part for part in self.page if isinstance(part, cls)], by)
 
@@ -313,6 +334,11 @@ class World:
         """The things that can be pushed, in the order of the state's array `movables`."""
         return tuple(thing for thing in self.things if isinstance(thing, MOVABLES))
 
+    @cached_property
+    def motors(self) -> tuple[Motor, ...]:
+        """The motors of its joints, in the order of the state's array `motor_command`."""
+        return motors_of(self.things)
+
     def map(self, name: str = "map") -> Grid:
         """The cells of one of them."""
         if name not in self.maps:
@@ -322,7 +348,7 @@ class World:
 
     @cached_property
     def maps(self) -> dict[str, Grid]:
-        """The cells of its floor plans, by the names of their <map>: what a robot may know of the place."""
+        """The cells of its floor plans, by the names of their <map>, for the code of robots."""
         return {thing.name: thing.grid for thing in self.things if isinstance(thing, Map)}
 
     @property
@@ -332,7 +358,7 @@ class World:
 
     @cached_property
     def media(self) -> dict[str, Medium]:
-        """What links talk over, by their name, each with its columns of the state's array `outbox`."""
+        """The media of links, by their name, each with its columns of the state's array `outbox`."""
         found: dict[str, Medium] = {}
         for link in (link for group in self.groups for link in group.links):
             other = found.setdefault(link.name, Medium(sum(each.numbers for each in found.values()), link.numbers))
@@ -370,6 +396,11 @@ class Param:
 
 
 # -- rules over several elements: each complaint names the line of the second one -----------------------------------
+def loudspeakers(group: Group) -> int:
+    """How many each robot of a group has."""
+    return sum(of(part).tag == "loudspeaker" for part in group.actuators)
+
+
 def _role(role: str, things: Sequence[Any]) -> list[str]:
     """The tags of `things`, which must all have this role."""
     for thing in things:
@@ -413,6 +444,15 @@ def _refuse_many(things: Sequence[Cylinders]) -> None:
                              "allowed.")
 
 
+def _refuse_alike(motors: Sequence[Motor]) -> None:
+    """Of a joint 'arm' with a second axis and a joint 'arm.2', which one would be meant?"""
+    seen: set[str] = set()
+    for motor in motors:
+        if motor.name in seen:
+            raise WorldError(f"{where(motor.joint)}second motor with the name '{motor.name}'. Give the joint another name.")
+        seen.add(motor.name)
+
+
 def _is_robot(name: str, counts: dict[str, int]) -> bool:
     """Whether it is that of a robot, such as sbot.3; `counts`: robots in the groups, by name."""
     group, _, number = name.rpartition(".")
@@ -427,6 +467,6 @@ def _at(first: Any, second: Any) -> str:
     return f" at line {here.line}" if here.file == there.file else f" at {here}"
 
 
-__all__ = ["Arena", "Ball", "Block", "Contact", "Cylinder", "Cylinders", "Field", "Group", "Hole", "Joint", "Lamp", "Material",
-           "Physics", "Pin", "Platform", "Polygon", "Puck", "Ramp", "Rectangle", "Solid", "Terrain", "Touch", "Trigger", "Wall",
-           "Weld", "World", "Zone", "where"]
+__all__ = ["Arena", "Ball", "Block", "Contact", "Cylinder", "Cylinders", "Field", "Floor", "Group", "Hole", "Joint",
+           "Lamp", "Material", "Physics", "Pin", "Platform", "Polygon", "Puck", "Ramp", "Rectangle", "Render", "Solid",
+           "Terrain", "Touch", "Trigger", "Wall", "Weld", "World", "Zone", "loudspeakers", "where"]

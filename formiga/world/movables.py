@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from formiga.errors import WorldError
 from formiga.units import CM, MM
-from formiga.world.elements import angle, choice, colour, element, flag, length, name, number, numbers, speed
+from formiga.world.elements import angle, choice, colour, element, flag, length, made_of, name, number, numbers, speed
 
 GRAVITY = 9.81  # m/s^2
 
@@ -18,7 +18,8 @@ class Ball:
     """A ball that rolls, with viscous and dry friction. [Klancar et al. 2003, eq. 4-9]
 
     Profile `mirosot` is the paper's golf ball, with our defaults for what it leaves out. `golf` is the same ball, but robots
-    feel it. `firasim` rolls as the ball of that simulator does: it slides until it rolls, and slows by 0.0756 m/s^2.
+    feel it. `firasim` rolls as the ball of that simulator does: it slides until it rolls, and slows by 0.0756 m/s^2. In space
+    robots always feel it.
     """
 
     profile: str = choice("mirosot", options=("mirosot", "golf", "firasim"))
@@ -38,6 +39,7 @@ class Ball:
     wall_restitution: float = number(0.7, least=0.0, most=1.0)
     felt: bool = flag(False, doc="whether hitting it slows a robot; in the paper it does not")
     colour: str = colour("#e87d1e")
+    material: str | None = made_of("in space: a <material>, whose friction and restitution count instead of its own")
     name: str = name("ball")
 
     heading: ClassVar[float] = 0.0
@@ -66,6 +68,7 @@ class Puck:
     wall_restitution: float = number(0.0, least=0.0, most=1.0)
     height: float = length(5.0 * CM, above=0.0)
     colour: str = colour("#c9a227")
+    material: str | None = made_of("in space: a <material>, whose friction and restitution count instead of its own")
     name: str = name("puck")
 
     heading: ClassVar[float] = 0.0
@@ -92,6 +95,7 @@ class Block:
     wall_restitution: float = number(0.0, least=0.0, most=1.0)
     height: float = length(8.0 * CM, above=0.0)
     colour: str = colour("#8c6d46")
+    material: str | None = made_of("in space: a <material>, whose friction and restitution count instead of its own")
     name: str = name("block")
 
     vx: ClassVar[float] = 0.0

@@ -21,9 +21,9 @@ _HERE = Where("run", 1)
 @element("bind", role="page")
 @dataclass(frozen=True)
 class Bind:
-    """A key that runs commands: `+name` when it goes down and `-name` when it is let go."""
+    """A key or a mouse button that runs commands: `+name` when it goes down and `-name` when it is let go."""
 
-    key: str = text(doc="w, 7, ArrowUp, Space, F5, Ctrl+s ...")
+    key: str = text(doc="w, 7, ArrowUp, Space, F5, Ctrl+s, MouseRight, Alt+MouseLeft ...")
     run: str = text(doc="commands, separated by ;")
 
     def __post_init__(self) -> None:

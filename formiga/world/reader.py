@@ -2,8 +2,8 @@
 
     world = read("corral.xml", {"side": 2.0})
 
-What may stand where comes from the registry (`elements.py`) and from `model.py`; this file knows only the four
-elements of the format itself: <world>, <include>, <param>, <defaults>. It reads from top to bottom, so a param or a
+What may stand where comes from the registry (`elements.py`) and from `model.py`; this file knows only the five
+elements of the format itself: <world>, <include>, <object>, <param>, <defaults>. It reads from top to bottom, so a param or a
 default counts for what follows it. An attribute is, in this order: as written, as in <defaults>, as in the profile,
 as in the element's class.
 """
@@ -21,10 +21,12 @@ from formiga.world.elements import RESERVED, Element, kinds_of, locate, register
 from formiga.world.kinds import Kind
 from formiga.world.model import IN_ROBOT, IN_WORLD, PARTS, Contact, Group, Include, Param, World, only_one
 from formiga.world.nodes import LARGEST_FILE, MOST_ELEMENTS, Node, load, parse
+from formiga.world.objects import HOLDS, Object, placed
 from formiga.world.params import Params
 
 MOST_INCLUDES = 1_000
 DEEPEST_INCLUDE = 50   # files that are inside each other
+INSIDE = ("solid", "render", "floor")  # tags whose relative paths stay in the folder of their file
 
 
 def read(path: str | os.PathLike[str], parameters: Mapping[str, str | float] | None = None) -> World:
@@ -70,6 +72,7 @@ class _Reader:
         self.unwritten: dict[tuple[str, str | None], dict[str, Any]] = {}  # by tag and profile
         self.parts: dict[str, list[Any]] = {role: [] for role in IN_WORLD}
         self.groups: list[tuple[Node, dict[str, Any]]] = []  # their names are given when all are known
+        self.objects: dict[str, tuple[Node, dict[str, str]]] = {}  # by name: what holds their parts, and the files it is in
         self.includes = 0
         self.bytes = 0
         self.elements = 0
@@ -106,8 +109,10 @@ class _Reader:
                 self.param(node)
             elif node.tag == "defaults":
                 self.remember_defaults(node)
+            elif node.tag == "object":
+                self.parts["thing"] += self.object(node, files)
             else:
-                element = self.element(node, root, IN_WORLD, ("include", "param", "defaults"))
+                element = self.element(node, root, IN_WORLD, ("include", "object", "param", "defaults"))
                 if element.role == "robot":
                     self.group(node, element)
                 else:
@@ -118,19 +123,52 @@ class _Reader:
         self.leaf(node)
         own = self.attributes(node, kinds_of(Include))
         _complete(node, own, kinds_of(Include))
-        file = os.path.join(os.path.dirname(node.where.file), own["file"])
+        self.children(*self.included(node, own["file"], files))
+
+    def included(self, node: Node, named: str, files: dict[str, str]) -> tuple[Node, dict[str, str]]:
+        """The root of a file that an element names, and the files that are open then."""
+        file = os.path.join(os.path.dirname(node.where.file), named)
         real = os.path.realpath(file)
-        _refuse_include(node, own["file"], file, next(iter(files.values())))
+        _refuse_include(node, named, file, next(iter(files.values())))
         if real in files:
-            raise node.wrong(f"<include> goes in a circle: {' -> '.join([*files.values(), file])}.")
+            raise node.wrong(f"<{node.tag}> goes in a circle: {' -> '.join([*files.values(), file])}.")
         if len(files) > DEEPEST_INCLUDE:
-            raise node.wrong(f"<include> '{file}' would be inside {len(files)} other files; at most {DEEPEST_INCLUDE} includes "
-                             "may be inside each other.")
+            raise node.wrong(f"<{node.tag}> '{file}' would be inside {len(files)} other files; at most {DEEPEST_INCLUDE} "
+                             "includes may be inside each other.")
         self.includes += 1
-        data = load(file, f"{node.where}: <include> {file}: ")
+        data = load(file, f"{node.where}: <{node.tag}> {file}: ")
         if self.includes > MOST_INCLUDES or self.bytes + len(data) > LARGEST_FILE:
             raise node.wrong(f"more than {MOST_INCLUDES} includes, or more than {LARGEST_FILE >> 20} MB in all.")
-        self.children(self.root(file, data, None), {**files, real: file})
+        return self.root(file, data, None), {**files, real: file}
+
+    def object(self, node: Node, files: dict[str, str]) -> list[Any]:
+        """What an object holds, as things of the world, or of the object around it."""
+        own = self.attributes(node, kinds_of(Object))
+        frame = Object(**own)
+        if sum((bool(node.children), frame.like is not None, frame.file is not None)) != 1:
+            raise node.wrong("<object> holds elements, or is like another (like), or comes from a file (file): one of these.")
+        holder = node, files
+        if frame.like is not None:
+            if frame.like not in self.objects:
+                raise node.wrong(f"<object> like: there is no object '{frame.like}' before it."
+                                 f"{suggest(frame.like, self.objects)} There are: {', '.join(self.objects) or 'none'}.")
+            holder = self.objects[frame.like]
+        elif frame.file is not None:
+            holder = self.included(node, frame.file, files)
+        parts: list[Any] = []
+        for child in holder[0].children:
+            if child.tag == "object":
+                parts += self.object(child, holder[1])
+            elif child.tag in HOLDS:
+                parts.append(self.build(child, self.known[child.tag]))
+            else:
+                allowed = ", ".join(f"<{tag}>" for tag in (*HOLDS, "object"))
+                raise child.wrong(f"<{child.tag}> cannot stand in an <object>. Allowed here: {allowed}.")
+        self.elements += len(parts)
+        if self.elements > MOST_ELEMENTS:
+            raise node.wrong(f"a world has at most {MOST_ELEMENTS} elements, with all that its objects hold.")
+        self.objects[frame.name] = holder
+        return placed(parts, frame)
 
     def param(self, node: Node) -> None:
         self.leaf(node)
@@ -186,9 +224,10 @@ class _Reader:
                 values[name] = kinds[name].parse(filled)
             except ValueError as wrong:
                 raise node.wrong(f"<{node.tag}> {name}: {wrong}{source}.") from wrong
-            if kinds[name].base == "file" and node.tag != "include":
-                values[name] = _existing(node, name, values[name])
-                if node.tag in self.known and self.known[node.tag].role == "page":
+            if kinds[name].base == "file" and node.tag not in ("include", "object"):
+                given, values[name] = values[name], _existing(node, name, values[name])
+                own = node.tag in self.known and self.known[node.tag].role == "page"
+                if own or (node.tag in INSIDE and not os.path.isabs(given)):
                     _refuse_outside(node, name, values[name])
         return values
 
@@ -275,8 +314,8 @@ def _refuse_include(node: Node, given: str, file: str, main: str) -> None:
     inside = not os.path.isabs(given) and _below(os.path.abspath(file), folder)
     if not inside or not _below(os.path.realpath(file), os.path.realpath(folder)):
         what = "a link to a file that" if inside else "which"
-        raise node.wrong(f"<include> names '{given[:80]}', {what} is not in its own folder; included files lie in the folder "
-                         f"of {main}, or below it, and have relative paths.")
+        raise node.wrong(f"<{node.tag}> names '{given[:80]}', {what} is not in its own folder; included files lie in the "
+                         f"folder of {main}, or below it, and have relative paths.")
 
 
 def _below(path: str, folder: str) -> bool:

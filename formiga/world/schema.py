@@ -11,6 +11,7 @@ units, choices and plain numbers out of range. Only the reader can check:
   of any list: that it comes in whole groups (points are pairs);
 - what ${...} gives: where it stands, the schema takes anything;
 - commands, keys and names of aliases: for the schema, they are any text;
+- of an object: that it holds elements, or is like another, or comes from a file;
 - rules between attributes (a zone is a disc or a rectangle).
 
 In one place the schema is the stricter one. An attribute that an element needs must stand at the element itself, while
@@ -33,6 +34,7 @@ from formiga.world import placement, robots  # noqa: F401  they register their e
 from formiga.world.elements import REQUIRED, Element, kinds_of, registered
 from formiga.world.kinds import COLOUR, HUGE, LARGEST, NAME, NUMBER, TINY, Kind
 from formiga.world.model import IN_ROBOT, IN_WORLD, Group, Include, Param, World
+from formiga.world.objects import HOLDS, Object
 
 XS = "http://www.w3.org/2001/XMLSchema"
 E = ElementMaker(namespace=XS, nsmap={"xs": XS})
@@ -49,7 +51,9 @@ def xsd() -> str:
     declared.append(E.complexType(
         _doc("Attributes that later elements of the same tag take if they do not have them."),
         _any(E.element(name=tag, type=f"{tag}.defaults") for tag in known), name="defaults"))
-    in_world = ["include", "param", "defaults", *(tag for tag in known if known[tag].role in IN_WORLD)]
+    declared.append(E.complexType(_doc(Object.__doc__ or ""), _any(E.element(name=tag, type=tag) for tag in (*HOLDS, "object")),
+                                  *_attributes(types, kinds_of(Object), ()), name="object"))
+    in_world = ["include", "object", "param", "defaults", *(tag for tag in known if known[tag].role in IN_WORLD)]
     world = E.complexType(_any(E.element(name=tag, type=tag) for tag in in_world),
                           *_attributes(types, kinds_of(World), ()))
     schema = E.schema(E.element(_doc(World.__doc__ or ""), world, name="world"), *declared, *types.declared.values())

@@ -1,16 +1,57 @@
-"""What can be heard and felt from afar: sources of sound and of warmth."""
+"""What can be heard and felt from afar: sources of sound and of warmth. And how a source is switched by the clock."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
 
+from formiga.errors import WorldError
 from formiga.units import CM
-from formiga.world.elements import element, flag, length, name, number
+from formiga.world.elements import element, flag, length, name, number, numbers, of
+
+LED = 0.0025  # m^2, of one LED: eight of them are as bright as a <glow>; the thesis has no number
+EARLY = 1e-9  # of a control period or of a second: by this much a moment may come too early, against rounding
+
+
+@dataclass(frozen=True, kw_only=True)
+class Switched:
+    """A source that is switched over at given times: off if it is on, and on if it is off."""
+
+    switched: tuple[float, ...] = numbers((), unit="s", fewest=0, above=0.0, doc="times at which it is switched over, in "
+                                          "ascending order; switching it by hand ends that")
+
+    def __post_init__(self) -> None:
+        if any(later <= earlier for earlier, later in pairwise(self.switched)):
+            raise WorldError(f"<{of(self).tag}> switched: times must ascend, not {' '.join(f'{t:g}' for t in self.switched)}.")
+
+
+def on_at(source: Any, time: float) -> bool:
+    """Whether a source is on so many seconds after the start."""
+    return bool(source.on != sum(turn <= time + EARLY for turn in source.switched) % 2)
+
+
+def switched(world: Any, before: float, now: float) -> bool:
+    """Whether a source of a world is not as it was before."""
+    return any(on_at(thing, before) != on_at(thing, now) for thing in world.things
+               if isinstance(thing, Switched) and thing.switched)
+
+
+def as_at(world: Any, time: float) -> Any:
+    """The world with all sources as they are at a time, which begins there: what is switched later stays to come."""
+    def later(thing: Any) -> Any:
+        return replace(thing, on=on_at(thing, time), switched=tuple(turn - time for turn in thing.switched
+                                                                   if turn > time + EARLY))
+
+    if not any(isinstance(thing, Switched) and thing.switched for thing in world.things):
+        return world
+    return replace(world, things=tuple(later(thing) if isinstance(thing, Switched) and thing.switched else thing
+                                       for thing in world.things))
 
 
 @element("speaker", role="thing")
 @dataclass(frozen=True)
-class Speaker:
+class Speaker(Switched):
     """A sound that <microphone> sensors hear, whatever stands in between. [Swarm-bot 3D simulator]"""
 
     x: float = length()
@@ -24,7 +65,7 @@ class Speaker:
 
 @element("heater", role="thing")
 @dataclass(frozen=True)
-class Heater:
+class Heater(Switched):
     """A source of warmth that <thermometer> sensors feel. (Ours; the thesis leaves temperature for later.)"""
 
     x: float = length()
@@ -35,4 +76,4 @@ class Heater:
     name: str = name("heater")
 
 
-__all__ = ["Heater", "Speaker"]
+__all__ = ["LED", "Heater", "Speaker", "Switched", "as_at", "on_at", "switched"]

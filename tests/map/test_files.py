@@ -122,7 +122,7 @@ def test_what_an_image_is_given_in_python_is_checked_as_in_a_file(tmp_path, give
     Image.fromarray(np.zeros((4, 4), np.uint8)).save(tmp_path / "a.png")
     with pytest.raises(MapError, match=expected):
         read_map(tmp_path / "a.png", **given)
-    with pytest.raises(MapError, match="says resolution, origin and negate itself"):
+    with pytest.raises(MapError, match="has resolution, origin and negate itself"):
         read_map(tmp_path / "a.yaml", 0.05)
 
 

@@ -29,11 +29,17 @@ def test_nobody_selected_gives_a_hint():
     assert HINT in Inspector().html(None, 0.0)
 
 
+def test_the_name_of_a_robot_has_the_colour_of_the_page_so_that_it_is_seen_on_a_dark_one():
+    _, tree = shown(Session("corral", own_settings=False))
+    name = next(each for each in tree.iter("div") if (each.text or "").startswith("swarm.0"))
+    assert "color" not in name.get("style")
+
+
 @pytest.mark.parametrize("name", shipped_worlds())
 def test_every_shipped_world_can_be_inspected(name):
     session = Session(name, own_settings=False)
     session.step()
-    for robot in {0, session.world.robots - 1}:
+    for robot in {0, session.world.robots - 1} if session.world.robots else ():
         text, tree = shown(session, robot)
         facts = inspect(session, robot)
         assert tree.find(".//b[@id='formiga-x']").text == f"{facts['x']:.4f}"

@@ -86,3 +86,24 @@ def test_a_window_follows_the_robot_that_the_script_of_its_world_follows_until_i
     until(lambda: abs(window.camera.look_at[0] - lab.poses()[0][0, 0]) < 0.6)
     window.type("camera overview")
     until(lambda: window.client not in lab.page._followed)
+
+
+def test_a_bound_mouse_button_drives_a_car_of_solids_and_leaves_the_camera_alone(window, lab):
+    window.type("load solid_car; pause off")
+    until(lambda: lab.session.world.name == "solid_car" and lab.session.playing)
+    lab.do(lambda: None)
+    tab, orders = window.tab, lambda: lab.session.sim.state.motor_command[0].tolist()
+    until(lambda: lab.session.console.binds.get("Alt+MouseLeft") is not None)
+    tab.wait_for_timeout(500)  # until the window knows its keys
+    client = next(iter(lab.page.server.viser.get_clients().values()))
+    before = client.camera.position.copy()
+    tab.mouse.move(300, 150)
+    tab.keyboard.down("Alt")
+    tab.mouse.down()
+    until(lambda: orders() == [0.0, 0.0, 15.0, 15.0], message=lambda: str(orders()))
+    tab.mouse.move(380, 180, steps=4)
+    tab.mouse.up()
+    tab.keyboard.up("Alt")
+    until(lambda: orders() == [0.0, 0.0, 0.0, 0.0], message=lambda: str(orders()))
+    tab.wait_for_timeout(400)
+    assert client.camera.position == pytest.approx(before)

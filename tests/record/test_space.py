@@ -102,7 +102,7 @@ def test_one_world_of_many_is_read_alone_and_frames_are_whole_steps(recorded):
 
 def test_row_groups_are_bounded_and_nothing_is_lost_between_them(recorded, space, monkeypatch, tmp_path):
     before = formiga.simulate(space, 1.0, seed=3, out=tmp_path / "a").recording
-    monkeypatch.setattr(recorder_module, "ROWS", 60)
+    monkeypatch.setattr(recorder_module, "ROWS", 40)
     after = formiga.simulate(space, 1.0, seed=3, out=tmp_path / "b").recording
     assert pq.ParquetFile(after).metadata.num_row_groups == 3 and pq.read_table(before).equals(pq.read_table(after))
 

@@ -15,7 +15,7 @@ from formiga.world.elements import element
 from formiga.world.reader import read_text
 
 WORLD = """<world name="w" dt="0.1" seconds="12"><arena width="1.2" depth="1.0"/>{things}
-<contact model="{contact}" mode="{mode}" crash_limit="{limit}" at_limit="{at}"/>
+<contact model="{contact}" mode="{mode}" crash_limit="{limit}" at_limit="{at}" counts="{counts}"/>
 <sbot count="{robots}" profile="{profile}" name="swarm"><scatter/>{sensors}<{network}/>{more}</sbot>{fitness}</world>"""
 ALL = "".join(f'<fitness of="{each}"/>' for each in ("speed straightness clearance", "aggregation", "dispersion coverage",
                                                      "light")) + '<fitness of="crashes" weight="-0.7"/>'
@@ -29,7 +29,7 @@ def own_registry(monkeypatch):
     monkeypatch.setattr(elements, "_classes", dict(elements._classes))
 
 
-def world(network="perceptron", robots=5, contact="reposition", mode="minimal", limit=0, at="end", profile="tr",
+def world(network="perceptron", robots=5, contact="reposition", mode="minimal", limit=0, at="end", counts="steps", profile="tr",
           sensors="<proximity/>", things='<lamp x="0.4" y="0.1"/>', fitness=ALL, more=""):
     return read_text(WORLD.format(**locals()))
 
@@ -41,6 +41,7 @@ def same(one, other):
 @pytest.mark.parametrize("how", [
     {}, {"network": 'mlp hidden="5 3"'}, {"network": 'elman hidden="3"'}, {"network": 'ctrnn hidden="3"'},
     {"contact": "stop", "limit": 15}, {"contact": "stop", "limit": 9, "at": "die"}, {"mode": "published"}, {"contact": "none"},
+    {"mode": "published", "counts": "objects", "limit": 40, "at": "die"}, {"contact": "stop", "counts": "objects", "limit": 25},
     {"profile": "draft"}, {"profile": "draft", "network": "ctrnn", "contact": "stop", "limit": 30},
     {"sensors": "<proximity/><light/>", "network": 'perceptron inputs="light proximity"', "things": LAMPS},
     {"sensors": '<light of="robots" name="others"/><light of="lamps" noise="0.2"/>', "things": LAMPS, "more": "<glow/>",

@@ -3,10 +3,15 @@
 import numpy as np
 import pytest
 
+from formiga.errors import WorldError
+from formiga.loop import Simulation
 from formiga.sense.barrier import Barrier
+from formiga.state import Grip
 from formiga.units import CM, DEG
-from formiga.world.model import Ball, Block, Contact, Cylinder, Puck, Wall
+from formiga.world.contract import joint_names
+from formiga.world.model import Ball, Block, Contact, Cylinder, Physics, Puck, Solid, Wall
 from formiga.world.robots import SBot
+from tests.engine.space import spatial
 from tests.reference.lab import bench
 
 BOTH = pytest.mark.parametrize("technique", ["simple", "ray"])
@@ -83,3 +88,31 @@ def test_worlds_of_a_batch_have_barriers_of_their_own():
     simulation.state.position[1, 1, 0] = 2 * RIM + 1 * CM
     simulation.look_again()
     assert simulation.readings["a"]["barrier"][:, 0, 0].tolist() == [0.0, 1.0]
+
+
+@BOTH
+def test_whatever_the_gripper_takes_was_seen_before_it_closed(technique, rng):
+    """Robots, pucks and solids at random around a jaw; those that are too far away are neither held nor seen."""
+    held = 0
+    for k in range(60):
+        away, bearing = RIM + rng.uniform(0.0, 6.0) * CM, rng.uniform(-50, 50) * DEG
+        x, y, turn = away * np.cos(bearing), away * np.sin(bearing), rng.uniform(-3, 3)
+        size = tuple(rng.uniform(0.4, 6.0, 3) * CM)
+        thing = [Solid(size=size, x=x, y=y, z=7 * CM, yaw=turn, fixed=True),
+                 Solid(size=size[:1], shape="sphere", x=x, y=y, z=7 * CM),
+                 Solid(size=size, x=x, y=y, z=7 * CM, yaw=turn, pitch=0.4)][k % 3]
+        near = [(0, 0, 0), (x + RIM * np.cos(bearing), y + RIM * np.sin(bearing), 0)] if k % 4 == 0 else [(0, 0, 0)]
+        world = spatial(*([thing] if len(near) == 1 else []), robot=SBot(), at=near, sensors=(Barrier(technique),),
+                        settings=(Physics(gravity=0.0),))
+        try:
+            sim = Simulation(world)
+        except WorldError:  # it begins in the robot
+            continue
+        seen = sim.readings["r"]["barrier"][0, 0, 0]
+        sim.state.joint_command[0, 0, joint_names(SBot()).index("grip")] = 1.0
+        sim.step()
+        grips = sim.state.grips[0, 0, Grip.MODE] != 0.0
+        assert seen == 1.0 or not grips
+        assert not grips or sim.readings["r"]["barrier"][0, 0, 0] == 1.0
+        held += grips
+    assert held > 5

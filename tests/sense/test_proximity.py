@@ -80,8 +80,8 @@ def test_a_thin_cylinder_seen_by_one_beam_gives_its_blind_neighbours_exactly_the
 def responded(seen, share=0.5, closed=False):
     """Readings of a ring whose sensor b sees something at seen[b] (table: 100 - distance), or nothing (None)."""
     value = np.array([[[np.inf if d is None else d for d in seen]]], float)
-    respond(value, np.empty(value.shape[2], np.bool_), 100.0, 100.0 - np.arange(101.0), 1.0, 1.0, share, closed, 0.0, 0.0,
-            0.0, np.zeros(1, np.uint64), np.zeros(1, np.int64), 0, 0)
+    respond(value, np.empty(value.shape[2], np.bool_), 100.0, 100.0 - np.arange(101.0), 1.0, 1.0, 0.0, False, share, closed,
+            0.0, 0.0, 0.0, np.zeros(1, np.uint64), np.zeros(1, np.int64), 0, 0)
     return list(value[0, 0])
 
 

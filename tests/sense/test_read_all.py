@@ -1,5 +1,7 @@
 """A user's own sensor: what it may look at, and what it must return."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -35,4 +37,12 @@ def test_a_sensor_that_returns_another_shape_is_named(own, reading, shown):
     simulation = bench(SBot(), [(0, 0, 0), (1, 0, 0)], sensors=[own("sensor", name="eye", read=lambda scene: reading)])
     message = r"sensor 'eye' must return an array \(worlds, robots, ...\) = \(1, 2, ...\), not " + shown
     with pytest.raises(WorldError, match=message):
+        simulation.readings  # noqa: B018
+
+
+@pytest.mark.parametrize("kind", [complex, object, "U5", "datetime64[s]"])
+def test_readings_that_are_no_real_numbers_are_refused(own, kind):
+    eye = own("sensor", name="eye", read=lambda scene: np.zeros((1, 2, 1), kind))
+    simulation = bench(SBot(), [(0, 0, 0), (1, 0, 0)], sensors=[eye])
+    with pytest.raises(WorldError, match=f"sensor 'eye' must return real numbers, not {re.escape(str(np.dtype(kind)))}"):
         simulation.readings  # noqa: B018

@@ -11,18 +11,22 @@ from formiga.loop import Simulation
 from formiga.session import Session
 from formiga.world import contract
 from formiga.world.elements import of
-from formiga.world.model import Solid, World
+from formiga.world.model import Joint, Solid, World
+from formiga.world.sources import as_at
 from tests.session.workspace import Workspace
 
 
 def saved(workspace, tmp_path, name="saved.xml"):
     """The world that was written, and a session of it."""
-    assert workspace.run(f"save {tmp_path / name}") == f"saved {tmp_path / name}"
+    document = workspace.session.document
+    anew = "; its comments, params and arithmetic could not be kept" if document and b"<object" in document.data else ""
+    assert workspace.run(f"save {tmp_path / name}") == f"saved {tmp_path / name}{anew}"  # parts of objects that have moved
     return Workspace(str(tmp_path / name))
 
 
 def same_picture(one: Session, other: Session) -> bool:
-    """Whether all is where it was: poses to the last bit, and the description but for where those start that move.
+    """Whether all is where it was: poses to the last bit, and the description but for where those start that move; the clock
+    of what is switched goes on.
 
     In space robots are set down anew, so rounding is allowed, and on rough ground what they settle by: a centimetre or so.
     """
@@ -30,7 +34,7 @@ def same_picture(one: Session, other: Session) -> bool:
     lying = [session.sim.state.movables[0, :, [0, 1, 3, 4]] for session in (one, other)]
     near = slack(one)
     return (np.allclose(a[0], b[0], 0.0, near) and np.allclose(a[1], b[1], 0.0, 20.0 * near) and np.allclose(*lying, 0.0, near)
-            and described(one.world) == described(other.world))
+            and described(as_at(one.world, one.time)) == described(other.world))
 
 
 def slack(session: Session) -> float:
@@ -43,7 +47,8 @@ def described(world: World) -> World:
     """The world, but for where those start that move."""
     places = ("x", "y", "z", "heading", "vx", "vy", "roll", "pitch", "yaw")
     things = [replace(thing, **{name: 0.0 for name in places if name in of(thing).kinds})
-              if thing in world.movables or isinstance(thing, Solid) else thing for thing in world.things]
+              if thing in world.movables or isinstance(thing, Solid) else thing for thing in world.things
+              if not isinstance(thing, Joint)]  # which go with them
     return replace(world, things=tuple(things), groups=tuple(replace(group, place=()) for group in world.groups))
 
 
@@ -57,10 +62,12 @@ def test_every_shipped_world_loads_to_the_same_picture(name, steps, tmp_path):
     frame, other = workspace.session.frame(exact=True), again.session.frame(exact=True)
     near = slack(workspace.session)
     assert np.allclose(frame.place, other.place, 0.0, 4.0 * near) and np.allclose(frame.turn, other.turn, 0.0, 10.0 * near)
+    if not workspace.session.world.robots:
+        assert np.allclose(frame.bodies[:, :3], other.bodies[:, :3], 0.0, 1e-3)
     again.steps(2)
 
 
-@pytest.mark.parametrize("name", sorted(lab.shipped_worlds()))
+@pytest.mark.parametrize("name", sorted(set(lab.shipped_worlds()) - {"solid_car"}))  # which has no robots
 def test_edits_are_in_it(name, tmp_path):
     workspace = Workspace(name, seed=1)
     group = workspace.session.world.groups[0].name

@@ -48,7 +48,8 @@ def test_a_world_that_was_written_and_read_again_runs_the_same_to_the_last_bit(t
 WRONG = {
     '<physics solver="quick"/>': "<physics> solver: 'quick' is not allowed. It takes: auto, direct, iterative",
     '<physics gravity="-1"/>': "<physics> gravity",
-    '<physics speed="1"/>': "<physics> has no attribute 'speed'. It accepts: solver, iterations, step, gravity.",
+    '<physics speed="1"/>': "<physics> has no attribute 'speed'. It accepts: solver, iterations, step, gravity, "
+                             "integrator.",
     '<material friction="1"/>': "<material> needs 'name'",
     '<material name="ice" friction="-1"/>': "<material> friction",
     '<touch one="ice"/>': "<touch> needs 'other'",

@@ -132,6 +132,15 @@ def test_a_thing_that_is_off_lies_flat_and_a_lamp_that_is_off_has_no_light(scene
     assert handle(scene, "boxes").batched_scales[0, 2] < 0.01
 
 
+def test_robots_that_leave_an_open_arena_still_have_a_floor_and_lines_below_them(scene, frame):
+    for walls, wider in ((True, 1.0), (False, 20.0)):
+        scene.show(replace(frame, world=replace(frame.world, things=(Arena(4.0, 3.0, walls=walls),)), version=2 + walls))
+        region, grid = scene._pointer.region, handle(scene, "grid")
+        assert region.x1 - region.x0 == pytest.approx(4.0 + wider, abs=0.5)
+        assert (grid.width, grid.height) == pytest.approx((4.0, 3.0) if walls else (24.0, 23.0))
+        assert grid.cell_size == 0.1
+
+
 def test_a_high_arena_is_glass_above_a_kerb(scene, frame):
     scene.show(replace(frame, world=replace(frame.world, things=(Arena(4.0, 3.0, height=0.4),))))
     assert handle(scene, "glass").opacity < 0.5

@@ -50,6 +50,7 @@ def test_what_is_off_is_not_drawn(tmp_path):
     hidden = (Rectangle(0.5, 0.0, 0.2, 0.1, on=False), Cylinder(0.5, 0.2, 0.1, on=False),
               Zone(0.0, 0.0, radius=0.1, on=False), Wall((0.0, 0.0, 0.5, 0.4), on=False))
     assert np.array_equal(pixels(*hidden), pixels())
+    assert np.array_equal(pixels(Lamp(0.0, 0.4, switched=(0.05,))), pixels(Lamp(0.0, 0.4, on=False)))  # as at the end
 
 
 def test_a_long_trail_keeps_its_memory_small():

@@ -12,7 +12,7 @@ from formiga.errors import WorldError
 from formiga.world import elements
 from formiga.world.elements import choice, element, file, integer, kinds_of, length, name, number, numbers, text
 from formiga.world.kinds import HUGE, LARGEST, TINY, Kind
-from formiga.world.model import IN_ROBOT, Arena, Contact, Field, Group, World
+from formiga.world.model import IN_ROBOT, MOST_CYLINDERS, Arena, Contact, Cylinders, Field, Group, World
 from formiga.world.movables import MOVABLES
 from formiga.world.placement import At
 from formiga.world.solids import Joint, Material, Solid
@@ -157,6 +157,7 @@ def worlds(draw: Any) -> World:
     unique = {(type(thing), thing.name): thing for thing in stand if isinstance(thing, (Solid, Joint, Material))}
     stand = [thing for thing in stand if unique.get((type(thing), getattr(thing, "name", "")), thing) is thing]
     assume(sum(isinstance(thing, Arena) for thing in stand) < 2 and sum(isinstance(thing, Field) for thing in stand) < 2)
+    assume(sum(thing.count for thing in stand if isinstance(thing, Cylinders)) <= MOST_CYLINDERS)
     settings = {type(setting): setting for setting in draw(st.lists(things("setting"), max_size=2))}
     contact = settings.pop(Contact, Contact())
     named = {group.name: group for group in draw(st.lists(groups(), max_size=3))}

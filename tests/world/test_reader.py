@@ -231,7 +231,7 @@ def test_rules_over_several_elements_name_the_line(text, message):
 
 # -- what is refused ------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(("text", "message"), [
-    ("<sbott/>", "a.xml:2: <sbott> is unknown. Did you mean <sbot>? Allowed here: <include>, <param>, <defaults>, "),
+    ("<sbott/>", "a.xml:2: <sbott> is unknown. Did you mean <sbot>? Allowed here: <include>, <object>, <param>, <defaults>, "),
     ("<sbot><scater/></sbot>", "a.xml:2: <scater> is unknown. Did you mean <scatter>? Allowed here: <a"),
     ("<defaults><sbott/></defaults>", "a.xml:2: <sbott> is unknown. Did you mean <sbot>?"),
     ("<scatter/>", "a.xml:2: <scatter> cannot stand in <world>. It belongs in a robot's element. Allowed here: <inc"),
@@ -243,7 +243,8 @@ def test_rules_over_several_elements_name_the_line(text, message):
     ("<defaults x='1'/>", "a.xml:2: <defaults> has no attribute 'x'. It has none."),
     ("<defaults><sbot raduis='1'/></defaults>", "a.xml:2: <sbot> has no attribute 'raduis'. Did you mean 'radius'?"),
     ("<contact crsh_limit='3'/>", "a.xml:2: <contact> has no attribute 'crsh_limit'. Did you mean 'crash_limit'? "
-                                  "It accepts: model, mode, crash_limit, at_limit, substep, threshold, rest_speed, rounds."),
+                                  "It accepts: model, mode, crash_limit, at_limit, counts, substep, threshold, "
+                                  "rest_speed, rounds, friction."),
     ("<cylinder x='0' y='0'/>", "a.xml:2: <cylinder> needs 'radius' (a length; above 0 m)."),
     ("<arena/>", "a.xml:2: <arena> needs 'width' (a length; above 0 m; along x) and 'depth' (a len"),
     ("<lamp x='20kg' y='0'/>", "a.xml:2: <lamp> x: '20kg' is not a length; it takes a number, or one with a unit (m"),

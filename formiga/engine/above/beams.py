@@ -15,7 +15,7 @@ from formiga.engine.fixed import near_cell, within
 from formiga.geometry import lattice_index, nearest_on_segment
 from formiga.kernels import kernel
 
-PARALLEL = 1e-9  # rad; a beam and a wall with a smaller angle between them do not meet: only rounding would say where
+PARALLEL = 1e-9  # rad; a beam and a wall with a smaller angle between them do not meet: it would be rounding error
 
 
 @kernel(inline="always")

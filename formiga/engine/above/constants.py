@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from formiga.engine.above.between import stretch
 from formiga.engine.above.cells import Cells, make
+from formiga.engine.above.light import Shining
 from formiga.engine.above.outlines import Outlines, Stand, make_stand, outlines
 from formiga.engine.above.walk import expected, walk_table
 from formiga.engine.fixed import Fixed, Near, Region, Sight, near_table, sight_table
 from formiga.engine.flatten import extent, flatten, lamps
+from formiga.engine.switches import Switches, switches
 from formiga.state import Floats
 from formiga.world.elements import of
-from formiga.world.model import Lamp, World
+from formiga.world.model import World
 from formiga.world.movables import Block
+from formiga.world.sources import LED
 
 WALK_FROM = 130.0  # walls and obstacles within reach of a beam, about, from which walking is faster than trying them all
 
@@ -33,9 +37,11 @@ class Above:
     tallest: float                 # m, height of the tallest body
     fixed: Fixed                   # walls and obstacles
     region: Region                 # the arena, or the box around all that is fixed
-    lamps: Floats                  # (L, 4) x y z intensity of those that are on
+    lamps: Floats                  # (L, 4) x y z intensity of those that are on at some time
+    switches: Switches             # when these lamps are on
     colours: Floats                # (L, 3) red green blue of the lamps, from 0 to 1
     glow: Floats                   # (N,) m^2, the light that each robot gives; 0: none
+    led: Floats                    # (N,) m^2, the light of one LED of each robot, white and as bright as it can be
     leds: Any                      # (N,) how many each robot has
     movable_radius: Floats         # (M,) m, of the circle around each movable
     outlines: Outlines | None      # bodies of any outline; None: all are discs, and there are no movables
@@ -46,6 +52,11 @@ class Above:
     lattices: dict[float, Sight] = field(default_factory=dict)
     choices: dict[float, bool] = field(default_factory=dict)
     samples: dict[Any, Any] = field(default_factory=dict)     # of `looking.sample`: generated tables, by what they are for
+
+    @cached_property
+    def shining(self) -> Shining:
+        """What gives light, for kernels."""
+        return Shining(self.lamps, self.switches, self.glow, self.led, self.leds)
 
     def near(self, radius: float) -> Near:
         """The table of fixed things for a search radius, made when first asked for."""
@@ -107,13 +118,13 @@ def each_robot(world: World, name: str) -> Floats:
 
 def above_constants(world: World, *, outlined: bool) -> dict[str, Any]:
     """The fields of `Above` for a world. outlined: bodies may have corners, and there may be movables."""
-    fixed, shining = flatten(world), lamps(world)
+    fixed = flatten(world)
     radius, height = each_robot(world, "radius"), each_robot(world, "height")
     safety = radius + each_robot(world, "clearance")
     return {"radius": radius, "safety": safety, "widest": float(radius.max(initial=0.0)),
             "widest_safety": float(safety.max(initial=0.0)), "height": height, "tallest": float(height.max(initial=0.0)),
-            "fixed": fixed, "region": extent(world, fixed), "lamps": shining, "colours": _colours(world, shining),
-            "glow": _glow(world), "leds": each_robot(world, "leds").astype(np.int64),
+            "fixed": fixed, "region": extent(world, fixed), "glow": _glow(world), "led": _led(world),
+            **_shining(world), "leds": each_robot(world, "leds").astype(np.int64),
             "movable_radius": np.array([_around(thing) for thing in world.movables]),
             "outlines": outlines(world) if outlined else None}
 
@@ -126,19 +137,25 @@ def _glow(world: World) -> Floats:
     return glow
 
 
+def _led(world: World) -> Floats:
+    """The light of one LED of each robot (N,): what its group's <leds> says, or what that says by itself."""
+    led = np.full(world.robots, LED)
+    for group, robots in zip(world.groups, world.slices, strict=True):
+        led[robots] = next((part.intensity for part in group.actuators if of(part).tag == "leds"), LED)
+    return led
+
+
 def _around(thing: Any) -> float:
     """The radius of the circle around a movable."""
     return max(np.hypot(*corner) for corner in thing.outline) if isinstance(thing, Block) else thing.radius
 
 
-def _colours(world: World, shining: Floats) -> Floats:
-    """Red, green and blue (L, 3) of the lamps that shine: those of the world in the same order."""
-    lamps = iter(thing for thing in world.things if isinstance(thing, Lamp) and thing.on)
-    colours = []
-    for row in shining:
-        lamp = next(lamp for lamp in lamps if (lamp.x, lamp.y, lamp.z, lamp.intensity) == tuple(row))
-        colours.append([int(lamp.colour[n:n + 2], 16) / 255.0 for n in (1, 3, 5)])
-    return np.array(colours).reshape(-1, 3)
+def _shining(world: World) -> dict[str, Any]:
+    """The lamps, their colours and when they are on."""
+    shining = lamps(world)
+    colours = [[int(lamp.colour[n:n + 2], 16) / 255.0 for n in (1, 3, 5)] for lamp in shining]
+    return {"lamps": np.array([(lamp.x, lamp.y, lamp.z, lamp.intensity) for lamp in shining]).reshape(-1, 4),
+            "colours": np.array(colours).reshape(-1, 3), "switches": switches(shining, world.dt)}
 
 
 __all__ = ["Above", "SightWorkspace", "above_constants", "each_robot"]

@@ -1,8 +1,8 @@
-"""Messages: which robots hear which others, by distance, beam, line of sight and luck.
+"""Messages: which robots hear which others, by distance, beam, line of sight and random loss.
 
 A robot sends to all that are within its range and inside its beam. What stands between the two antennas stops a message, if the
-link says so: walls and obstacles, or robots too. All of it goes by the poses after the step in which a message was sent, so
-every robot hears the others of one moment, in whatever order they are looked at.
+link's `sight` is set: walls and obstacles, or robots too. All of it goes by the poses after the step in which a message was
+sent, so every robot hears the others of one moment, in whatever order they are looked at.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def in_beam(beam, edge, dx, dy, dz, square, ahead):
 
 @kernel(inline="always")
 def keep_received(w, i, count, ears, key, step, sends):
-    """Keep the senders whose messages robot i receives, by luck, and return how many they are."""
+    """Keep the senders whose messages robot i receives, after random loss, and return how many they are."""
     if count == 0 or ears.loss == 0.0:
         return count
     luck, kept = stream(key[w], i, step[w], ears.luck), 0

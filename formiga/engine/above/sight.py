@@ -5,33 +5,32 @@ Whether a light is hidden is decided as for light sensors: see `light.sees`.
 
 from __future__ import annotations
 
-from math import atan2, cos, pi, sin, sqrt
+from math import atan2, pi, sqrt
 
 import numpy as np
 
 from formiga.engine.above.cells import around, fill_world
-from formiga.engine.above.light import sees
+from formiga.engine.above.light import LED_HEIGHT, sees, towards
+from formiga.engine.switches import is_on
 from formiga.kernels import kernel
-
-LED_HEIGHT = 0.6  # of the robot's height; where the s-bot's ring of LEDs sits is not published
 
 
 @kernel()
-def look_world(w, position, heading, leds, first, last, radius, height, count, widest, tallest, shapes, tops, cells, lamps,
-               colours, reach, blobs, found):
+def look_world(w, position, heading, leds, first, last, radius, height, widest, tallest, shapes, tops, cells, shining, colours,
+               step, reach, blobs, found):
     """Lights in sight of robots first..last of world w, the nearest first.
 
-    leds (W, N, L, 3); count (N,): lights that each robot has, evenly around its rim, the first half a step to the left of
-    straight ahead; lamps (K, 4) x y z intensity and their colours (K, 3); blobs (W, n, M, 6): bearing, elevation, distance
-    over the floor, and red green blue from 0 to 1; found (W, n): how many there are, at most M.
+    leds (W, N, L, 3) on the rims: see `light.towards`; colours (K, 3) of the lamps; blobs (W, n, M, 6): bearing, elevation,
+    distance over the floor, and red green blue from 0 to 1; found (W, n): how many there are, at most M.
     """
+    lamps, count = shining.lamps, shining.count
     for i in range(first, last):
         x, y, h, ahead = position[w, i, 0], position[w, i, 1], height[i], heading[w, i]
         mine = blobs[w, i - first]
         seen = 0
         for n in range(lamps.shape[0]):
             dx, dy, z = lamps[n, 0] - x, lamps[n, 1] - y, lamps[n, 2]
-            if (dx * dx + dy * dy <= reach * reach
+            if (dx * dx + dy * dy <= reach * reach and is_on(n, step[w], shining.switches)
                     and sees(w, i, -1, x, y, dx, dy, h, z, radius, height, widest, tallest, shapes, tops, cells)):
                 seen = insert(ahead, dx, dy, z - h, colours[n, 0], colours[n, 1], colours[n, 2], seen, mine)
         c0, c1, r0, r1 = around(x, y, reach + widest, cells)
@@ -45,8 +44,7 @@ def look_world(w, position, heading, leds, first, last, radius, height, count, w
                     red, green, blue = leds[w, j, k, 0] / 255.0, leds[w, j, k, 1] / 255.0, leds[w, j, k, 2] / 255.0
                     if red + green + blue == 0.0:
                         continue
-                    angle = heading[w, j] + (k + 0.5) * 2.0 * pi / count[j]
-                    ux, uy = cos(angle), sin(angle)
+                    ux, uy = towards(heading[w, j], k, count[j])
                     dx, dy = cells.x[w, n] + radius[j] * ux - x, cells.y[w, n] + radius[j] * uy - y
                     if (dx * ux + dy * uy < 0.0  # else it is on the far side of its own robot
                             and dx * dx + dy * dy <= reach * reach
@@ -77,10 +75,10 @@ def insert(ahead, dx, dy, dz, red, green, blue, seen, blobs):
 
 
 @kernel()
-def look_all(position, heading, leds, first, last, radius, height, count, widest, tallest, shapes, tops, cells, lamps, colours,
+def look_all(position, heading, leds, first, last, radius, height, widest, tallest, shapes, tops, cells, shining, colours, step,
              reach, blobs, found):
     """`look_world` for every world."""
     for w in range(position.shape[0]):
         fill_world(w, position, cells)
-        look_world(w, position, heading, leds, first, last, radius, height, count, widest, tallest, shapes, tops, cells, lamps,
-                   colours, reach, blobs, found)
+        look_world(w, position, heading, leds, first, last, radius, height, widest, tallest, shapes, tops, cells, shining,
+                   colours, step, reach, blobs, found)

@@ -1,7 +1,7 @@
 """Long beams: each walks from cell to cell, and meets only what is listed there.
 
 A short beam is near few things, and trying all of them is quick, as `beams.py` does. A scanner of 30 m among thousands of walls
-is near all of them. Here a lattice says which walls are in a cell; a beam goes through its cells in order and ends when what
+is near all of them. Here a lattice lists the walls of each cell; a beam goes through its cells in order and ends when what
 it has met is nearer than the next one [Amanatides & Woo 1987, "A fast voxel traversal algorithm for ray tracing"]. A wall that
 is tried is tried with the expressions of `beams.py`, in the frame of the robot, so both give the same bits: the walk only
 decides which pairs of a beam and a wall are left out.

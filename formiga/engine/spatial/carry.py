@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from formiga.engine.spatial.gripping import name_of
 from formiga.engine.spatial.model import EVERYTHING, Model
+from formiga.engine.spatial.motors import axis_name, told
 from formiga.engine.spatial.own import Coupling
+from formiga.engine.spatial.robots import Assembly
 from formiga.engine.spatial.start import join, put, rests_at
 from formiga.engine.start import start_of
 from formiga.geometry import PLACE, TURN, about_z, to_euler, wrap, yaw
@@ -18,12 +20,13 @@ from formiga.state import Grip, Movable, State
 from formiga.world.contract import joint_names
 from formiga.world.elements import of
 from formiga.world.movables import JOINTS
-from formiga.world.solids import Joint, Solid
+from formiga.world.solids import AXES, Joint, Motor, Solid
 
 SLIGHT = 1e-6            # m or rad: a robot closer than this to its pose in the state has not been moved
 JOINT, ACTUATOR = mujoco.mjtObj.mjOBJ_JOINT, mujoco.mjtObj.mjOBJ_ACTUATOR
 WIDE = {int(mujoco.mjtJoint.mjJNT_FREE): (7, 6), int(mujoco.mjtJoint.mjJNT_BALL): (4, 3)}  # else (1, 1)
-STANDS = ("x", "y", "z", "roll", "pitch", "yaw", "shape", "size", "fixed")  # where a solid starts, and what it is
+# where a solid starts, and what it is
+STANDS = ("x", "y", "z", "roll", "pitch", "yaw", "shape", "size", "file", "scale", "fixed")
 
 
 def carry_on(old: Model, before: State, new: Model, state: State, kept: NDArray[np.int64], still: NDArray[np.bool_]) -> None:
@@ -51,11 +54,12 @@ def carry_on(old: Model, before: State, new: Model, state: State, kept: NDArray[
             _copy(old.mj, source, new.mj, target, pairs)
             _copy_place(old, source, int(kept[number]), new, target, number)
             _copy_motors(old.mj, source, f"r{kept[number]}/", new.mj, target, f"r{number}/")
-            target.userdata[_strains(new, number)] = source.userdata[_strains(old, kept[number])]
+            _copy_strains(old, source, int(kept[number]), new, target, number)
     things = _things(old, new)                                  # things that go on: number in world.things now -> before
     for own, was in _thing_joints(old, new, things):
         if (pairs := _paired(old.mj, [was], new.mj, [own])) is not None:
             _copy(old.mj, source, new.mj, target, pairs)
+    _go_on_driving(old, before, new, state, source, target)
     mujoco.mj_kinematics(new.mj, target)
     _hold(old, before, new, state, same, things, target)
     mujoco.mj_getState(new.mj, target, state.own.integration[0], EVERYTHING)
@@ -75,9 +79,22 @@ def _joint_names(model: Model, number: int) -> tuple[str, ...]:
 
 
 def _strains(model: Model, number: int) -> slice:
-    """Where a sliding robot's treels remember how they are strained: three numbers for each that slides."""
-    first = 3 * sum(machine.sliding for machine in model.machines[:number])
-    return slice(first, first + 3 * model.machines[number].sliding)
+    """Where a robot's treels remember how they are strained: first those that slide, then those that stand, then others."""
+    own = _kind(model.machines[number])
+    first = sum(machine.memory for machine in model.machines if _kind(machine) < own)
+    first += sum(machine.memory for machine in model.machines[:number] if _kind(machine) == own)
+    return slice(first, first + model.machines[number].memory)
+
+
+def _copy_strains(old: Model, source: Any, was: int, new: Model, target: Any, now: int) -> None:
+    """Of a robot's treels; on a floor that is no longer bare they keep less."""
+    to, given = target.userdata[_strains(new, now)], source.userdata[_strains(old, was)]
+    shared = min(len(to), len(given))
+    to[:shared] = given[:shared]
+
+
+def _kind(machine: Assembly) -> int:
+    return 0 if machine.sliding else 1 if machine.stands else 2
 
 
 def _joints(model: Model, number: int) -> list[int]:
@@ -126,6 +143,27 @@ def _copy_motors(old: Any, source: Any, theirs: str, new: Any, target: Any, ours
             target.act[b : b + count] = source.act[a : a + count]
 
 
+def _go_on_driving(old: Model, before: State, new: Model, state: State, source: Any, target: Any) -> None:
+    """Orders and efforts of the motors of joints that have the same ones, and what joints of the same name bore."""
+    _copy_motors(old.mj, source, "joint/", new.mj, target, "joint/")
+    known = {motor.name: (number, motor) for number, motor in enumerate(old.world.motors)}
+    for number, motor in enumerate(new.world.motors):
+        was, like = known.get(motor.name, (-1, None))
+        if like is not None and _law(like) == _law(motor):
+            state.motor_command[0, number] = before.motor_command[0, was]
+            state.motor_effort[0, number] = before.motor_effort[0, was]
+    target.ctrl[new.driven] = told(new, state, 0)
+    loaded = {joint.name: number for number, (joint, _) in enumerate(old.joints)}
+    for number, (joint, _) in enumerate(new.joints):
+        if joint.name in loaded:
+            state.loads[0, number] = before.loads[0, loaded[joint.name]]
+
+
+def _law(motor: Motor) -> tuple[Any, ...]:
+    """What an order to a motor means."""
+    return motor.order, motor.mode, motor.low, motor.high
+
+
 def _things(old: Model, new: Model) -> dict[int, int]:
     """Movables and solids that were not put elsewhere: their numbers now -> before."""
     def start(thing: Any) -> tuple[Any, ...]:
@@ -154,7 +192,7 @@ def _thing_joints(old: Model, new: Model, things: dict[int, int]) -> list[tuple[
         thing = new.world.things[now]
         names.append((f"solid/{thing.name}",) * 2 if isinstance(thing, Solid) else (f"movable{now}", f"movable{was}"))
     held = [joint for joint, _ in old.joints]
-    names += [(f"joint/{joint.name}{more}",) * 2 for joint, _ in new.joints if joint in held for more in ("", "'")]
+    names += [(axis_name(joint, axis),) * 2 for joint, _ in new.joints if joint in held for axis in (0, 1)]
     found = [(find(new, now), find(old, was)) for now, was in names]
     return [(now, was) for now, was in found if now >= 0 and was >= 0]
 
@@ -264,6 +302,7 @@ def as_it_stands(model: Model, state: State) -> dict[int, dict[str, Any] | None]
     mujoco.mj_setState(mj, data, state.own.integration[0], EVERYTHING)
     mujoco.mj_kinematics(mj, data)
     mujoco.mj_comPos(mj, data)  # anchors and axes
+    mujoco.mj_transmission(mj, data)  # and how far angular motors have turned
     found: dict[int, dict[str, Any] | None] = {}
     for row, part in enumerate(model.parts):
         if part.thing >= 0 and isinstance(world.things[part.thing], Solid):
@@ -277,6 +316,7 @@ def as_it_stands(model: Model, state: State) -> dict[int, dict[str, Any] | None]
             continue
         known = of(world.things[index]).kinds  # a <weld> has no point, a <pin> no z
         now = _joint_now(mj, data, joint, equalities)
+        now |= _orders_now(model, state, joint, now)
         found[index] = {name: value for name, value in now.items() if name in known}
     return found
 
@@ -293,18 +333,39 @@ def _joint_now(mj: Any, data: Any, joint: Joint, equalities: Any) -> dict[str, A
         if joint.kind == "hinge":
             now["axis"] = tuple((turn @ (mj.eq_data[equalities[1], :3] - mj.eq_data[equalities[0], :3]) / 0.04).tolist())
         return now
-    first = mujoco.mj_name2id(mj, JOINT, f"joint/{joint.name}")
+    if joint.kind == "angular":
+        return _angular_now(mj, data, joint)
+    first = mujoco.mj_name2id(mj, JOINT, axis_name(joint, 0))
     if first < 0:  # fixed: it has no joint of its own
         return {}
     now = dict(zip("xyz", data.xanchor[first].tolist()))
-    if joint.kind in ("hinge", "slider", "universal"):
-        now["axis"] = tuple(data.xaxis[first].tolist())
-    if joint.kind == "universal":
-        now["axis2"] = tuple(data.xaxis[mujoco.mj_name2id(mj, JOINT, f"joint/{joint.name}'")].tolist())
-    if joint.lower is not None and joint.upper is not None:
-        at = float(data.qpos[mj.jnt_qposadr[first]])
-        now["lower"], now["upper"] = joint.lower - at, joint.upper - at
+    for axis in range(AXES.get(joint.kind, 0)):
+        number, more = mujoco.mj_name2id(mj, JOINT, axis_name(joint, axis)), "2" * axis
+        now[f"axis{more}"] = tuple(data.xaxis[number].tolist())
+        lower, upper, order, _, mode, _ = (joint.first, joint.second)[axis]
+        at = float(data.qpos[mj.jnt_qposadr[number]])
+        if lower is not None and upper is not None:
+            now[f"lower{more}"], now[f"upper{more}"] = lower - at, upper - at
+        if order is not None and mode == "position":
+            now[f"motor{more}"] = -at  # `_orders_now` adds the order
     return now
+
+
+def _angular_now(mj: Any, data: Any, joint: Joint) -> dict[str, Any]:
+    """Where the axis of an angular motor points now, and what is left to its limits."""
+    one, motor = mj.site(f"joint/{joint.name}/one").id, mj.actuator(axis_name(joint, 0)).id
+    now: dict[str, Any] = {"axis": tuple((data.site_xmat[one].reshape(3, 3) @ np.array(joint.axis)).tolist())}
+    at = float(data.actuator_length[motor])
+    if joint.lower is not None and joint.upper is not None:
+        now["lower"], now["upper"] = joint.lower - at, joint.upper - at
+    return now | ({"motor": -at} if joint.mode == "position" else {})
+
+
+def _orders_now(model: Model, state: State, joint: Joint, now: dict[str, Any]) -> dict[str, Any]:
+    """What its motors are ordered now; positions count from where their axes are, which is `now` already."""
+    orders = zip(model.world.motors, state.motor_command[0].tolist(), strict=True)
+    found = {"motor" + "2" * motor.axis: order for motor, order in orders if motor.joint is joint}
+    return {name: order + now.get(name, 0.0) for name, order in found.items()}
 
 
 __all__ = ["as_it_stands", "carry_on", "put_down"]

@@ -14,6 +14,7 @@ import numpy as np
 
 from formiga.engine.events import Event
 from formiga.engine.spatial.model import Model
+from formiga.engine.spatial.motors import share
 from formiga.engine.spatial.own import Coupling
 from formiga.geometry import PLACE, TURN, relative, rotate_back, to_body, to_world, up_axis
 from formiga.kernels import kernel
@@ -91,7 +92,7 @@ def _nearest(model: Model, bodies: Any, held_by: Any, i: int, jaw: Any) -> int:
     reach = 0.5 * model.machines[i].robot.grip_reach
     away = held_by - jaw
     gap = np.hypot(away[:, 0], away[:, 1]) - model.above.radius
-    gap[(np.abs(away[:, 2]) > TALL) | (gap > reach)] = np.inf
+    gap[(np.abs(away[:, 2]) > TALL) | (gap > reach) | ~model.grippable] = np.inf
     gap[i] = np.inf
     found = int(np.argmin(gap))
     best, found = (float(gap[found]), found) if gap[found] < np.inf else (np.inf, -1)
@@ -101,6 +102,25 @@ def _nearest(model: Model, bodies: Any, held_by: Any, i: int, jaw: Any) -> int:
             gap_there = _gap(model.mj, int(body), place, jaw)
             if gap_there <= reach and gap_there < best:
                 best, found = gap_there, len(model.machines) + number
+    return found
+
+
+def in_jaw(model: Model, state: State, robots: slice) -> Any:
+    """Whether (W, n) a gripper holds something, or would if it closed now."""
+    found = state.grips[:, robots, Grip.MODE] != Grip.OPEN
+    able = np.flatnonzero(model.gripper[robots] >= 0)
+    chosen = robots.start + able
+    reach = np.array([0.5 * model.machines[i].robot.grip_reach for i in chosen])
+    for w in range(model.worlds if len(able) else 0):
+        bodies = state.bodies[w]
+        held_by, jaws = rings(model, bodies), to_world(bodies[model.row_of[model.gripper[chosen]]], model.jaw[chosen])
+        away = held_by - jaws[:, None]
+        near = np.hypot(away[..., 0], away[..., 1]) - model.above.radius <= reach[:, None]
+        near &= (np.abs(away[..., 2]) <= TALL) & model.grippable
+        near[np.arange(len(chosen)), chosen] = False
+        found[w, able] |= near.any(axis=1)
+        for k in np.flatnonzero(~found[w, able]) if len(model.held) else ():
+            found[w, able[k]] = _nearest(model, bodies, held_by, chosen[k], jaws[k]) >= 0
     return found
 
 
@@ -195,18 +215,34 @@ def pull_all(model: Model, state: State, w: int, data: Any, pulls: Any, events: 
     for number, (joint, equalities) in enumerate(model.joints):
         if len(equalities) == 0 or state.own.couplings[w, number, Coupling.HOLDS] == 0.0:
             continue
-        pulled = sum((forces.get(int(equality), np.zeros(6)) for equality in equalities), np.zeros(6))
+        pulled = _wrench(model, state, w, joint, equalities, forces, data, number)
         state.own.couplings[w, number, Coupling.WRENCH] = pulled
         for robot, sign in zip(model.joined[number], (-1.0, 1.0), strict=True):
             if robot >= 0:
                 state.pull[w, robot] += sign * pulled[:3]
         force, torque = np.maximum((np.linalg.norm(pulled[:3]), np.linalg.norm(pulled[3:])), pulls[equalities, :2].max(axis=0))
         if force > (joint.break_force or np.inf) or torque > (joint.break_torque or np.inf):
-            state.own.couplings[w, number, Coupling.STATUS] = 0.0
+            state.own.couplings[w, number, Coupling.STATUS] = state.loads[w, number] = 0.0
             data.eq_active[equalities] = False
             events.append(Event(w, time, "break", f"joint '{joint.name}' breaks at {force:.1f} N and {torque:.2f} N m"))
     robots = np.flatnonzero(state.pull[w].any(axis=1))
     state.pull[w, robots] = rotate_back(state.bodies[w, model.chassis[robots], TURN], state.pull[w, robots])
+
+
+def _wrench(model: Model, state: State, w: int, joint: Any, equalities: Any, forces: dict[int, Any], data: Any,
+            number: int) -> Any:
+    """Force and torque (6,) of a joint on `other`, at its point, the middle of its equalities; and on both sides."""
+    mj, other = model.mj, int(model.mj.eq_obj1id[equalities[0]])
+    one, turn = int(mj.eq_obj2id[equalities[0]]), data.xmat[other].reshape(3, 3)
+    places = data.xpos[other] + mj.eq_data[equalities][:, slice(3, 6) if joint.kind == "fixed" else slice(3)] @ turn.T
+    point, pulled = places.mean(axis=0), np.zeros(6)
+    for place, equality in zip(places, equalities, strict=True):
+        each = forces.get(int(equality), np.zeros(6))
+        pulled += each
+        pulled[3:] += np.cross(place - point, each[:3])
+    middle = point if one == 0 else data.xpos[one] + data.xmat[one].reshape(3, 3) @ mj.body_ipos[one]
+    share(state, w, number, pulled[:3], pulled[3:], point, middle, data.xpos[other] + turn @ mj.body_ipos[other])
+    return pulled
 
 
 def _pull_at_grips(model: Model, state: State, w: int, forces: dict[int, Any], pulls: Any, time: float,
@@ -239,4 +275,4 @@ def name_of(model: Model, number: int) -> str:
     return str(thing.name)
 
 
-__all__ = ["aim", "aimed", "forces_of", "grip_all", "name_of", "note_pulls", "pulls_before", "pull_all", "rings"]
+__all__ = ["aim", "aimed", "forces_of", "grip_all", "in_jaw", "name_of", "note_pulls", "pulls_before", "pull_all", "rings"]

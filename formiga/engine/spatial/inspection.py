@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from formiga.engine.events import Event, Pull, Touch
 from formiga.engine.spatial.gripping import name_of
 from formiga.engine.spatial.model import Model
+from formiga.engine.spatial.motors import facts
 from formiga.engine.spatial.own import Coupling
-from formiga.geometry import to_world
+from formiga.geometry import PLACE, TURN, to_euler, to_world
 from formiga.state import Floats, Grip, State
 from formiga.world.contract import joint_names
+from formiga.world.solids import Joint, Solid
 
 
 def events(model: Model, state: State) -> list[Event]:
@@ -40,7 +42,25 @@ def forces(model: Model, state: State) -> Floats:
             if row >= 0:
                 rows.append((*to_world(state.bodies[0, row], anchor[3:6] if joint.kind == "fixed" else anchor[:3]),
                              *state.own.couplings[0, number, Coupling.FORCE], Pull.JOINT))
+    for number, body, _ in model.hung:
+        rows.append((*to_world(state.bodies[0, model.row_of[body]], model.anchors[number]),
+                     *state.own.couplings[0, number, Coupling.FORCE], Pull.JOINT))
     return np.array(rows).reshape(-1, Pull.COLUMNS)
+
+
+def inspect_thing(model: Model, state: State, index: int) -> dict[str, Any]:
+    """Facts about one thing, by name: where a solid that moves is now, and what there is to know about a joint."""
+    thing = model.world.things[index]
+    if isinstance(thing, Solid):
+        rows = [row for row, part in enumerate(model.parts) if part.thing == index]
+        if not rows:
+            return {}
+        x, y, z = state.bodies[0, rows[0], PLACE].tolist()
+        roll, pitch, yaw = map(float, to_euler(state.bodies[0, rows[0], TURN]))
+        return {"x": x, "y": y, "z": z, "roll": roll, "pitch": pitch, "yaw": yaw}
+    if isinstance(thing, Joint):
+        return facts(model, state, next(number for number, (joint, _) in enumerate(model.joints) if joint is thing))
+    return {}
 
 
 def holding(model: Model, state: State) -> NDArray[Any]:
@@ -76,4 +96,4 @@ def inspect(model: Model, state: State, robot: int) -> dict[str, Any]:
     return found
 
 
-__all__ = ["contacts", "events", "forces", "holding", "inspect"]
+__all__ = ["contacts", "events", "forces", "holding", "inspect", "inspect_thing"]

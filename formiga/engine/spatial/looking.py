@@ -14,17 +14,21 @@ import numpy as np
 from formiga.engine.above import looking as above
 from formiga.engine.above.hearing import Ears, Heard
 from formiga.engine.above.neighbours import Neighbours
+from formiga.engine.above.sampling import Response
 from formiga.engine.beams import SENSOR_HEIGHT, Beams
+from formiga.engine.spatial import shining
 from formiga.engine.spatial.model import EVERYTHING, Model
 from formiga.engine.spatial.painter import Painter
+from formiga.engine.spatial.scenery import GROUND_GROUP
+from formiga.engine.spatial.shining import SEEN
 from formiga.errors import WorldError
-from formiga.geometry import PLACE, TURN, matrix
+from formiga.geometry import PLACE, TURN, matrix, to_euler
 from formiga.kernels.program import Stage
 from formiga.state import Floats, State
 from formiga.world.mount import CHASSIS
 
 UP = np.array([0.0, 0.0, 1.0])
-SEEN = np.array([1, 1, 0, 1, 1, 1], np.uint8)  # groups of geoms that rays meet
+NO_GROUND = np.array([group != GROUND_GROUP and seen for group, seen in enumerate(SEEN)], np.uint8)
 
 
 def cast(model: Model, state: State, beams: Beams, reach: float, robots: slice) -> Floats:
@@ -40,16 +44,10 @@ def cast_turned(model: Model, state: State, beams: Beams, turn: Floats, reach: f
     """As `cast`, but each robot's beams are turned about where they start, by turn (W, n, B) in rad."""
     if model.level:
         return above.cast_turned(model.above, state, beams, turn, reach, robots)
-    out = np.empty(turn.shape)
-    for b in range(turn.shape[2]):  # a beam at a time, as its own ring of one for each robot
-        for w in range(turn.shape[0]):
-            for i in range(turn.shape[1]):
-                c, s = np.cos(turn[w, i, b]), np.sin(turn[w, i, b])
-                x, y = beams.direction[b]
-                one = Beams(beams.origin[b : b + 1], np.array([[c * x - s * y, s * x + c * y]]))
-                number = robots.start + i
-                out[w, i, b] = cast(model, state, one, reach, slice(number, number + 1))[w, 0, 0]
-    return out
+    c, s, (x, y) = np.cos(turn), np.sin(turn), beams.direction.T
+    direction = np.stack([c * x - s * y, s * x + c * y, np.zeros(turn.shape)], axis=-1)
+    heights = [SENSOR_HEIGHT * machine.robot.height for machine in model.machines[robots]]
+    return _rays(model, state, np.column_stack([beams.origin, np.zeros(len(beams.origin))]), direction, reach, robots, heights)
 
 
 def cast_from(model: Model, state: State, poses: Floats, beams: Beams, reach: float) -> Floats:
@@ -65,15 +63,27 @@ def shadow(model: Model, state: State, angles: tuple[float, ...], mount: float, 
 
 
 def sample(model: Model, state: State, angles: tuple[float, ...], mount: float, reach: float, cone: float,
-           curve: tuple[float, ...], robots: slice) -> Floats:
+           curve: Response, robots: slice) -> Floats:
     """Readings (W, n, sensors) of a ring of sensors from generated samples, over a level floor."""
     _refuse_hills(model, "sampling")
     return above.sample(model.above, state, angles, mount, reach, cone, curve, robots)
 
 
-def look(model: Model, state: State, reach: float, most: int, robots: slice) -> tuple[Floats, Any]:
-    """The lights that cameras see, as in the plane: walls, obstacles and robots hide them, hills do not."""
-    return above.look(model.above, state, reach, most, robots)
+def look(model: Model, state: State, reach: float, most: int, robots: slice, on: str = CHASSIS) -> tuple[Floats, Any]:
+    """The lights that cameras see; over a level floor as in the plane, elsewhere hills, solids and machines hide them, too."""
+    if not model.level:
+        return shining.look(model, state, reach, most, robots, on)
+    blobs, found = above.look(model.above, state, reach, most, robots)
+    if on != CHASSIS:
+        listed = np.arange(most) < found[..., None]
+        turned = (blobs[..., 0] - (_facing(model, state, robots, on) - state.heading[:, robots])[..., None]) / (2.0 * np.pi)
+        blobs[..., 0] = np.where(listed, 2.0 * np.pi * (turned - np.floor(turned + 0.5)), 0.0)
+    return blobs, found
+
+
+def _facing(model: Model, state: State, robots: slice, on: str) -> Floats:
+    """Where x of a part of some robots points, seen from above: (W, n) rad."""
+    return np.asarray(to_euler(state.bodies[:, model.part_rows(on, robots)][..., TURN])[2])
 
 
 def hear(model: Model, state: State, ears: Ears, robots: slice, into: Heard) -> None:
@@ -104,25 +114,30 @@ def _refuse_hills(model: Model, technique: str) -> None:
 
 
 def rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice,
-         on: str = CHASSIS) -> Floats:
-    """Distances (W, n, B) along rays (B, 3) in the frame of a part of each robot; infinity where nothing is within reach. The
-    robot's own bodies are not in their way."""
-    return _rays(model, state, origin, direction, reach, robots, [0.0] * (robots.stop - robots.start), on)
+         on: str = CHASSIS, through: Any = None) -> Floats:
+    """Distances (W, n, B) along rays in the frame of a part of each robot; infinity where nothing is within reach. The robot's
+    own bodies are not in their way. direction: (B, 3) or each robot's own, (W, n, B, 3); through, (B,) or (W, n, B): rays that
+    do not see the ground."""
+    return _rays(model, state, origin, direction, reach, robots, [0.0] * (robots.stop - robots.start), on, through)
 
 
 def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: float, robots: slice, heights: Any,
-          on: str = CHASSIS) -> Floats:
-    out = np.full((model.worlds, robots.stop - robots.start, len(origin)), np.inf)
+          on: str = CHASSIS, through: Any = None) -> Floats:
+    shape = model.worlds, robots.stop - robots.start, len(origin)
+    out = np.full(shape, np.inf)
     mj, data = model.mj, state.scratch.data
     far = np.empty(len(origin))
-    outward = bool(np.allclose(origin, (origin * direction).sum(1, keepdims=True) * direction))  # all of them through the axis
-    mount, many = (origin * direction).sum(1), np.empty(len(origin), np.int32)
+    outward = direction.ndim == 2 and through is None and bool(
+        np.allclose(origin, (origin * direction).sum(1, keepdims=True) * direction))  # all of them through the axis
+    mount, many = (origin * direction).sum(-1) if outward else far, np.empty(len(origin), np.int32)
+    directions, blind = np.broadcast_to(direction, (*shape, 3)), np.broadcast_to(False if through is None else through, shape)
     for w in range(model.worlds):
         mujoco.mj_setState(mj, data, state.own.integration[w], EVERYTHING)
         mujoco.mj_kinematics(mj, data)
         poses = state.bodies[w, model.part_rows(on, robots)]
         for i, pose, turn in zip(range(robots.start, robots.stop), poses, matrix(poses[:, TURN]), strict=True):
-            middle, ways = pose[PLACE] + heights[i - robots.start] * turn[:, 2], direction @ turn.T
+            n = i - robots.start
+            middle, ways = pose[PLACE] + heights[n] * turn[:, 2], directions[w, n] @ turn.T
             if outward and on == CHASSIS and model.machines[i].robot.prism:
                 mujoco.mj_multiRay(mj, data, middle, ways.ravel(), SEEN, True, int(model.hold[i]), many, far, None, len(far),
                                    reach + float(mount.max()))
@@ -130,19 +145,35 @@ def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: 
                 if _within(mj, data, middle, int(model.hold[i])):
                     distance[:] = 0.0
             else:
-                starts = middle + origin @ turn.T
-                distance = np.array([_beyond_itself(mj, data, start, way, int(model.hold[i]), reach)
-                                     for start, way in zip(starts, ways, strict=True)])
-            out[w, i - robots.start] = np.where(distance <= reach, distance, np.inf)
+                distance = _from_rims(mj, data, middle + origin @ turn.T, ways, blind[w, n], int(model.hold[i]), reach)
+            out[w, n] = np.where(distance <= reach, distance, np.inf)
     return out
 
 
-def _beyond_itself(mj: Any, data: Any, start: Floats, way: Floats, own: int, reach: float) -> float:
+def _from_rims(mj: Any, data: Any, starts: Floats, ways: Floats, blind: Any, own: int, reach: float) -> Floats:
+    """How far it is along rays (B, 3) to something that is not a part of the robot itself; those of one place go together."""
+    out = np.full(len(starts), np.inf)
+    which = np.unique(starts, axis=0, return_inverse=True)[1].ravel()
+    order = np.lexsort((blind, which))
+    for rays in np.split(order, np.flatnonzero(np.diff(which[order]) | np.diff(blind[order])) + 1):
+        groups, first = NO_GROUND if blind[rays[0]] else SEEN, starts[rays[0]]
+        hit, far, normal = np.empty(len(rays), np.int32), np.empty(len(rays)), np.empty(3 * len(rays))
+        mujoco.mj_multiRay(mj, data, first, ways[rays].ravel(), groups, True, own, hit, far, normal, len(rays), reach)
+        met = far >= 0.0
+        itself = met & (mj.body_rootid[mj.geom_bodyid[hit]] == mj.body_rootid[own])
+        behind = (normal.reshape(-1, 3) * ways[rays]).sum(1) > 0.0  # a surface that is met from behind: the ray began in it
+        out[rays[met]] = np.where(behind, 0.0, far)[met]
+        for n in rays[itself]:
+            out[n] = _beyond_itself(mj, data, first, ways[n], own, reach, groups)
+    return out
+
+
+def _beyond_itself(mj: Any, data: Any, start: Floats, way: Floats, own: int, reach: float, groups: Any) -> float:
     """How far it is along a ray to something that is not a part of the robot itself; 0 from inside something, infinity if
     nothing is within reach."""
     gone, hit, normal = 0.0, np.empty(1, np.int32), np.empty(3)
     while gone <= reach:
-        distance = mujoco.mj_ray(mj, data, start + gone * way, way, SEEN, True, own, hit, normal)
+        distance = mujoco.mj_ray(mj, data, start + gone * way, way, groups, True, own, hit, normal)
         if distance < 0.0:
             break
         gone += distance
@@ -159,9 +190,16 @@ def _within(mj: Any, data: Any, point: Floats, own: int) -> bool:
     return bool(met and normal[2] > 0.0 and mj.body_rootid[mj.geom_bodyid[hit[0]]] != mj.body_rootid[own])
 
 
-def light(model: Model, state: State, diodes: Any, robots: slice) -> Floats:
-    """Readings (W, n, S) of light sensors. Walls, obstacles and robots hide lamps by their heights; hills do not."""
-    return above.light(model.above, state, diodes, robots)
+def light(model: Model, state: State, diodes: Any, robots: slice, on: str = CHASSIS) -> Floats:
+    """Readings (W, n, S) of light sensors. Walls, obstacles and robots hide lamps by their heights; elsewhere than over a level
+    floor hills, solids and machines do, too."""
+    if not model.level:
+        return shining.light(model, state, diodes, robots, on)
+    if on == CHASSIS:
+        return above.light(model.above, state, diodes, robots)
+    facing = state.heading.copy()
+    facing[:, robots] = _facing(model, state, robots, on)
+    return above.light_facing(model.above, state, diodes, robots, facing)
 
 
 def points(model: Model, state: State, local: Floats, robots: slice) -> Floats:
@@ -188,8 +226,8 @@ def cast_stages(model: Model, state: State, beams: Beams, reach: float, robots: 
 
 
 def light_stages(model: Model, state: State, diodes: Any, robots: slice, out: Floats) -> list[Stage] | None:
-    """What `light` does, into out (W, n, S)."""
-    return above.light_stages(model.above, state, diodes, robots, out)
+    """What `light` does, into out (W, n, S); None where rays are MuJoCo's."""
+    return above.light_stages(model.above, state, diodes, robots, out) if model.level else None
 
 
 def hear_stages(model: Model, state: State, ears: Ears, robots: slice, into: Heard) -> list[Stage] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field, replace
-from math import ceil
+from math import ceil, sqrt
 from typing import Any
 
 import mujoco
@@ -17,18 +17,21 @@ from formiga.engine.flatten import extent, flatten
 from formiga.engine.ground import is_flat, with_obstacles
 from formiga.engine.parts import Part
 from formiga.engine.place import refuse_movables_in_walls
-from formiga.engine.spatial import robots, scenery
+from formiga.engine.spatial import impacts, robots, scenery
 from formiga.engine.spatial import solids as solid_things
+from formiga.engine.spatial.materials import Materials
+from formiga.engine.spatial.motors import axis_name
+from formiga.engine.switches import Switches
 from formiga.errors import WorldError, suggest
 from formiga.state import Floats
 from formiga.world.contract import Robot, joint_names
 from formiga.world.drives import Differential, Omni, Steered
 from formiga.world.elements import of, where
-from formiga.world.ground import Physics
+from formiga.world.ground import Physics, Terrain
 from formiga.world.model import World
-from formiga.world.mount import CHASSIS, Mounted
+from formiga.world.mount import CHASSIS, Carried
 from formiga.world.movables import JOINTS, MOVABLES
-from formiga.world.solids import Joint, Solid, Trigger
+from formiga.world.solids import Joint, Material, Solid, Trigger
 
 SLIDING, ROLLING, BOUNCING = 0.02, 0.01, 0.0025  # s, steps that were accurate enough: docs/reference/space.md
 MOST_BODIES = 2500                       # robots count once, machines with all their bodies: MuJoCo compiles in quadratic time
@@ -38,6 +41,8 @@ SHORTEST, MOST_SUBSTEPS = 1e-5, 10_000   # s, of a control period; steps of moti
 LOW = 0.08                               # m; what is lower might pass under the spheres that stand for robots
 STIFF = (0.999, 0.999, 0.001, 0.5, 2.0)  # of grips: else a chain of robots over a gap bends by some degrees at each
 SOFT = (0.9, 0.95, 0.001, 0.5, 2.0)      # MuJoCo's own; conjugate gradients lose formations of 12 with stiffer grips
+SAG = 1e-4                               # m by which robots on treels sink into a level floor
+IMPRATIO = 1.0                           # stiffness of friction over that of the normal force
 BODY = mujoco.mjtObj.mjOBJ_BODY
 EVERYTHING = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
@@ -62,6 +67,11 @@ class Model:
     gravity: float
     machines: list[robots.Assembly]
     sliding: robots.Sliding
+    rolling: robots.Rolling
+    standing: robots.Standing
+    friction: Floats               # (kinds, geoms) of the surfaces of treels on all geoms
+    impacts: impacts.Impacts
+    flies: bool                    # whether it moves by Runge and Kutta's method while nothing touches
     parts: tuple[Part, ...]
     rows: Any                      # (B,) body of each part
     chassis: Any                   # (N,) row in parts of each robot's own pose
@@ -71,6 +81,7 @@ class Model:
     grips: Any                     # (N, 2) equalities: rigid, loose; -1 without a gripper
     wheel_motor: Any               # (N, 2) actuators, or -1
     wheel_dof: Any                 # (N, 2), or -1: it slides
+    wheel_joint: Any               # (N, 2) the same wheels among the places, or -1
     motor: Any                     # (N, K) actuators of `robot.joints`, or -1
     sign: Floats                   # (N, K)
     takes_place: Any               # (N, K) whether it is a joint in position mode
@@ -85,10 +96,17 @@ class Model:
     drives: Drivetrain
     speeds: Any                    # columns of state.own.integration with all speeds and accelerations
     row_of: Any                    # (bodies,) row in parts of each body of `mj`, or -1
+    grippable: Any                 # (N,) whether others can hold it
     ring: Floats                   # (N,) m, height at which others hold a robot
     wide: Floats                   # (bodies,) m, how far a body reaches from its origin, at most
     joints: list[tuple[Joint, Any]]  # with the numbers of their equalities, none for a joint of the tree
     joined: list[tuple[int, ...]]  # of each joint: the robots that it holds, `one` and `other`, or -1
+    hung: list[tuple[int, int, int]]  # joints of the tree: number in `joints`, bodies `other` and `one` (0: the floor)
+    anchors: Floats                # (joints, 3) the point of each joint of the tree, in the frame of `other`
+    driven: Any                    # (motors,) actuators of `world.motors`
+    motor_range: Floats            # (2, motors) least and largest order
+    places: Any                    # columns of state.own.integration with all positions of joints
+    rates: Any                     # columns of state.own.integration with all speeds
     triggers: list[tuple[int, Trigger]]
     uncompiled: str = "engine spatial"
     poses: bool = True
@@ -115,14 +133,23 @@ class Model:
 
     @property
     def lamps(self) -> Floats:
-        """(L, 4) x y z intensity of those that are on."""
+        """(L, 4) x y z intensity of those that are on at some time."""
         return self.above.lamps
+
+    @property
+    def switches(self) -> Switches:
+        """When these lamps are on."""
+        return self.above.switches
 
 
 def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
     """Compile a world. `worlds` of them share the model, each `copies` times over; each has a row of the state."""
     refuse_incomplete(world)
+    if world.contact.friction > 0.0:
+        raise WorldError(f"{where(world.contact)}<contact> friction is of the plane, model=\"impulse\"; in space a <material> "
+                         "or a <touch> says what rubs.")
     _refuse_large(world)
+    _refuse_counts(world)
     level = is_flat(world)
     lying = any(isinstance(thing, (*MOVABLES, Solid)) for thing in world.things)
     graspable = any(thing.grippable and not thing.fixed for thing in world.things)
@@ -131,7 +158,9 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     contact = replace(world.contact, model="none" if world.contact.model == "none" else "reposition")
     placing = replace(seen, contact=contact), flatten(with_obstacles(seen, world))
     physics = next((each for each in world.settings if isinstance(each, Physics)), Physics())
-    site = robots.Site(level, graspable, lying or bool((above.fixed.heights < LOW).any()))
+    low = lying or bool((above.fixed.heights < LOW).any())
+    hills = any(isinstance(thing, Terrain) for thing in world.things)
+    site = robots.Site(level, graspable, low, hills, level and not lying and not _gives(world))
     slides = all(robots.slides(group, number, site) for group in world.groups for number in range(group.count))
     bounces = any(thing.restitution > 0.0 for thing in world.things)
     step = physics.step or (BOUNCING if bounces else SLIDING if slides and not lying else ROLLING)
@@ -140,18 +169,19 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     option = spec.option
     option.timestep, option.gravity = world.dt / substeps, (0.0, 0.0, -physics.gravity)
     option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    option.cone, option.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, IMPRATIO
     option.iterations = physics.iterations
     option.solver = mujoco.mjtSolver.mjSOL_CG if physics.solver == "iterative" else mujoco.mjtSolver.mjSOL_NEWTON
     option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE if physics.solver == "direct" else mujoco.mjtJacobian.mjJAC_SPARSE
     option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
-    materials = scenery.Materials(world, option.timestep, physics.gravity)
+    materials = Materials(world, option.timestep, physics.gravity)
     scenery.add_ground(spec, world, materials, extent(world, above.fixed))
-    scenery.add_walls(spec, world, above.fixed)
-    machines = [robots.add(spec, group, number, numbers.start, site)
+    scenery.add_walls(spec, world, above.fixed, materials)
+    machines = [robots.add(spec, group, number, numbers.start, site, materials)
                 for group, numbers in zip(world.groups, world.slices, strict=True)
                 for number in range(numbers.start, numbers.stop)]
     _refuse_unknown_parts(world, machines)
-    spec.nuserdata = 3 * sum(machine.sliding for machine in machines)  # strains of treels, so that they are part of the state
+    spec.nuserdata = sum(machine.memory for machine in machines)  # so that it is part of the state
     movables = scenery.add_movables(spec, world, materials)
     names = {f"{group.name}.{k}": machines[numbers.start + k].hold
              for group, numbers in zip(world.groups, world.slices, strict=True) for k in range(group.count)}
@@ -159,7 +189,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     names |= {thing.name: body for thing, (body, _) in zip(world.movables, movables, strict=True)}
     stiffness = SOFT if physics.solver == "iterative" else STIFF
     solids, joints = solid_things.add(spec, world, materials, names, stiffness)
-    materials.pairs(spec)
+    materials.pairs(spec, world.contact.model == "none")
     for machine in machines:
         _add_grips(spec, machine, stiffness)
     try:
@@ -171,14 +201,27 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     if world.contact.model == "none":
         mj.geom_contype[:] = np.where(mj.geom_contype & robots.BODY, mj.geom_contype & ~robots.BODY, mj.geom_contype)
         mj.geom_conaffinity[:] = mj.geom_conaffinity & ~robots.BODY
-    plain = level and not solids and all(machine.robot.prism for machine in machines)
+    frictions = [materials.friction(group.wheel_material, group.robot.friction, "ground")
+             for group in world.groups for _ in range(group.count)]
+    plain = level and not any(isinstance(thing, Solid) for thing in world.things) \
+        and all(machine.robot.prism for machine in machines)
+    bounce = impacts.of(world, mj, materials)
+    flies = _choose_integrator(mj, physics, machines, bounce.active) and not movables
     return Model(world=world, worlds=worlds * copies, copies=copies, first_world=first_world, dt=world.dt, above=above,
                  level=plain, mj=mj, placing=placing, substeps=substeps, gravity=physics.gravity, machines=machines,
-                 sliding=_sliding(machines, mj), drives=drivetrain(world),
+                 sliding=_sliding(machines, mj, frictions), rolling=_rolling(world, machines, mj, frictions, physics.gravity),
+                 standing=_standing(machines, mj, frictions, physics.gravity), friction=materials.frictions(mj, world.groups),
+                 drives=drivetrain(world), impacts=bounce, flies=flies,
                  triggers=[(index, thing) for index, thing in enumerate(world.things) if isinstance(thing, Trigger)],
                  joints=[(joint, np.array([mj.equality(name).id for name in held], np.int64)) for joint, held in joints],
                  joined=[tuple(numbers.get(side, -1) for side in (joint.one, joint.other)) for joint, _ in joints],
-                 **_numbers(world, mj, machines, movables, solids))
+                 **_numbers(world, mj, machines, movables, solids), **_hinged(world, mj, joints))
+
+
+def _refuse_counts(world: World) -> None:
+    if world.contact.counts == "objects":
+        raise WorldError(f"{where(world.contact)}<contact> counts: 'objects' counts in the rounds in which the planar engine "
+                         "moves robots apart; in space there are none, and a crash is a step: counts=\"steps\".")
 
 
 def _refuse_large(world: World) -> None:
@@ -239,7 +282,7 @@ def _refuse_unknown_parts(world: World, machines: list[robots.Assembly]) -> None
     for group, numbers in zip(world.groups, world.slices, strict=True):
         parts = [name.split("/", 1)[1] for name, _ in machines[numbers.start].parts] if group.count else []
         for sensor in group.sensors:
-            if isinstance(sensor, Mounted) and sensor.on not in (CHASSIS, *parts):
+            if isinstance(sensor, Carried) and sensor.on not in (CHASSIS, *parts):
                 raise WorldError(f"{where(sensor)}<{of(sensor).tag}> on: '{group.name}' has no part '{sensor.on}'."
                                  f"{suggest(sensor.on, parts)} It has: {', '.join(dict.fromkeys((CHASSIS, *parts)))}.")
 
@@ -290,9 +333,11 @@ def _numbers(world: World, mj: Any, machines: list[robots.Assembly], movables: A
         "chassis": column(row[machine.chassis] for machine in machines), "hold": column(body(m.hold) for m in machines),
         "gripper": column(body(machine.gripper) for machine in machines), "jaw": jaw, "grips": grips,
         "grippers": np.array([(m.number, joint_names(m.robot).index("grip")) for m in gripping], np.int64).reshape(-1, 2),
+        "grippable": np.array([bool(m.robot.grippable) for m in machines], np.bool_),
         "ring": np.array([m.robot.ring_height for m in machines]),
         "wheel_motor": table([machine.wheel_motors for machine in machines], 2, lambda name: mj.actuator(name).id),
         "wheel_dof": table([machine.wheels for machine in machines], 2, lambda name: mj.joint(name).dofadr[0]),
+        "wheel_joint": table([machine.wheels for machine in machines], 2, lambda name: mj.joint(name).qposadr[0]),
         "wheel_radius": np.array([[m.robot.drive.wheel_radius if m.robot.drive else 1.0] for m in machines]).reshape(-1, 1),
         "motor": motor, "sign": np.array(signs, np.float64).reshape(len(machines), count),
         "takes_place": np.array([[k < len(m.motors) and m.motors[k] != "" and m.robot.joints[k].mode == "position"
@@ -302,6 +347,25 @@ def _numbers(world: World, mj: Any, machines: list[robots.Assembly], movables: A
         "owner": _owners(mj, machines), "ground": mj.geom_group == scenery.GROUND_GROUP,
         "movables": column(row[name] for name, _ in movables), "held": np.array(held, np.int64).reshape(-1, 2),
     }
+
+
+def _hinged(world: World, mj: Any, joints: list[tuple[Joint, list[str]]]) -> dict[str, Any]:
+    """Where the joints of the world that are part of the tree are, and their motors; joints: with their equalities."""
+    def body(name: str) -> int:
+        return int(mj.body("world" if name == "floor" else f"solid/{name}").id)
+
+    hung, anchors, start = [], np.zeros((len(joints), 3)), mujoco.MjData(mj)
+    mujoco.mj_kinematics(mj, start)
+    for number, (joint, held) in enumerate(joints):
+        if not held and joint.kind != "angular":
+            other = body(joint.other)
+            hung.append((number, other, body(joint.one)))
+            anchors[number] = start.xmat[other].reshape(3, 3).T @ (np.array([joint.x, joint.y, joint.z]) - start.xpos[other])
+    motors = world.motors
+    driven = [mj.actuator(axis_name(motor.joint, motor.axis)).id for motor in motors]
+    return {"hung": hung, "anchors": anchors, "driven": np.array(driven, np.int64),
+            "motor_range": np.array([[motor.low for motor in motors], [motor.high for motor in motors]]).reshape(2, -1),
+            "places": columns(mj, mujoco.mjtState.mjSTATE_QPOS), "rates": columns(mj, mujoco.mjtState.mjSTATE_QVEL)}
 
 
 def columns(mj: Any, *wanted: Any) -> Any:
@@ -326,21 +390,88 @@ def _owners(mj: Any, machines: list[robots.Assembly]) -> Any:
     return owner
 
 
-def _sliding(machines: list[robots.Assembly], mj: Any) -> robots.Sliding:
+def _choose_integrator(mj: Any, physics: Physics, machines: list[robots.Assembly], bounces: bool) -> bool:
+    """Take Runge and Kutta's, if it is asked for; a complaint where a step is done in halves. Whether it is to be taken while
+    nothing touches: friction and motors are worse with it, falls and pendulums a hundred times better."""
+    halves = "robots on wheels" if any(machine.rolls or machine.stands for machine in machines) else \
+        "balls, or things that bounce" if bounces else ""
+    if physics.integrator == "rk4" and halves:
+        raise WorldError(f"{where(physics)}<physics integrator=\"rk4\"> does not go with {halves}. Leave it out.")
+    if physics.integrator == "rk4":
+        mj.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
+    return physics.integrator == "auto" and not machines and not bounces and mj.nu == 0
+
+
+def _gives(world: World) -> bool:
+    """Whether the floor is soft, or bounces."""
+    return any(isinstance(thing, Material) and thing.name == "ground" and (thing.restitution > 0.0 or thing.softness > 0.0)
+               for thing in world.things)
+
+
+def _rolling(world: World, machines: list[robots.Assembly], mj: Any, frictions: list[float], gravity: float) -> robots.Rolling:
+    chosen = [machine for machine in machines if machine.rolls]
+    body = np.array([mj.body(machine.chassis).id for machine in chosen], np.int64)
+    which = np.full(mj.nbody, -1)
+    which[body] = np.arange(len(chosen))
+    treel = np.where(mj.geom_contype == robots.WHEEL, which[mj.geom_bodyid], -1)
+    mj.pair_dim[(treel[mj.pair_geom1] >= 0) | (treel[mj.pair_geom2] >= 0)] = 1
+    group = np.repeat(np.arange(len(world.groups)), [group.count for group in world.groups])
+    kind = group[np.array([machine.number for machine in chosen], np.int64)]
+    side = np.stack([treel, mj.geom_pos[:, 1] < 0.0, kind[treel] if chosen else treel], axis=1)
+    number = np.stack([np.array([m.number for m in chosen], np.int64), mj.body_dofadr[body].astype(np.int64), body], axis=1)
+    return robots.Rolling(number, _facts(chosen, mj, frictions, gravity), side.astype(np.int64), np.zeros((len(chosen), 6)))
+
+
+def _facts(chosen: list[robots.Assembly], mj: Any, frictions: list[float], gravity: float) -> Floats:
+    """(n, 5) distance of the treels, mass, inertia about the vertical, what one motor pulls with, height of the centre."""
+    facts = [(_track(m.robot), m.robot.mass, _inertia(mj, m), 0.5 * frictions[m.number] * m.robot.mass * gravity,
+              _middle(mj, m)[0]) for m in chosen]
+    return np.array(facts, np.float64).reshape(-1, 5)
+
+
+def _middle(mj: Any, machine: robots.Assembly) -> tuple[float, float]:
+    """Height of a robot's centre of mass over its chassis' origin, and its inertia about a horizontal axis through it, in its
+    first posture."""
+    root = mj.body(machine.chassis).id
+    parts = [part for part in range(mj.nbody) if mj.body_rootid[part] == mj.body_rootid[root]]
+    height = {0: 0.0}
+    for part in parts:  # parents come first
+        height[part] = height[mj.body_parentid[part]] + mj.body_pos[part, 2]
+    masses, middles = mj.body_mass[parts], np.array([height[part] + mj.body_ipos[part, 2] for part in parts])
+    middle = float(masses @ middles / masses.sum())
+    return middle - height[root], float(mj.body_inertia[parts, 1].sum() + masses @ (middles - middle)**2)
+
+
+def _standing(machines: list[robots.Assembly], mj: Any, frictions: list[float], gravity: float) -> robots.Standing:
+    chosen, more = [machine for machine in machines if machine.stands], []
+    for machine in chosen:
+        mass = float(machine.robot.mass)
+        stiff = mass * max(gravity, 1.0) / (4 * SAG)
+        more.append((0.5 * _track(machine.robot), robots.treel_end(machine.robot), robots.TREEL * machine.robot.radius,
+                     _middle(mj, machine)[1], stiff, 2.0 * sqrt(0.25 * mass * stiff), frictions[machine.number]))
+    body = np.array([mj.body(machine.chassis).id for machine in chosen], np.int64)
+    joint = mj.body_jntadr[body]
+    number = np.stack([np.array([m.number for m in chosen], np.int64), mj.jnt_qposadr[joint], mj.body_dofadr[body]], axis=1)
+    facts = np.hstack([_facts(chosen, mj, frictions, gravity), np.array(more, np.float64).reshape(-1, 7)])
+    return robots.Standing(number.astype(np.int64), facts, np.zeros((len(chosen), 18)))
+
+
+def _inertia(mj: Any, machine: robots.Assembly) -> float:
+    """About the vertical, of all that turns with the chassis; half of what it carries, which hangs on a motor."""
+    own = mj.body_inertia[mj.body(machine.chassis).id, 2]
+    return float(own + (0.5 * mj.body_inertia[mj.body(machine.hold).id, 2] if machine.hold != machine.chassis else 0.0))
+
+
+def _sliding(machines: list[robots.Assembly], mj: Any, frictions: list[float]) -> robots.Sliding:
     chosen = [machine for machine in machines if machine.sliding]
 
     def address(what: str, table: Any) -> Any:
         found = [mujoco.mj_name2id(mj, mujoco.mjtObj.mjOBJ_JOINT, f"r{machine.number}/{what}") for machine in chosen]
         return np.array([table[number] if number >= 0 else -1 for number in found], np.int64)
 
-    def inertia(machine: robots.Assembly) -> float:
-        """About the vertical, of all that turns with the chassis; half of what it carries, which hangs on a motor."""
-        own = mj.body_inertia[mj.body(machine.chassis).id, 2]
-        return float(own + (0.5 * mj.body_inertia[mj.body(machine.hold).id, 2] if machine.hold != machine.chassis else 0.0))
-
     numbers = [np.array([machine.number for machine in chosen], np.int64), address("x", mj.jnt_qposadr),
                address("x", mj.jnt_dofadr), address("under", mj.jnt_qposadr), address("under", mj.jnt_dofadr)]
-    facts = [(_track(machine.robot), machine.robot.mass, inertia(machine), machine.robot.friction) for machine in chosen]
+    facts = [(_track(m.robot), m.robot.mass, _inertia(mj, m), frictions[m.number]) for m in chosen]
     return robots.Sliding(np.stack(numbers, axis=1), np.array(facts, np.float64).reshape(-1, 4))
 
 

@@ -12,7 +12,7 @@ class Coupling:
 
     HOLDS = 0                           # 1, or 0 after it broke
     WRENCH = slice(1, 7)                # N, N m: force and torque on `other`
-    FORCE = slice(1, 4)
+    FORCE, TORQUE = slice(1, 4), slice(4, 7)
     STATUS = slice(0, 7)
 
     @staticmethod

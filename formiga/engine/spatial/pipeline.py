@@ -19,10 +19,11 @@ from formiga.engine.command import Command
 from formiga.engine.drives import ask_own, follow_all, turn_all, twist_all
 from formiga.engine.events import Event
 from formiga.engine.place import switched_on
+from formiga.engine.spatial import motors
 from formiga.engine.spatial import start as start_with
 from formiga.engine.spatial.carry import as_it_stands, carry_on, put_down
-from formiga.engine.spatial.gripping import LASTING, aim, grip_all, name_of, note_pulls, pull_all, pulls_before
-from formiga.engine.spatial.inspection import contacts, events, forces, holding, inspect
+from formiga.engine.spatial.gripping import aim, grip_all, in_jaw, name_of, pull_all, pulls_before
+from formiga.engine.spatial.inspection import contacts, events, forces, holding, inspect, inspect_thing
 from formiga.engine.spatial.looking import (
     cast,
     cast_from,
@@ -44,13 +45,12 @@ from formiga.engine.spatial.looking import (
     sight_stages,
 )
 from formiga.engine.spatial.model import EVERYTHING, Model, build
-from formiga.engine.spatial.motion import AT_A_TIME, advance
+from formiga.engine.spatial.motion import AT_A_TIME, acts, advance, stepper
 from formiga.engine.spatial.own import Coupling, SpatialState
 from formiga.engine.spatial.painter import Painter
 from formiga.engine.spatial.posture import bend, hold
 from formiga.engine.spatial.readout import poses
 from formiga.engine.spatial.start import places
-from formiga.engine.spatial.treels import pull_all as treels
 from formiga.engine.start import begin_again, everywhere, given, keys_of, movables_start
 from formiga.geometry import PLACE
 from formiga.kernels.program import Stage
@@ -85,7 +85,7 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
                       loaded=np.full((N, 13), np.nan), inside=np.zeros((W, len(model.triggers), N), np.bool_),
                       pulls=np.zeros((mj.neq, 3)), awake=np.ones(W, np.bool_), twist=np.zeros((W, N, 3)))
     sizes = {"world": W, "number": mujoco.mj_stateSize(mj, EVERYTHING), "coupling": len(model.joints)}
-    sizes |= sizes_of(model.world) | {"gripper": N, "joint": K, "body": len(model.parts)}
+    sizes |= sizes_of(model.world) | {"gripper": N, "joint": K, "body": len(model.parts), "load": len(model.joints)}
     state = State.new(sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
                         movables=np.tile(movables_start(model.world), (W, 1, 1)), key=keys, own=SpatialState.new(sizes),
                         scratch=scratch)
@@ -119,11 +119,11 @@ def _set_down(model: Model, state: State, w: int) -> None:
     state.own.couplings[w, :, Coupling.HOLDS] = 1.0
     for number, (joint, equalities) in enumerate(model.joints):
         start_with.join(model, data, joint, equalities, state.own.couplings[w, number])
-        if joint.motor is not None:
-            data.ctrl[mj.actuator(f"joint/{joint.name}").id] = joint.motor
+    motors.begin(model, state, w, data)
     start_with.settle(model, data)
     mujoco.mj_forward(mj, data)
     mujoco.mj_getState(mj, data, state.own.integration[w], EVERYTHING)
+    motors.bear(model, state, w, data)
     _read(model, state, w, data)
 
 
@@ -150,16 +150,17 @@ def _advance(model: Model, state: State, w: int, wheels: Floats) -> None:
     mujoco.mj_setState(mj, data, state.own.integration[w], EVERYTHING)
     grip_all(model, state, w, scratch.events)
     aim(model, state, w, data, scratch.loaded)
-    driven = _follow(model, state, w, wheels)
+    driven, before = _follow(model, state, w, wheels), _wheels(model, data)
     _drive(model, state, w, data, driven)
     pulls_before(model, state, w, scratch.pulls)
     _substeps(model, state, data, scratch.twist[w : w + 1], model.substeps)
     if _exploded(model, state, w, data):
         return
     state.step[w] += 1
+    motors.bear(model, state, w, data)
     mujoco.mj_kinematics(mj, data)
     _read(model, state, w, data)
-    _turned(model, state, w, data, driven)
+    _turned(model, state, w, data, driven, before)
     pull_all(model, state, w, data, scratch.pulls, scratch.events)
     mujoco.mj_getState(mj, data, state.own.integration[w], EVERYTHING)
     _bumps(model, state, w, data)
@@ -169,7 +170,8 @@ def _advance(model: Model, state: State, w: int, wheels: Floats) -> None:
 def _asleep(model: Model, state: State, w: int, wheels: Floats) -> bool:
     """Whether nothing moves, and no order makes something move: then a step changes nothing but the clock. A world that has
     just begun, or that was edited, is awake."""
-    told = state.scratch.awake[w] or wheels.any() or _joints_move(model, state, w) or state.grips[w, :, Grip.MODE].any()
+    told = (state.scratch.awake[w] or wheels.any() or _joints_move(model, state, w) or state.grips[w, :, Grip.MODE].any()
+            or motors.newly_told(model, state, w))
     follows = model.drives.lagging and state.drive[w].any()  # a drive is still on its way to the order to stand still
     return bool(state.step[w] > 0 and not told and not follows
                 and np.abs(state.own.integration[w, model.speeds]).max(initial=0.0) < RESTING)
@@ -190,23 +192,17 @@ def _substeps(model: Model, state: State, data: Any, twist: Floats, count: int) 
 
     A step whose run is being ended in another thread is left with KeyboardInterrupt.
     """
-    mj, slide, pulls = model.mj, len(model.sliding.number) > 0, state.scratch.pulls
-    share = min(1.0, mj.opt.timestep / LASTING)
-    if not slide and not data.eq_active.any():
+    if not acts(model) and not data.eq_active.any():
         while count > 0:
             state.refuse_halted()
-            advance(mj, data, min(count, AT_A_TIME))
+            advance(model.mj, data, min(count, AT_A_TIME))
             count -= AT_A_TIME
         return
-    floor = (*model.sliding, data.qpos, data.qvel, twist, mj.opt.timestep, model.gravity, data.userdata, data.qfrc_applied)
+    once = stepper(model, data, twist, state.scratch.pulls)
     for number in range(count):
         if number % AT_A_TIME == 0:
             state.refuse_halted()
-        if slide:
-            treels(*floor)
-        mujoco.mj_step(mj, data)
-        if data.ne:
-            note_pulls(data.ne, data.efc_id, data.efc_force, share, pulls)
+        once()
 
 
 def _follow(model: Model, state: State, w: int, told: Floats) -> Floats:
@@ -234,6 +230,7 @@ def _drive(model: Model, state: State, w: int, data: Any, wheels: Floats) -> Non
     if model.motor.size and (on := model.motor >= 0).any():
         moves = state.alive[w][:, None] | model.takes_place
         data.ctrl[model.motor[on]] = np.where(moves, model.sign * state.joint_command[w], 0.0)[on]
+    data.ctrl[model.driven] = motors.told(model, state, w)
 
 
 def _exploded(model: Model, state: State, w: int, data: Any) -> bool:
@@ -281,17 +278,27 @@ def _read(model: Model, state: State, w: int, data: Any) -> None:
         state.joint_position[w], state.joint_effort[w] = model.sign * place, model.sign * force
 
 
-def _turned(model: Model, state: State, w: int, data: Any, driven: Floats) -> None:
-    """How the wheels really turned: those of sliding robots as they were told, and the floor slips under them."""
-    rolls = model.wheel_dof >= 0
+def _wheels(model: Model, data: Any) -> Floats:
+    """Angles (N, 2) of the joints of wheels that roll, in rad; 0 for robots without."""
+    rolls = model.wheel_joint >= 0
+    return np.where(rolls, data.qpos[np.where(rolls, model.wheel_joint, 0)], 0.0) if rolls.any() else np.zeros(rolls.shape)
+
+
+def _turned(model: Model, state: State, w: int, data: Any, driven: Floats, before: Floats) -> None:
+    """How the wheels really turned. Those that roll by the angles of their joints, which stood at `before` (N, 2). Treels of
+    sliding robots at the speed that they were told, which is constant in a step, and the floor slips under them."""
+    rolls, told = model.wheel_dof >= 0, driven
     state.drive[w] = driven
     if rolls.any():
+        told = driven.copy()
+        told[:, :2][rolls] = 0.0
+        state.wheel_angle[w, :, :2] += _wheels(model, data) - before
         speed = data.qvel[np.where(rolls, model.wheel_dof, 0)] * model.wheel_radius
         state.drive[w, :, :2] = np.where(rolls, speed, driven[:, :2])
     if model.drives.plain:
-        state.wheel_angle[w] += state.drive[w] * model.dt / model.wheel_radius
+        state.wheel_angle[w] += told * model.dt / model.wheel_radius
     else:
-        turn_all(model.drives.table, state.drive[w : w + 1], model.dt, state.wheel_angle[w : w + 1])
+        turn_all(model.drives.table, told[None], model.dt, state.wheel_angle[w : w + 1])
 
 
 def _bumps(model: Model, state: State, w: int, data: Any) -> None:
@@ -349,6 +356,6 @@ def step_stages(model: Model, state: State) -> list[Stage] | None:
 
 
 __all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_from", "cast_stages", "cast_turned",
-           "contacts", "events", "forces", "hear", "hear_stages", "holding", "init", "inspect", "light", "light_stages",
-           "line_of_sight", "look", "neighbour_stages", "neighbours", "paint", "places", "points", "put_down", "rays",
-           "sample", "shadow", "sight_stages", "step", "step_stages", "told", "twist"]
+           "contacts", "events", "forces", "hear", "hear_stages", "holding", "in_jaw", "init", "inspect", "inspect_thing",
+           "light", "light_stages", "line_of_sight", "look", "neighbour_stages", "neighbours", "paint", "places", "points",
+           "put_down", "rays", "sample", "shadow", "sight_stages", "step", "step_stages", "told", "twist"]

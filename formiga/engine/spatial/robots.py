@@ -1,21 +1,22 @@
 """Robots as bodies, joints and motors of MuJoCo: what `robot.build_part` builds with.
 
 Two kinds of base. A *sliding* one has three degrees of freedom on a flat floor and is pulled by its treels (`treels.py`).
-One on *wheels* is free in space: two round wheels with friction, two casters without. Wheels are spheres, because a cylinder
-touches with an edge and turns a tenth too little; of two geoms the one with the higher priority determines their friction.
+One on *wheels* is free in space, on two treels: each is a capsule whose contacts MuJoCo finds, without friction; along the
+ground `treels.roll_all` acts. On a bare level floor `floor.stand_all` does both, and MuJoCo has no contacts to find.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import degrees
+from math import degrees, hypot
 from typing import Any, NamedTuple
 
 import mujoco
+import numpy as np
 
 from formiga.engine.parts import Part
+from formiga.engine.spatial.floor import KEPT
 from formiga.errors import WorldError, suggest
-from formiga.units import CM
 from formiga.world.contract import Robot, joint_names
 from formiga.world.drives import Differential
 from formiga.world.elements import of, where
@@ -23,13 +24,14 @@ from formiga.world.model import Group
 from formiga.world.placement import At
 
 # Which geoms touch: contype of one and conaffinity of the other share a bit.
-BODY, GROUND, WHEEL, LYING = 1, 2, 4, 8
+BODY, GROUND, WHEEL, LYING, LOOSE = 1, 2, 4, 8, 16
 UNSEEN = 2                         # group of geoms that rays and images leave out
 SHELL = 0.3                        # friction of bodies and walls
 SMOOTH = 1000                      # priority of what has no friction
-WHEEL_SHARE = 0.03 / 0.74          # of a robot's mass: one wheel of an s-bot [digest of S3]
-SPRUNG = {"solref": (0.15, 1.0)}    # casters give way by some mm: no wheel ever hangs
-LOW = 1.0 * CM                     # radius of a caster
+TREEL = 0.78                       # of a robot's radius: where a treel touches the floor, ahead of the axle and behind it
+TREEL_END = 0.18                   # of it: radius of its two ends, which stay behind the body's outline
+FOOT = 0.8                         # of the radius of others: where they stand
+ROLLERS = 7                        # spheres of a treel on hills: of a capsule MuJoCo finds one end only on a height field
 SERVO = 8.0, 0.3                   # N m/rad, N m s/rad: gain and damping of a motor that takes speeds
 STIFFNESS, DAMPING = 20.0, 1.0     # 1/rad, s/rad: of one that takes positions, in its strength
 
@@ -45,6 +47,8 @@ class Site(NamedTuple):
     level: bool        # the ground is
     graspable: bool    # something besides robots can be gripped
     low: bool          # there may be things that pass under a sphere
+    hills: bool        # there is a <terrain>
+    bare: bool         # nothing but a hard level floor is under treels: no hills, nothing that lies about, no restitution
 
 
 @dataclass
@@ -55,6 +59,8 @@ class Assembly:
     robot: Robot
     at: At | None = None                        # where it starts, if it has a z, a roll or a pitch
     sliding: bool = False
+    rolls: bool = False                         # on treels: its chassis has geoms that touch as WHEEL
+    stands: bool = False                        # on treels, on a floor that `floor.stand_all` knows
     settles: bool = False                       # whether it comes to rest on the ground before the start
     chassis: str = ""                           # the body whose pose is the robot's own
     gripper: str = ""                           # the body that grips, and the one that others grip
@@ -66,6 +72,18 @@ class Assembly:
     parts: list[tuple[str, Part]] = field(default_factory=list)
     lift: float | None = 0.0                    # m by which its origin starts above the ground; None: as it needs to touch it
 
+    @property
+    def foot(self) -> float:
+        """How far from its axis it stands on the ground, in m."""
+        if self.rolls and isinstance(self.robot.drive, Differential):
+            return hypot(TREEL * self.robot.radius, 0.5 * self.robot.drive.wheel_base)
+        return FOOT * self.robot.radius
+
+    @property
+    def memory(self) -> int:
+        """How many numbers its treels keep from step to step: strains, and loads of those that bear weight."""
+        return 3 if self.sliding else KEPT if self.stands else 5 if self.rolls else 0
+
 
 class Sliding(NamedTuple):
     """The n sliding robots for `treels.pull_all`."""
@@ -73,6 +91,25 @@ class Sliding(NamedTuple):
     number: Any      # (n, 5) int64: its number; its x among the places and among the speeds, where y and the heading follow;
                      # the chassis under its turret among the places and among the speeds, or -1
     facts: Any       # (n, 4): distance of the treels in m, mass in kg, inertia of what turns on the floor in kg m^2, friction
+
+
+class Rolling(NamedTuple):
+    """The n robots on treels for `treels.roll_all`, which says more."""
+
+    number: Any      # (n, 3) int64: its number; the first of its six speeds; its body
+    facts: Any       # (n, 5): distance of the treels in m, mass in kg, inertia about the vertical in kg m^2, N of one motor,
+                     # height of the centre of mass in m
+    side: Any        # (geoms, 3) int64: which of the n robots' treel it is, or -1; 0: the left one, 1: the right one; its
+                     # row in `friction`
+    work: Any        # (n, 6)
+
+
+class Standing(NamedTuple):
+    """The n robots on treels on a level floor for `floor.stand_all`, which says more."""
+
+    number: Any      # (n, 3) int64: its number; the first of its seven places; the first of its six speeds
+    facts: Any       # (n, 12)
+    work: Any        # (n, 18)
 
 
 def raised(group: Group, number: int) -> At | None:
@@ -86,9 +123,10 @@ def slides(group: Group, number: int, site: Site) -> bool:
     return raised(group, number) is None and bool(group.robot.slides(site.level, site.graspable))
 
 
-def add(spec: Any, group: Group, number: int, first: int, site: Site) -> Assembly:
-    """Add one robot to the description of the model. number: of all robots; first: that of the group's first robot."""
-    build = Build(spec, group, number, number - first, site)
+def add(spec: Any, group: Group, number: int, first: int, site: Site, materials: Any) -> Assembly:
+    """Add one robot to the description of the model. number: of all robots; first: that of the group's first robot;
+    materials: `materials.Materials` of the world."""
+    build = Build(spec, group, number, number - first, site, materials)
     group.robot.build_part(build)
     return build.finished()
 
@@ -96,8 +134,10 @@ def add(spec: Any, group: Group, number: int, first: int, site: Site) -> Assembl
 class Build:
     """Adds the bodies, joints and motors of one robot: `world.build.Builder`."""
 
-    def __init__(self, spec: Any, group: Group, number: int, inside: int, site: Site) -> None:
-        self.spec, self.group, self.robot, self._site = spec, group, group.robot, site
+    def __init__(self, spec: Any, group: Group, number: int, inside: int, site: Site, materials: Any) -> None:
+        self.spec, self.group, self.robot, self._site, self._materials = spec, group, group.robot, site, materials
+        self._geoms = 0
+        self._refuse_wheel_material()
         self.sliding = slides(group, inside, site)
         self._name = f"r{number}"
         self._made = Assembly(number, group.robot, raised(group, inside))
@@ -120,6 +160,38 @@ class Build:
 
     def _wrong(self, what: str) -> WorldError:
         return WorldError(f"{where(self.group)}the spatial engine cannot build <{of(self.robot).tag}>: {what}.")
+
+    # -- materials ------------------------------------------------------------------------------------------------------
+    def _skin(self) -> dict[str, Any]:
+        """How another part of its body rubs and bounces: as its material, or as `shell` with the robot's own restitutions."""
+        self._geoms += 1
+        shell = float(self._materials.known["shell"].friction)
+        return dict(self._materials.body(self.robot, f"{self._name}/geom{self._geoms}", self.group.material, shell, "shell"))
+
+    def _tyre(self, treel: str) -> dict[str, Any]:
+        """The same of a treel. MuJoCo finds its normal force only: along the surface `treels.roll_all` acts."""
+        material, how = self.group.wheel_material, dict[str, Any]()
+        if material:
+            how |= self._materials.of(self.group, f"{self._name}/{treel}", material, fixed=False)
+        return how | {"priority": SMOOTH + 1, "condim": 1}
+
+    def _cover(self, geom: Any, wheel: bool) -> None:
+        """Let a geom of a machine's file be of the material that the group has, if it has one."""
+        material = self.group.wheel_material if wheel else self.group.material
+        if not material:
+            return
+        self._geoms += 1
+        geom.name = geom.name or f"geom{self._geoms}"
+        for what, value in self._materials.of(self.group, f"{self._name}/{geom.name}", material, fixed=False).items():
+            if what != "name":
+                setattr(geom, what, value)
+
+    def _refuse_wheel_material(self) -> None:
+        if self.group.wheel_material and self.robot.drive is None:
+            raise WorldError(f"{where(self.group)}'{self.group.name}' has a wheel_material and no wheels. Use 'material'.")
+        for material in (self.group.material, self.group.wheel_material):
+            if material:
+                self._materials.find(self.group, material)
 
     # -- bases ----------------------------------------------------------------------------------------------------------
     def base(self) -> Any:
@@ -157,7 +229,7 @@ class Build:
         return body
 
     def roll(self, share: float) -> Any:
-        """Free in space, on two wheels and two casters."""
+        """Free in space, on two treels."""
         self._check_drive()
         robot, name = self.robot, self._name
         if robot.base == "sliding":
@@ -168,30 +240,23 @@ class Build:
             raise WorldError(f"{where(self.group)}'{self.group.name}' has a drive of the kind {type(robot.drive).__name__}, "
                              f"which in space slides over the floor, {why}. Wheels that roll in space are two: a robot with a "
                              "wheel base.")
-        r, half, reach = robot.drive.wheel_radius, robot.drive.wheel_base / 2, 0.78 * robot.radius
-        light = robot.mass * share - 2 * WHEEL_SHARE * robot.mass
-        # A motor that pulls harder than the wheel's share of friction only makes it slip. The rotor behind its gear is nearly
-        # as heavy as the robot: a lighter one slips and overshoots, because a contact answers a step after it slipped.
-        friction, swung = robot.friction, robot.mass * r * r
-        pull = 0.5 * friction * robot.mass * 9.81
+        r, half, end = robot.drive.wheel_radius, robot.drive.wheel_base / 2, treel_end(robot)
+        reach = TREEL * robot.radius
+        stands = self._site.bare and not self.group.wheel_material
         body = self._part(self.spec.worldbody, "chassis")
         body.add_joint(name=f"{name}/free", type=free)
-        self.drum(body, light, 1.5 * r, 0.5 * robot.height)
-        low = min(LOW, 0.5 * r)
-        for x in (-reach, reach):
-            body.add_geom(type=sphere, size=(low, 0, 0), pos=(x, 0, low + 0.2e-3), mass=0.0, friction=(0, 0, 0), condim=1,
-                          priority=SMOOTH, **SPRUNG, contype=WHEEL, conaffinity=GROUND | LYING, group=UNSEEN)
+        self.drum(body, robot.mass * share, 1.5 * r, 0.5 * robot.height)
+        touches = {"contype": 0, "conaffinity": 0} if stands else {"contype": WHEEL, "conaffinity": GROUND | LOOSE}
         for side, y in (("left", half), ("right", -half)):
-            wheel = self._part(body, side, pos=(0, y, r))
-            wheel.add_joint(name=f"{name}/{side}", type=hinge, axis=(0, 1, 0), armature=0.7 * swung)
-            wheel.add_geom(type=sphere, size=(r, 0, 0), mass=WHEEL_SHARE * robot.mass, friction=(friction, 0, 0),
-                           priority=priority(friction), condim=3, contype=WHEEL, conaffinity=GROUND | LYING)
-            motor = self.spec.add_actuator(name=f"{name}/{side}", target=f"{name}/{side}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
-            motor.set_to_velocity(kv=180.0 * swung)
-            motor.forcelimited, motor.forcerange = True, (-pull * r, pull * r)
+            if self._site.hills:
+                for k, x in enumerate(np.linspace(-reach, reach, ROLLERS)):
+                    body.add_geom(type=sphere, size=(end, 0, 0), pos=(x, y, end), mass=0.0, **self._tyre(f"{side}{k}"),
+                                  **touches)
+            else:
+                body.add_geom(type=SHAPES["capsule"], size=(end, 0, 0), fromto=(-reach, y, end, reach, y, end), mass=0.0,
+                              **self._tyre(side), **touches)
         made = self._made
-        made.chassis, made.lift, made.settles = body.name, 1e-3, made.at is None
-        made.wheels = made.wheel_motors = (f"{name}/left", f"{name}/right")
+        made.chassis, made.settles, made.rolls, made.stands = body.name, made.at is None, not stands, stands
         return body
 
     def _stand(self) -> Any:
@@ -209,10 +274,12 @@ class Build:
         name, made = self._name, self._made
         self._motors = {each: (f"{name}/{each}", 1.0) for each in joint_names(self.robot)}
         root = child.worldbody.first_body().name
+        rolling = {child.joint(child.actuator(wheel).target).parent.name for wheel in wheels}
         for geom in child.geoms:
             if geom.contype or geom.conaffinity:
                 geom.contype, geom.conaffinity = BODY | WHEEL | LYING, BODY | GROUND | LYING | WHEEL
                 geom.priority = SMOOTH + geom.priority if geom.priority > 0 else priority(geom.friction[0])
+                self._cover(geom, geom.parent.name in rolling)
         names = [body.name for body in child.bodies if body.name and body.name not in ("world", root)]
         made.wheels = tuple(f"{name}/{child.actuator(wheel).target}" for wheel in wheels)
         made.wheel_motors = tuple(f"{name}/{wheel}" for wheel in wheels)
@@ -241,23 +308,24 @@ class Build:
         body.ipos, body.inertia = (0, 0, middle), (across, across, 0.5 * mass * self.robot.radius**2)
 
     def shell(self, body: Any, drum: bool = False) -> None:
-        """A sphere stands for an upright drum: cheaper, and the same among robots of one height."""
+        """A sphere stands for an upright drum of a sliding robot: cheaper, and the same among robots of one height. One that
+        can tip needs the drum, or what it pushes at would lift its nose."""
         robot, sliding = self.robot, self._made.sliding
         low, high = robot.drive.wheel_radius if robot.drive else 0.0, robot.height
         how: dict[str, Any] = {"contype": BODY, "conaffinity": BODY, "condim": 1} if sliding else {
             "contype": BODY | WHEEL, "conaffinity": BODY | GROUND | LYING, "condim": 3}
+        dim = 3 if self.group.material else how["condim"]
+        how |= {"rgba": rgba(robot.colour), "mass": 0.0, **self._skin(), "condim": dim}
         if sliding and self._site.low and not robot.outline:
             half = high / 2  # a sphere would pass over a flat puck
-            body.add_geom(type=cylinder, size=(robot.radius, half - 1e-3, 0), pos=(0, 0, half + 1e-3), mass=0.0, **how,
-                          rgba=rgba(robot.colour))
+            body.add_geom(type=cylinder, size=(robot.radius, half - 1e-3, 0), pos=(0, 0, half + 1e-3), **how)
             return
-        how |= {"rgba": rgba(robot.colour), "friction": (SHELL, 0, 0), "priority": priority(SHELL), "mass": 0.0}
         if robot.outline:
             x, y = (0.5 * (max(p[k] for p in robot.outline) + min(p[k] for p in robot.outline)) for k in (0, 1))
             width, depth = (max(p[k] for p in robot.outline) - min(p[k] for p in robot.outline) for k in (0, 1))
             body.add_geom(type=box, size=(width / 2, depth / 2, (high - 0.1 * low) / 2), pos=(x, y, (high + 0.1 * low) / 2),
                           **how)
-        elif drum or robot.drive is None:
+        elif drum or not sliding:
             body.add_geom(type=cylinder, size=(robot.radius, (high - 2 * low) / 2, 0), pos=(0, 0, (high + 2 * low) / 2), **how)
         else:
             body.add_geom(type=sphere, size=(robot.radius, 0, 0), pos=(0, 0, low + robot.radius), **how)
@@ -269,7 +337,7 @@ class Build:
             raise self._wrong(f"there is no shape '{shape}'.{suggest(shape, SHAPES)} There are: {', '.join(SHAPES)}")
         where_to: dict[str, Any] = {"pos": at} if to is None else {"fromto": (*at, *to)}
         how: dict[str, Any] = {"contype": 0, "conaffinity": 0, "group": UNSEEN} if ghost else {
-            "friction": (SHELL, 0, 0), "condim": 3, "contype": BODY | WHEEL, "conaffinity": BODY | GROUND | LYING}
+            **self._skin(), "contype": BODY | WHEEL, "conaffinity": BODY | GROUND | LYING}
         if colour is not None:
             how["rgba"] = rgba(colour)
         body.add_geom(type=SHAPES[shape], size=(*size, 0, 0)[:3], mass=mass, **where_to, **how)
@@ -322,6 +390,12 @@ class Build:
     def held_by(self, body: Any) -> None:
         """By which others hold it."""
         self._made.hold = body.name
+
+
+def treel_end(robot: Robot) -> float:
+    """m, radius of the ends of its treels."""
+    radius = robot.drive.wheel_radius if robot.drive else robot.radius
+    return float(min(radius, TREEL_END * robot.radius))
 
 
 def rgba(colour: str) -> tuple[float, ...]:

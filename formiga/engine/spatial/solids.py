@@ -6,7 +6,7 @@ robot or that closes a ring is an equality between bodies that are free.
 
 from __future__ import annotations
 
-from math import pi, sqrt
+from math import sqrt
 from typing import Any
 
 import mujoco
@@ -14,16 +14,20 @@ import numpy as np
 
 from formiga.engine.ground import height_at
 from formiga.engine.parts import Part
-from formiga.engine.spatial.robots import BODY, LYING, WHEEL, box, cylinder, free, hinge, rgba, slide, sphere
-from formiga.engine.spatial.scenery import LIES, STANDS, Materials
+from formiga.engine.spatial.materials import Materials
+from formiga.engine.spatial.motors import add_angular, add_axes
+from formiga.engine.spatial.robots import BODY, LYING, WHEEL, box, cylinder, free, rgba, sphere
+from formiga.engine.spatial.scenery import LIES, STANDS
 from formiga.errors import WorldError, suggest
 from formiga.geometry import IDENTITY, from_euler, matrix, relative, rotate_back
 from formiga.world.elements import locate, origin, where
+from formiga.world.meshes import read_mesh
 from formiga.world.model import World
 from formiga.world.movables import JOINTS, Weld
-from formiga.world.solids import Joint, Solid
+from formiga.world.solids import Joint, Render, Solid
 
-SHAPES = {"box": box, "sphere": sphere, "cylinder": cylinder, "capsule": mujoco.mjtGeom.mjGEOM_CAPSULE}
+SHAPES = {"box": box, "sphere": sphere, "cylinder": cylinder, "capsule": mujoco.mjtGeom.mjGEOM_CAPSULE,
+          "mesh": mujoco.mjtGeom.mjGEOM_MESH}
 
 
 def add(spec: Any, world: World, materials: Materials, others: dict[str, str],
@@ -36,12 +40,18 @@ def add(spec: Any, world: World, materials: Materials, others: dict[str, str],
               if isinstance(thing, (Joint, *JOINTS))]
     for joint in joints:
         _refuse_strangers(joint, solids, others)
+    _refuse_looks_of_nothing(world, solids)
     parent = _tree(joints, solids)
     bodies: dict[str, Any] = {}
     for name in _from_root(solids, parent):
         bodies[name] = _solid(spec, world, solids[name], parent.get(name), bodies, solids, materials)
     named = {"floor": "world", **others, **{name: f"solid/{name}" for name in solids}}
-    held = [(joint, [] if parent.get(joint.other) is joint else _equalities(spec, joint, named, stiffness)) for joint in joints]
+    for joint in (joint for joint in joints if joint.kind == "angular"):
+        one, other = ((spec.worldbody, np.array(IDENTITY)) if side == "floor" else (bodies[side], _pose(world, solids[side])[1])
+                      for side in (joint.one, joint.other))
+        add_angular(spec, joint, (one, other))
+    held = [(joint, [] if parent.get(joint.other) is joint or joint.kind == "angular"
+             else _equalities(spec, joint, named, stiffness)) for joint in joints]
     moving = [(f"solid/{name}", Part(-1, index[name], "body")) for name in solids if not solids[name].fixed]
     return moving, held
 
@@ -59,6 +69,8 @@ def _as_joint(thing: Any) -> Joint:
 def _refuse_strangers(joint: Joint, solids: dict[str, Solid], others: dict[str, str]) -> None:
     known = [*solids, *others]
     for side in (joint.one, joint.other):
+        if joint.kind == "angular" and side in others:
+            raise WorldError(f"{where(joint)}<joint> '{joint.name}': an angular motor turns solids; '{side}' is none.")
         if side not in known and not (side == "floor" and side is joint.one):
             raise WorldError(f"{where(joint)}<joint> joins nothing called '{side}'.{suggest(side, known)} There are: "
                              f"{', '.join(known[:12]) or 'no bodies'}{', ...' if len(known) > 12 else ''}.")
@@ -68,11 +80,18 @@ def _refuse_strangers(joint: Joint, solids: dict[str, Solid], others: dict[str, 
         raise WorldError(f"{where(joint)}<joint> joins two bodies that do not move.")
 
 
+def _refuse_looks_of_nothing(world: World, solids: dict[str, Solid]) -> None:
+    for thing in world.things:
+        if isinstance(thing, Render) and thing.of not in solids:
+            raise WorldError(f"{where(thing)}<render> of: there is no <solid> '{thing.of}'.{suggest(thing.of, solids)} "
+                             f"There are: {', '.join(list(solids)[:12]) or 'none'}{', ...' if len(solids) > 12 else ''}.")
+
+
 def _tree(joints: list[Joint], solids: dict[str, Solid]) -> dict[str, Joint]:
     """For each solid that is a part of another one, the joint that makes it so."""
     parent: dict[str, Joint] = {}
-    for joint in joints:
-        must = joint.kind in ("slider", "universal") or joint.lower is not None or joint.motor is not None
+    for joint in (joint for joint in joints if joint.kind != "angular"):
+        must = joint.kind in ("slider", "universal", "hinge2") or joint.lower is not None or joint.motor is not None
         may = (joint.other in solids and not solids[joint.other].fixed and joint.other not in parent
                and (joint.one in solids or joint.one == "floor") and not _above(joint.one, joint.other, parent))
         if must and not may:
@@ -114,9 +133,11 @@ def _pose(world: World, solid: Solid) -> tuple[Any, Any]:
 
 def _half_height(solid: Solid) -> float:
     axes = matrix(from_euler(solid.roll, solid.pitch, solid.yaw))
+    if solid.shape == "mesh":
+        return -solid.scale * float((read_mesh(str(solid.file)).vertices @ axes[2]).min())
     if solid.shape == "box":
         return float(np.abs(axes[2]) @ np.array(solid.size)) / 2.0
-    radius, half = solid.size[0] / 2.0, solid.size[-1] / 2.0
+    radius, half = solid.box[0] / 2.0, solid.box[-1] / 2.0
     up = min(1.0, abs(float(axes[2, 2])))  # of its axis
     return {"sphere": radius, "cylinder": half * up + radius * sqrt(1.0 - up * up),
             "capsule": max(half - radius, 0.0) * up + radius}[solid.shape]
@@ -131,33 +152,30 @@ def _solid(spec: Any, world: World, solid: Solid, joint: Joint | None, bodies: d
         start, frame = _pose(world, solids[joint.one])
     body = (above or spec.worldbody).add_body(name=f"solid/{solid.name}", pos=rotate_back(frame, place - start),
                                               quat=relative(frame, turn))
-    size = [s / 2.0 for s in solid.size]
+    size = [s / 2.0 for s in solid.size or ()]
     if solid.shape == "capsule":
         size[1] = max(size[1] - size[0], 1e-4)
+    mesh = {"meshname": _mesh(spec, solid)} if solid.shape == "mesh" else {}
     touches = STANDS | {"conaffinity": BODY | WHEEL | LYING} if solid.fixed else LIES
-    body.add_geom(type=SHAPES[solid.shape], size=(*size, 0, 0)[:3], mass=solid.mass,
-                  **touches | {"rgba": rgba(solid.colour)} | materials.of(solid, f"solid/{solid.name}"))
+    body.add_geom(type=SHAPES[solid.shape], size=(*size, 0, 0, 0)[:3], mass=solid.mass, **mesh,
+                  **touches | {"rgba": rgba(solid.colour)}
+                  | materials.of(solid, f"solid/{solid.name}", solid.material, solid.fixed))
     if joint is None:
         if not solid.fixed:
             body.add_joint(name=f"solid/{solid.name}", type=free)
         return body
-    point = rotate_back(turn, np.array([joint.x, joint.y, joint.z]) - place)
-    axes = [joint.axis, joint.axis2] if joint.kind == "universal" else [joint.axis]
-    if joint.kind == "ball":
-        body.add_joint(name=f"joint/{joint.name}", type=mujoco.mjtJoint.mjJNT_BALL, pos=point)
-    elif joint.kind != "fixed":
-        for k, axis in enumerate(axes):
-            made = body.add_joint(name=f"joint/{joint.name}" + "'" * k, type=slide if joint.kind == "slider" else hinge,
-                                  pos=point, axis=rotate_back(turn, np.array(axis)))
-            if joint.lower is not None and joint.upper is not None:
-                scale = 180.0 / pi if joint.kind == "hinge" else 1.0
-                made.limited, made.range = mujoco.mjtLimited.mjLIMITED_TRUE, (scale * joint.lower, scale * joint.upper)
-    if joint.motor is not None:
-        motor = spec.add_actuator(name=f"joint/{joint.name}", target=f"joint/{joint.name}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
-        motor.set_to_velocity(kv=joint.strength / max(abs(joint.motor), 1e-3))
-        most = 1.01 * joint.strength  # a motor that is cut while it starts overshoots
-        motor.forcelimited, motor.forcerange = True, (-most, most)
+    if joint.one in solids and solids[joint.one].fixed:  # MuJoCo itself lets no other parent touch its part
+        spec.add_exclude(bodyname1=f"solid/{joint.one}", bodyname2=f"solid/{solid.name}")
+    add_axes(spec, body, joint, rotate_back(turn, np.array([joint.x, joint.y, joint.z]) - place), turn)
     return body
+
+
+def _mesh(spec: Any, solid: Solid) -> str:
+    """The name of a solid's mesh: contacts are with its convex hull, whose inertia it has; rays meet its triangles."""
+    surface, name = read_mesh(str(solid.file)), f"mesh/{solid.name}"
+    spec.add_mesh(name=name, uservert=(solid.scale * surface.vertices).ravel(), userface=surface.faces.astype(np.int32).ravel(),
+                  inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX)
+    return name
 
 
 def _equalities(spec: Any, joint: Joint, named: dict[str, str], stiffness: tuple[float, ...]) -> list[str]:

@@ -11,8 +11,9 @@ import numpy as np
 from formiga.engine.ground import highest
 from formiga.engine.place import place
 from formiga.engine.spatial.gripping import aimed, name_of
+from formiga.engine.spatial.impacts import rolls_at_once
 from formiga.engine.spatial.model import Model
-from formiga.engine.spatial.motion import advance
+from formiga.engine.spatial.motion import stepper
 from formiga.engine.spatial.own import Coupling
 from formiga.engine.spatial.posture import lowest
 from formiga.engine.spatial.robots import GROUND, WHEEL, Assembly
@@ -79,7 +80,9 @@ def settle(model: Model, data: Any) -> None:
     mj.geom_conaffinity[:] = np.where(theirs, touches[1] & (GROUND | WHEEL), 0)
     step = mj.opt.timestep
     mj.opt.timestep = max(step, SETTLING / MOST_SETTLING)
-    advance(mj, data, max(1, round(SETTLING / mj.opt.timestep)))
+    once = stepper(model, data, np.zeros((1, len(model.machines), 3)))
+    for _ in range(max(1, round(SETTLING / mj.opt.timestep))):
+        once()
     mj.opt.timestep = step
     mj.geom_contype[:], mj.geom_conaffinity[:] = touches
     rolls = np.array([part.robot >= 0 and model.machines[part.robot].settles for part in model.parts])
@@ -103,7 +106,7 @@ def put(model: Model, data: Any, machine: Assembly, x: float, y: float, heading:
         data.qpos[at : at + 3] = x, y, heading
         return
     root = mj.body(machine.chassis)
-    ground = highest(model.world, x, y, 0.8 * machine.robot.radius)
+    ground = highest(model.world, x, y, machine.foot)
     if (fixed := mj.body_mocapid[root.id]) >= 0:  # its height, roll and pitch are those of its file, unless <at> has others
         data.mocap_quat[fixed] = multiply(about_z(heading - yaw(root.quat)), root.quat)
         data.mocap_pos[fixed] = x, y, ground + (machine.lift or 0.0) + root.pos[2]
@@ -132,6 +135,8 @@ def lay(model: Model, data: Any, thing: Any) -> None:
     data.qpos[at + 3 : at + 7] = about_z(thing.heading)
     dof = model.mj.joint(f"movable{model.world.things.index(thing)}").dofadr[0]
     data.qvel[dof : dof + 2] = thing.vx, thing.vy
+    if isinstance(thing, Ball) and rolls_at_once(thing):
+        data.qvel[dof + 3 : dof + 5] = -thing.vy / thing.radius, thing.vx / thing.radius
 
 
 def join(model: Model, data: Any, joint: Any, equalities: Any, row: Floats) -> None:

@@ -12,6 +12,8 @@ from math import cos, sin, sqrt
 
 from formiga.kernels import kernel
 
+SHALLOW = 1e-9  # m: contacts count as at least so deep
+
 
 @kernel()
 def pull_all(number, facts, qpos, qvel, twist, step, gravity, strain, force):
@@ -61,3 +63,108 @@ def pull_all(number, facts, qpos, qvel, twist, step, gravity, strain, force):
 def kept(strain, force, most):
     """A strain after another step: it grows by a quarter of the force that is wanted, and goes when that turns round."""
     return 0.0 if strain * force < 0.0 else max(-most, min(most, strain + 0.25 * force))
+
+
+@kernel()
+def eased(strain, force, most):
+    """The same of treels that bear weight: it goes as fast as the force that turned round asks for. What hardly moves, or moves
+    steadily up a slope, keeps it, whatever the last bits of its speed do."""
+    if strain * force < 0.0:
+        return strain + force if abs(force) < abs(strain) else 0.0
+    return max(-most, min(most, strain + 0.25 * force))
+
+
+@kernel()
+def share_out(k, m, ahead, aside, turning, facts, step, memory, work):
+    """Columns 2 to 5 of work[k]: the forces f ahead of the left and the right treel, then g aside, of robot k that lacks such
+    speeds; its memory begins at m. As in `pull_all` it wants F, S and T, and each treel gives what its motor and the friction
+    of what it bears allow:
+
+        f = F/2 -+ T/b, |f| <= mu m g / 2;   g = S N / sum N;   (f, g) cut to the circle  mu N
+    """
+    base, mass, inertia, motor = facts[0], facts[1], facts[2], facts[3]
+    drive, hold, spin = mass * ahead / step, mass * aside / step, inertia * turning / step
+    bears = memory[m + 3] + memory[m + 4]
+    pulls = min(bears, 2.0 * motor)
+    memory[m] = eased(memory[m], drive, pulls)
+    memory[m + 1] = eased(memory[m + 1], hold, bears)
+    memory[m + 2] = eased(memory[m + 2], spin, 0.5 * pulls * base)
+    drive, hold, spin = drive + memory[m], hold + memory[m + 1], spin + memory[m + 2]
+    for d in range(2):
+        limit = memory[m + 3 + d]
+        f = max(-motor, min(motor, 0.5 * drive + (2.0 * d - 1.0) * spin / base))
+        g = hold * limit / bears if bears > 0.0 else 0.0
+        size = sqrt(f * f + g * g)
+        share = limit / size if size > limit else 1.0
+        work[k, 2 + d], work[k, 4 + d] = share * f, share * g
+
+
+@kernel("void(int64[:, :], float64[:, :], int64[:, :], float64[:, :], float64[:], float64[:, :, :], float64, int32[:, :], "
+        "float64[:, :], float64[:, :], float64[:], float64[:, :], float64[:, :], float64[:], float64[:])")
+def roll_all(number, facts, side, work, qvel, twist, step, geom, frame, point, gap, place, turn, memory, force):
+    """Write what treels that stand on the ground pull with into `force` (nv,), between the two halves of MuJoCo's step.
+
+    The forces of `share_out` act where the treel touches, deeper contacts with more of it, along the surface of the treel:
+    e_y x n, which is ahead on the flat and up on the face of a step.
+
+    number (n, 3) int64: robot, first of its six speeds, its body; facts (n, 5): distance of the treels, mass, inertia, what one
+    motor pulls with, height of the centre of mass, whose speed counts: a force on the floor changes it by F h/m, however the
+    robot tips; side (geoms, 3): which of the n has this treel, or -1; 0: the left one, 1: the right one; its row in the table
+    of frictions; work (n, 6): for the left and the right treel depth, f, g; twist (1, N, 3); geom, frame, point, gap: of
+    MuJoCo's contacts; place (bodies, 3), turn (bodies, 9): of bodies; memory (5 n,): strains ahead, aside, turning, and mu N of
+    the left treel and of the right one, kept from step to step.
+    """
+    for k in range(number.shape[0]):
+        i, first, body = number[k, 0], number[k, 1], number[k, 2]
+        vx, vy, vz = qvel[first], qvel[first + 1], qvel[first + 2]
+        ahead = turn[body, 0] * vx + turn[body, 3] * vy + turn[body, 6] * vz + facts[k, 4] * qvel[first + 4]
+        aside = turn[body, 1] * vx + turn[body, 4] * vy + turn[body, 7] * vz - facts[k, 4] * qvel[first + 3]
+        share_out(k, 5 * k, twist[0, i, 0] - ahead, twist[0, i, 1] - aside, twist[0, i, 2] - qvel[first + 5], facts[k], step,
+                  memory, work)
+        work[k, 0] = work[k, 1] = 0.0
+        for d in range(6):
+            force[first + d] = 0.0
+    for c in range(geom.shape[0]):
+        a = geom[c, 1] if side[geom[c, 1], 0] >= 0 else geom[c, 0]
+        if side[a, 0] >= 0:
+            work[side[a, 0], side[a, 1]] += max(-gap[c], SHALLOW)
+    for c in range(geom.shape[0]):
+        upper = side[geom[c, 1], 0] >= 0  # MuJoCo's normal points from the first geom to the second one
+        a = geom[c, 1] if upper else geom[c, 0]
+        k, d = side[a, 0], side[a, 1]
+        if k < 0:
+            continue
+        first, body, sign = number[k, 1], number[k, 2], 1.0 if upper else -1.0
+        nx, ny, nz = sign * frame[c, 0], sign * frame[c, 1], sign * frame[c, 2]
+        yx, yy, yz = turn[body, 1], turn[body, 4], turn[body, 7]
+        tx, ty, tz = yy * nz - yz * ny, yz * nx - yx * nz, yx * ny - yy * nx  # e_y x n
+        size = sqrt(tx * tx + ty * ty + tz * tz)
+        if size < SHALLOW:  # it touches with its side
+            continue
+        share = max(-gap[c], SHALLOW) / work[k, d]
+        f, g = share * work[k, 2 + d] / size, share * work[k, 4 + d]
+        along = nx * yx + ny * yy + nz * yz
+        fx = f * tx + g * (yx - along * nx)
+        fy = f * ty + g * (yy - along * ny)
+        fz = f * tz + g * (yz - along * nz)
+        x, y, z = point[c, 0] - place[body, 0], point[c, 1] - place[body, 1], point[c, 2] - place[body, 2]
+        mx, my, mz = y * fz - z * fy, z * fx - x * fz, x * fy - y * fx
+        force[first] += fx
+        force[first + 1] += fy
+        force[first + 2] += fz
+        for e in range(3):
+            force[first + 3 + e] += turn[body, e] * mx + turn[body, 3 + e] * my + turn[body, 6 + e] * mz
+
+
+@kernel("void(int64[:, :], int64[:, :], int32[:, :], float64[:, :], int32[:], float64[:], float64, float64[:])")
+def weigh_all(number, side, geom, friction, row, force, share, memory):
+    """Note mu N of all treels after a step; it follows the contacts' normal forces by `share`. friction (kinds, geoms): of
+    the treels' surfaces on all geoms. Other arrays as in `roll_all`."""
+    for k in range(number.shape[0]):
+        memory[5 * k + 3] *= 1.0 - share
+        memory[5 * k + 4] *= 1.0 - share
+    for c in range(geom.shape[0]):
+        a, b = (geom[c, 1], geom[c, 0]) if side[geom[c, 1], 0] >= 0 else (geom[c, 0], geom[c, 1])
+        if side[a, 0] >= 0 and row[c] >= 0:
+            mu = friction[side[a, 2], b]
+            memory[5 * side[a, 0] + 3 + side[a, 1]] += share * mu * force[row[c]]

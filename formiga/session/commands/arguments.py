@@ -13,11 +13,12 @@ from formiga.errors import FormigaError
 from formiga.session import names
 from formiga.session.edit import FAR
 from formiga.session.plots import quantities
-from formiga.session.values import IN_SPACE, MOVABLES, POSE, ROBOT
+from formiga.session.values import IN_SPACE, JOINT, MOVABLES, POSE, ROBOT, SOLID
 from formiga.world.elements import kinds_of
 from formiga.world.kinds import Kind
 from formiga.world.model import World
 from formiga.world.placement import At
+from formiga.world.solids import Joint, Solid
 
 if TYPE_CHECKING:
     from formiga.session.session import Session
@@ -90,6 +91,7 @@ def completed_paths(world: World, typed: str) -> Iterator[str]:
     for name in names.all_names(world):
         thing = names.element(world, names.find(world, name))
         yield from (f"{name}.{attribute}" for attribute in names.kinds(thing))
+        yield from (f"{name}.{fact}" for fact in (JOINT if isinstance(thing, Joint) else ()))
     yield from (f"{group.name}.count" for group in world.groups)
     for robot in _robots(world, typed):
         drive = names.group_of(world, names.robot(world, robot)).robot.drive
@@ -106,6 +108,9 @@ def completed_quantities(session: Session, typed: str) -> Iterator[str]:
             yield from (f"{name}.{each}" for each in known)
     for thing in session.world.movables:
         yield from (f"{thing.name}.{each}" for each in MOVABLES)
+    for thing, name in zip(session.world.things, names.thing_names(session.world), strict=True):
+        facts = JOINT if isinstance(thing, Joint) else SOLID if isinstance(thing, Solid) and not thing.fixed else ()
+        yield from (f"{name}.{each}" for each in facts)
 
 
 def _robots(world: World, typed: str) -> Iterator[str]:

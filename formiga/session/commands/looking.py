@@ -166,7 +166,7 @@ def commands(session: Session) -> list[CommandSpec]:
 
 
 LAYER = """Shows or hides a layer of what code has drawn, such as odometry; or all of them, or none.
-Without an argument tells which there are. New layers are shown."""
+Without an argument, lists them. New layers are shown."""
 
 PLOT = """Plots a quantity over time in the page, under Inspect; without an argument tells which, none removes all.
 plot swarm.3.proximity: of a robot, a line for each number; plot swarm.proximity: the mean of its group.

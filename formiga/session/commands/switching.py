@@ -12,9 +12,10 @@ from formiga.console.errors import brief
 from formiga.errors import suggest
 from formiga.session import edit, names
 from formiga.session.commands import arguments
-from formiga.session.drives import AXES, WHEELS, channel_names
+from formiga.session.drives import AXES, WHEELS, channel_names, limits
 from formiga.session.drives import names as known_names
 from formiga.world.model import Arena
+from formiga.world.sources import Switched, on_at
 
 if TYPE_CHECKING:
     from formiga.session.session import Session
@@ -34,7 +35,7 @@ def commands(session: Session) -> list[CommandSpec]:
                     complete=typed),
         CommandSpec("steer", "steer ROBOT ahead|aside|turn SHARE | steer ROBOT off", STEER, partial(steer, session),
                     complete=partial(_axes, session)),
-        CommandSpec("out", "out [ROBOT.]NAME VALUE | out [ROBOT.]NAME off", OUT, partial(out, session),
+        CommandSpec("out", "out [ROBOT.]NAME VALUE | out [ROBOT.]NAME off | out JOINT VALUE", OUT, partial(out, session),
                     complete=partial(_ordered_names, session)),
     ]
 
@@ -50,9 +51,13 @@ leaves out: two wheels do not go aside, a car turns only as it drives.
 bind ArrowUp +go; alias +go 'steer 0 ahead 1'; alias -go 'steer 0 ahead 0'"""
 
 
-OUT = """Orders one wheel or joint of a robot: wheel_l and wheel_r a share of the top speed, a joint (in space) a number.
+OUT = """Orders one part of a robot: a wheel, a joint (in space), a light or a sound.
+wheel_l and wheel_r take a share of the top speed, joints a number; red, green and blue of all LEDs 0 to 1, red_1 of the first;
+sound (m^2) and frequency (Hz) are those of the first loudspeaker, sound_2 and frequency_2 of the second.
 out grip 1 closes the gripper of the selected robot, or of the only one; out swarm.0.turret 0.5 turns that turret by 0.5 rad/s;
-out swarm.grip 0 opens those of a group; off gives it back to the controller. bind UP 'out wheel_l 1; out wheel_r 1'"""
+out swarm.grip 0 opens those of a group; off gives it back to the controller. bind UP 'out wheel_l 1; out wheel_r 1'
+The motor of a <joint> goes by the joint's name, that of its second axis by NAME.2, and comes first: out axle 8 orders 8 rad/s,
+or as the joint's mode says, within its limits; off orders what the world says at the start."""
 
 
 def enable(session: Session, call: Call) -> None:
@@ -71,7 +76,8 @@ def toggle(session: Session, call: Call) -> None:
         _switch(session, call, not session.sim.state.alive[0, first])
     else:
         thing = names.element(session.world, target)
-        _switch(session, call, not names.attribute(thing, _flag(thing), False))
+        on = on_at(thing, session.time) if isinstance(thing, Switched) else names.attribute(thing, _flag(thing), False)
+        _switch(session, call, not on)
 
 
 def _switch(session: Session, call: Call, on: bool) -> None:
@@ -123,15 +129,22 @@ def steer(session: Session, call: Call) -> None:
 
 
 def out(session: Session, call: Call) -> None:
-    """Of one robot, or of all robots of a group."""
+    """Of a joint of the world, of one robot, or of all robots of a group."""
     call.exactly(2)
+    motors = [motor.name for motor in session.world.motors]
+    if call.args[0] in motors:
+        session.order(call.args[0], None if call.args[1] == "off" else call.number(1, "VALUE"))
+        return
+    if motors and not session.world.robots:
+        raise call.wrong(f"there is no motor '{brief(call.args[0])}'.{suggest(brief(call.args[0]), motors)} There are: "
+                         f"{', '.join(motors)}.")
     owner, _, name = call.args[0].rpartition(".")
     robots = _ordered(session, call, owner)
     value = None
     if call.args[1] != "off":
-        channels = {each for group in session.world.groups for each in channel_names(group.robot)}
-        limit = 1.0 if name in channels else inf
-        value = call.number(1, "VALUE", -limit, limit)
+        ends = [limits(names.group_of(session.world, robot), name) for robot in robots]
+        low, high = max((low for low, _ in ends), default=-inf), min((high for _, high in ends), default=inf)
+        value = call.number(1, "VALUE", low, high)
     for robot in robots:
         session.actuate(robot, name, value)
 
@@ -158,8 +171,9 @@ def _ordered_names(session: Session, args: list[str]) -> Iterator[str]:
         yield "off"
         return
     world, joints = session.world, session.sim.model.moves_joints
+    yield from (motor.name for motor in world.motors)
     for group in world.groups:
-        known = known_names(group.robot, joints)
+        known = known_names(group, joints)
         yield from known
         yield from (f"{group.name}.{name}" for name in known)
         number = args[0].removeprefix(f"{group.name}.").partition(".")[0]

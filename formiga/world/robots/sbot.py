@@ -67,6 +67,7 @@ class SBot:
         return self.top_wheel_speed * self.wheel_radius
 
     grips: ClassVar[bool] = True
+    footed: ClassVar[tuple[str, ...]] = ("chassis", "turret")
     prism: ClassVar[bool] = True   # turret and arm stay inside its disc, seen from above
 
     @cached_property
