@@ -1,6 +1,6 @@
 // Robots that talk, in plain C++: situated messages with a line of sight, and a controller that spreads out by them.
 //
-// The drive and the contacts are those of plain.cpp, and what is said there holds here, too: the same world, the same starting
+// The drive and the contacts are those of plain.cpp, and what is written there holds here, too: the same world, the same starting
 // poses, the same rules, so both have the same poses and the same messages up to rounding. Being special it may do what the
 // engine may not: all robots are alike and few are in range, all send in every period, nothing is lost or noisy, no antenna is
 // higher than any body, and a robot hears and decides in one go.

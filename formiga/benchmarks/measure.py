@@ -51,20 +51,20 @@ def measure(world: World, worlds: int, blocks: int = 7, block: float = BLOCK, wa
         trial *= 2
     steps = max(1, round(trial * block / took))
     crashes, busy = int(simulation.state.crashes.sum()), 0.0
-    ours, theirs = [], []
+    ours, of_cpp = [], []
     for _ in range(blocks):
         began = time.process_time()
         ours.append(timed(advance, simulation, steps))
         busy += time.process_time() - began
         if plain:
-            theirs.append(timed(plain.steps, steps))
+            of_cpp.append(timed(plain.steps, steps))
     robot_steps = world.robots * worlds * steps
     return {
         "robots": world.robots, "worlds": worlds, "robot_steps_per_s": robot_steps / min(ours),
         "median_robot_steps_per_s": robot_steps / median(ours), "ns_per_robot_step": 1e9 * min(ours) / robot_steps,
         "contact_rate": (int(simulation.state.crashes.sum()) - crashes) / (robot_steps * blocks),
-        "cpp_ratio": min(theirs) / min(ours) if plain else None,
-        "cpp_robot_steps_per_s": robot_steps / min(theirs) if plain else None,
+        "cpp_ratio": min(of_cpp) / min(ours) if plain else None,
+        "cpp_robot_steps_per_s": robot_steps / min(of_cpp) if plain else None,
         "agrees": None if difference is None else difference <= TOLERANCE, "difference": difference,
         "cores": busy / sum(ours), "memory_mb": None,
         **(more(simulation) if more else {}),

@@ -3,7 +3,8 @@
 5.1 robots without sensors drive at random; 5.2 the same in one formation in which each robot but the last grips the next; 5.3
 robots stand still and their proximity sensors measure, by three techniques; 5.4 the same for light and sound sensors. All have
 s-bots at distances of 30 cm (in 5.2 of 13.5 cm, gripper to ring), four walls, control periods of 0.1 s, and 1000 of them count:
-100 s. The thesis had more than 100 seeds on an Athlon XP 2800+.
+100 s. 5.1 and 5.2 are measured with robots that slide and with robots on wheels. The thesis had more than 100 seeds on an
+Athlon XP 2800+.
 """
 
 from __future__ import annotations
@@ -36,8 +37,10 @@ from formiga.world.robots.sbot import SBot
 from formiga.world.sources import Speaker
 
 FRAMES, DT = 1000, 0.1
+BASES = ("sliding", "wheels")     # of tables 5.1 and 5.2; the thesis simulated contacts with the floor, as wheels have them
 SEEDS, FULL_SEEDS = 3, 10
 BUDGET = 0.08                     # s of a quick run that one seed of one cell may take
+TICK = 1e-6                       # s that count as at least spent: the clock of a processor may go in steps of 10 ms
 WARM_UP = 3                       # frames before the clock starts
 HOLD = 10                         # frames that wheel speeds are held: a second
 SPACING, JOINED = 30 * CM, 13.5 * CM
@@ -95,12 +98,14 @@ def run(full: bool = False, sizes: dict[str, tuple[int, ...]] | None = None, bud
     rows: list[dict[str, Any]] = []
     for table, numbers in sizes.items():
         techniques = {"5.1": SOLVERS, "5.2": SOLVERS, "5.3": TECHNIQUES, "5.4": WAVES}[table]
-        found = [cell(table, robots, technique, seeds, budget) for robots in numbers for technique in techniques
-                 if not (table == "5.2" and technique == "direct" and robots > (FULL_DENSEST if full else DENSEST))]
-        _print(table, techniques, found, seeds)
-        rows += found
+        for base in BASES if techniques is SOLVERS else BASES[:1]:
+            found = [cell(table, robots, technique, seeds, budget, base) for robots in numbers for technique in techniques
+                     if not (table == "5.2" and technique == "direct" and robots > (FULL_DENSEST if full else DENSEST))]
+            _print(table, techniques, found, seeds, base)
+            rows += found
     goals = targets(rows)
-    grown = {f"{table} {technique}": exponent(rows, table, technique) for table in ("5.1", "5.2") for technique in SOLVERS}
+    grown = {f"{table} {technique}, {base}": exponent(rows, table, technique, base)
+             for table in ("5.1", "5.2") for base in BASES for technique in SOLVERS}
     console = _console()
     for goal in goals:
         if goal.ours is not None:
@@ -119,12 +124,13 @@ def _console() -> Console:
     return console
 
 
-def _print(table: str, techniques: tuple[str, ...], rows: list[dict[str, Any]], seeds: int) -> None:
+def _print(table: str, techniques: tuple[str, ...], rows: list[dict[str, Any]], seeds: int, base: str) -> None:
     """One table in the thesis's form: a line for each number of robots, its columns beside ours."""
     found = {(row["robots"], row["technique"]): row for row in rows}
     run = [row["frames"] for row in rows if not row["failed"]] or [0]
     frames = f"all {FRAMES} frames" if min(run) == FRAMES else f"{min(run)} to {max(run)} of {FRAMES} frames, scaled"
-    title = f"{table}: {TITLES[table]}; {seeds} seeds, {frames}"
+    moves = {"sliding": ", sliding", "wheels": ", on wheels"}[base] if techniques is SOLVERS else ""
+    title = f"{table}: {TITLES[table]}{moves}; {seeds} seeds, {frames}"
     shown = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     known = [name for name in techniques if name in THESIS[table]]
     rated = known if techniques is SOLVERS else []  # its other tables have seconds only
@@ -148,15 +154,19 @@ def _seconds(row: dict[str, Any] | None) -> str:
 
 
 # -- one cell ---------------------------------------------------------------------------------------------------------------
-def cell(table: str, robots: int, technique: str, seeds: int, budget: float) -> dict[str, Any]:
+def cell(table: str, robots: int, technique: str, seeds: int, budget: float, base: str = BASES[0]) -> dict[str, Any]:
     """A row: seconds that 100 s take, over the seeds; none if the motion exploded.
 
     `frames`: how many of the 1000 were run by the seed that ran fewest. `cores`: processor time over time on the clock.
     """
-    world, drives = {"5.1": free, "5.2": joined, "5.3": looking, "5.4": listening}[table](robots, technique)
+    if table in ("5.1", "5.2"):
+        world, drives = (free if table == "5.1" else joined)(robots, technique, base)
+    else:
+        world, drives = (looking if table == "5.3" else listening)(robots, technique)
     simulation = Simulation(world)
-    row: dict[str, Any] = {"table": table, "robots": robots, "technique": technique, "seconds": None, "ratio": None,
-                           "published": THESIS[table].get(technique, {}).get(robots), "spread": None, "seeds": seeds,
+    row: dict[str, Any] = {"table": table, "robots": robots, "technique": technique, "base": base, "seconds": None,
+                           "ratio": None, "published": THESIS[table].get(technique, {}).get(robots), "spread": None,
+                           "seeds": seeds,
                            "frames": 0, "cores": None, "failed": None}
     took, frames, busy = [], [], 0.0
     for seed in range(seeds):
@@ -166,16 +176,17 @@ def cell(table: str, robots: int, technique: str, seeds: int, budget: float) -> 
         speeds = drawn(seed, robots) if drives else np.zeros((1, 1, robots, 2))
         advance(simulation, speeds, 0, WARM_UP)
         clock, began, done = time.perf_counter(), time.process_time(), 0
-        while done < FRAMES and (spent := time.process_time() - began) < budget:
+        while done < FRAMES and (done == 0 or time.process_time() - began < budget):
             count = FRAMES
             if budget < inf:  # begin with one frame, then at most as many as have been run
+                spent = max(time.process_time() - began, TICK)
                 count = 1 if done == 0 else max(1, min(done, int(done * (budget / spent - 1.0))))
             count = min(count, FRAMES - done)
             advance(simulation, speeds, done, count)
             done += count
         if simulation.state.done.any():  # it exploded; what follows is no motion, and its time means nothing
             return row | {"failed": "the motion exploded"}
-        spent = time.process_time() - began
+        spent = max(time.process_time() - began, TICK)
         busy = max(busy, spent / (time.perf_counter() - clock))
         took.append(spent * FRAMES / done)
         frames.append(done)
@@ -211,12 +222,12 @@ def _world(robots: int, side: float, place: tuple[Any, ...], things: tuple[Any, 
                  settings=(Physics(solver=solver),))
 
 
-def free(robots: int, solver: str) -> tuple[World, bool]:
+def free(robots: int, solver: str, base: str = BASES[0]) -> tuple[World, bool]:
     """5.1: a grid of 30 cm with walls around."""
-    return _world(robots, SPACING * (ceil(sqrt(robots)) + 1), (Grid(spacing=SPACING),), solver=solver), True
+    return _world(robots, SPACING * (ceil(sqrt(robots)) + 1), (Grid(spacing=SPACING),), solver=solver, base=base), True
 
 
-def joined(robots: int, solver: str) -> tuple[World, bool]:
+def joined(robots: int, solver: str, base: str = BASES[0]) -> tuple[World, bool]:
     """5.2: rows of a compact block, forwards and backwards, each robot facing the next one. There is room to move."""
     columns = ceil(sqrt(robots))
     cells = [(k % columns if k // columns % 2 == 0 else columns - 1 - k % columns, k // columns) for k in range(robots)]
@@ -225,7 +236,7 @@ def joined(robots: int, solver: str) -> tuple[World, bool]:
     for here, there in zip(cells, [*cells[1:], cells[-1]], strict=True):
         heading = pi / 2 if there[1] > here[1] else pi if there[0] < here[0] else 0.0
         place.append(At(x=JOINED * (here[0] - middle), y=JOINED * (here[1] - middle), heading=heading))
-    return _world(robots, JOINED * columns + 2.0, tuple(place), solver=solver, grip_force=UNBREAKABLE), True
+    return _world(robots, JOINED * columns + 2.0, tuple(place), solver=solver, base=base, grip_force=UNBREAKABLE), True
 
 
 def looking(robots: int, technique: str) -> tuple[World, bool]:
@@ -256,10 +267,11 @@ def _between() -> list[tuple[float, float]]:
 
 
 # -- what is asked for --------------------------------------------------------------------------------------------------------
-def exponent(rows: list[dict[str, Any]], table: str, technique: str, least: int = 16, most: int = 128) -> float | None:
+def exponent(rows: list[dict[str, Any]], table: str, technique: str, base: str = BASES[0], least: int = 16,
+             most: int = 128) -> float | None:
     """Slope of log seconds over log robots, fitted from `least` to `most` robots; None without two of them."""
     points = [(log(row["robots"]), log(row["seconds"])) for row in rows if not row["failed"]
-              and (row["table"], row["technique"]) == (table, technique) and least <= row["robots"] <= most]
+              and (row["table"], row["technique"], row["base"]) == (table, technique, base) and least <= row["robots"] <= most]
     if len(points) < 2:
         return None
     robots, seconds = np.array(points).T
@@ -268,11 +280,15 @@ def exponent(rows: list[dict[str, Any]], table: str, technique: str, least: int 
 
 def targets(rows: list[dict[str, Any]]) -> list[Target]:
     """The promises of speed; None where a row is absent."""
-    def find(table: str, robots: int, technique: str, what: str) -> float | None:
-        return next((float(row[what]) for row in rows if not row["failed"]
-                     and (row["table"], row["robots"], row["technique"]) == (table, robots, technique)), None)
+    def find(table: str, robots: int, technique: str, what: str, base: str = BASES[0]) -> float | None:
+        return next((float(row[what]) for row in rows if not row["failed"] and
+                     (row["table"], row["robots"], row["technique"], row["base"]) == (table, robots, technique, base)), None)
 
     goals = []
+    for robots, least in ((16, 150.0), (64, 40.0), (128, 15.0)):
+        ratio = find("5.1", robots, "direct", "ratio", "wheels")
+        goals.append(Target(f"{robots} free robots on wheels, direct: ratio", f">= {least:g}", ratio,
+                            None if ratio is None else ratio >= least))
     for what, table, robots, least in (("16 free robots, auto", "5.1", 16, 150.0), ("128 free robots, auto", "5.1", 128, 20.0),
                                        ("25 connected robots, auto", "5.2", 25, 40.0)):
         ratio = find(table, robots, "auto", "ratio")
@@ -291,14 +307,15 @@ def targets(rows: list[dict[str, Any]]) -> list[Target]:
 
 
 def main() -> None:
-    """Some cells of the tables as JSON, for callers that want them from another process: 5.1/16/auto 5.3/64/ray"""
+    """Some cells of the tables as JSON, for callers that want them from another process: 5.1/16/auto 5.1/16/auto/wheels"""
     ask = argparse.ArgumentParser(description=main.__doc__)
     ask.add_argument("cells", nargs="+")
     ask.add_argument("--seeds", type=int, default=SEEDS)
     ask.add_argument("--budget", type=float, default=inf)
     given = ask.parse_args()
     cells = [each.split("/") for each in given.cells]
-    print(json.dumps([cell(table, int(robots), technique, given.seeds, given.budget) for table, robots, technique in cells]))
+    print(json.dumps([cell(table, int(robots), technique, given.seeds, given.budget, *base)
+                      for table, robots, technique, *base in cells]))
 
 
 if __name__ == "__main__":

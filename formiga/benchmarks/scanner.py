@@ -53,7 +53,7 @@ def together(simulation: Simulation, steps: int) -> None:
 
 
 def measure(beams: int, walls: int, robots: int, noise: float, blocks: int = 5) -> dict[str, Any]:
-    """One row. Both ways take turns, in one process; they must say the same."""
+    """One row. Both ways take turns, in one process; they must read the same."""
     given = world(beams, walls, robots, noise)
     ours, plain = Simulation(given), Simulation(given)
     plain.model.walk_from = inf  # type: ignore[attr-defined]  # of the planar engine's own Model

@@ -32,11 +32,11 @@ COLUMNS = (
     ("what", "", "{}"), ("worlds", "worlds", "{:,}"), ("world_steps_per_s", "world-\nsteps/s", "{:,.0f}"),
     ("target", "at\nleast", "{:,}"), ("contact_rate", "contact\nrate", "{:.1%}"),
     ("vmas_world_steps_per_s", "VMAS", "{:,.0f}"), ("vmas_ratio", "ours/\nVMAS", "{:.1f}"),
-    ("vmas_target", "at\nleast", "{:g}"), ("cores", "cores", "{:.2f}"),
+    ("vmas_target", "at\nleast", "{:g}"), ("kept", "kept", "{}"), ("cores", "cores", "{:.2f}"),
 )
 NOTES = (
     "lab: Simulation.step; env: the single-agent environment, and its vector form. contact rate: robot-steps in which a robot "
-    "touches another or the board. at least: what is promised on a core that has nothing else to do.",
+    "touches another or the board. at least: what is promised on a core that has nothing else to do; kept: whether it is.",
     "A world-step is one control step of a game with six robots. Ours is 25 ms in substeps of at most 5 ms, of squares with "
     "masses, motors and impacts. VMAS's is 0.1 s in two substeps, of discs that slide in any direction, and forces that push "
     "apart what overlaps. Its step also makes observations and rewards, as our env does and our lab does not.",
@@ -91,12 +91,20 @@ def measure(worlds: int, notes: list[str], block: float, blocks: int) -> list[di
     rows = []
     for name in ("lab", "env"):
         ours = speed.get(name)
+        ratio, promised = ours / theirs if ours and theirs else None, TARGETS.get((name, worlds))
+        of_vmas = RATIO if theirs and (name, worlds) == ("lab", WORLDS[-1]) else None
         rows.append({
             "what": name, "worlds": worlds, "agents": 2 * PLAYERS, "world_steps_per_s": ours,
-            "target": TARGETS.get((name, worlds)), "contact_rate": sides[name].contacts() if name in sides else None,
-            "vmas_world_steps_per_s": theirs, "vmas_ratio": ours / theirs if ours and theirs else None,
-            "vmas_target": RATIO if theirs and (name, worlds) == ("lab", WORLDS[-1]) else None, "cores": busy.get(name)})
+            "target": promised, "contact_rate": sides[name].contacts() if name in sides else None,
+            "vmas_world_steps_per_s": theirs, "vmas_ratio": ratio, "vmas_target": of_vmas,
+            "kept": kept((ours, promised), (ratio, of_vmas)), "cores": busy.get(name)})
     return rows
+
+
+def kept(*pairs: tuple[float | None, float | None]) -> bool | None:
+    """Whether all speeds (measured, promised) are what was promised; None if nothing is promised of what was measured."""
+    judged = [found >= promised for found, promised in pairs if found is not None and promised is not None]
+    return all(judged) if judged else None
 
 
 def _block(side: Side, count: int) -> tuple[float, float]:

@@ -39,6 +39,7 @@ ORIGINS = {
     "reconstructed": ("Reconstructed: not readable in the texts, but derived; the manual tells how", "expected"),
     "measured": ("Measured: on another simulator, while it ran", "theirs"),
     "law": ("Laws and promises: nothing is published, but it must hold", "must be"),
+    "definition": ("Definitions: what the study takes from its text as it is; nothing is compared", "text"),
 }
 
 
@@ -103,6 +104,16 @@ class Row:
 def reported(claim: str, ours: Any, origin: str = "law", note: str = "") -> Row:
     """A figure worth knowing, of which no value is published and nothing is claimed."""
     return Row(claim, "-", ours, origin=origin, note=note, verdict="reported")
+
+
+def without(package: str, claim: str) -> Row:
+    """A comparison that is left out, because the other program is not installed."""
+    return reported(claim, f"left out: pip install 'formiga[studies]' for {package}")
+
+
+def definition(claim: str, value: Any, where: str = "", note: str = "") -> Row:
+    """A number that the study sets to what its text says: it cannot fail, so it is listed apart and never counted as met."""
+    return Row(claim, value, "-", origin="definition", where=where, note=note, verdict="reported")
 
 
 def at_most(claim: str, limit: float, ours: float, origin: str = "law", **more: Any) -> Row:
@@ -249,4 +260,4 @@ def as_json(row: Row) -> dict[str, Any]:
 
 
 __all__ = ["Pool", "Draw", "Published", "Row", "Study", "as_json", "at_least", "at_most", "canvas", "compare", "counted",
-           "dots", "mean_row", "reported", "run", "seed_of", "show", "summary", "world"]
+           "definition", "dots", "mean_row", "reported", "run", "seed_of", "show", "summary", "world"]

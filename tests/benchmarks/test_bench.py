@@ -158,7 +158,7 @@ def test_scanners_that_walk_read_what_those_read_that_try_every_wall(tiny, capsy
 
 
 SOCCER_FIELDS = {"what", "worlds", "agents", "world_steps_per_s", "target", "contact_rate", "vmas_world_steps_per_s",
-                 "vmas_ratio", "cores"}
+                 "vmas_ratio", "kept", "cores"}
 
 
 def test_without_vmas_soccer_is_measured_alone(tiny, no_vmas, capsys):
@@ -170,6 +170,11 @@ def test_without_vmas_soccer_is_measured_alone(tiny, no_vmas, capsys):
         assert (row["contact_rate"] is None) == (row["what"] == "env")
     said = capsys.readouterr().out
     assert said.count("VMAS is not installed: pip install 'formiga[bench]'") == 1 and "g++" not in said
+
+
+def test_a_promise_of_speed_is_judged_and_not_only_printed():
+    assert soccer.kept((21_000.0, 20_000), (None, None)) is True and soccer.kept((19_000.0, 20_000), (4.0, 3)) is False
+    assert soccer.kept((21_000.0, 20_000), (2.0, 3)) is False and soccer.kept((9.0, None), (None, 3)) is None
 
 
 def test_without_gymnasium_soccer_has_its_laboratory(tiny, no_vmas, monkeypatch, capsys):
@@ -199,12 +204,14 @@ def test_every_block_of_soccer_is_the_same_game(tiny):
     assert (one[0] != one[1]).any()  # but no two worlds play the same
 
 
-S3_FIELDS = {"table", "robots", "technique", "seconds", "ratio", "published", "spread", "seeds", "frames"}
+S3_FIELDS = {"table", "robots", "technique", "base", "seconds", "ratio", "published", "spread", "seeds", "frames"}
 
 
 def test_the_tables_of_the_swarm_bot_simulator_have_the_thesis_s_columns(tiny, capsys):
     result = s3.run()
-    cells = {(row["table"], row["robots"], row["technique"]): row for row in result["rows"]}
+    cells = {(row["table"], row["robots"], row["technique"]): row for row in result["rows"] if row["base"] == "sliding"}
+    wheels = {(row["table"], row["robots"], row["technique"]) for row in result["rows"] if row["base"] == "wheels"}
+    assert wheels == {cell for cell in cells if cell[0] in ("5.1", "5.2")}
     assert set(cells) == {
         *(("5.1", n, name) for n in (1, 3) for name in s3.SOLVERS), *(("5.2", n, name) for n in (1, 4) for name in s3.SOLVERS),
         *(("5.3", 2, name) for name in s3.TECHNIQUES), *(("5.4", 2, name) for name in s3.WAVES)}
@@ -214,7 +221,7 @@ def test_the_tables_of_the_swarm_bot_simulator_have_the_thesis_s_columns(tiny, c
     assert cells["5.1", 1, "direct"]["published"] == 0.08638 and cells["5.1", 1, "auto"]["published"] is None
     assert cells["5.3", 2, "shadow"]["published"] == 0.17658 and cells["5.4", 2, "light"]["published"] == 0.35754
     said = capsys.readouterr().out
-    for words in ("5.1: free robots", "worldstep", "quickstep", "5.3: proximity", "2 seeds", "of 30 frames"):
+    for words in ("5.1: free robots", "on wheels", "worldstep", "quickstep", "5.3: proximity", "2 seeds", "of 30 frames"):
         assert words in said
 
 
@@ -252,8 +259,8 @@ def test_a_formation_that_explodes_has_no_time(monkeypatch):
 
 
 def test_growth_and_targets_are_read_from_the_rows():
-    rows = [{"table": "5.1", "robots": n, "technique": "auto", "seconds": 0.01 * n**1.1, "ratio": 100 / (0.01 * n**1.1),
-             "failed": None} for n in (8, 16, 32, 128)]
+    rows = [{"table": "5.1", "robots": n, "technique": "auto", "base": "sliding", "seconds": 0.01 * n**1.1,
+             "ratio": 100 / (0.01 * n**1.1), "failed": None} for n in (8, 16, 32, 128)]
     assert s3.exponent(rows, "5.1", "auto") == pytest.approx(1.1)
     goals = {goal.what: goal for goal in s3.targets(rows)}
     assert goals["16 free robots, auto: ratio"].met and goals["free, auto: exponent of growth from 16 robots on"].met

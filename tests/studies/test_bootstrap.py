@@ -10,6 +10,7 @@ from formiga.pool import pool
 from formiga.rollout import genes
 from formiga.studies.bootstrap import study
 from formiga.studies.bootstrap.study import FULL, POLICIES, QUICK, Budget, Outcome, comparison, decide, evolve, generation_0
+from tests.studies import pages
 
 STUDY = "bootstrap"
 
@@ -18,8 +19,10 @@ def test_the_quick_form_is_quick_and_decides_only_what_is_certain(result):
     _, code, done = result
     verdicts = {row["claim"]: row["verdict"] for row in done["rows"]}
     assert code == 0 and done["runs"] == QUICK.runs and 0 < done["seconds"] < 60
-    assert [claim for claim, verdict in verdicts.items() if verdict != "reported"] == [
-        "generation 0: mean survival (s), longer under reposition than under stop"]
+    assert {claim.partition(" (")[0] for claim, verdict in verdicts.items() if verdict != "reported"} == {
+        "stop: trials that last as long as the first collision of their robots' centres says",
+        "stop, packed: 10 robots survive shorter than 5", "stop, packed: 15 robots survive shorter than 10",
+        "stop, 15 robots: they survive shorter packed than spaced", "generation 0: survives longer"}
     undecided = next(row for row in done["rows"] if "evolves better" in row["claim"])
     assert undecided["published"] == "reposition" and undecided["ours"] == "3 runs: too few" and undecided["where"]
 
@@ -34,6 +37,10 @@ def test_the_study_says_everything_that_its_verdicts_were_found_by(result):
     runs = [values[f"reposition, run {n}: fitness in the common test, generation 5"][0] for n in (1, 2, 3)]
     median = values["generation 5: median fitness in the test, reposition"]
     assert median == pytest.approx(float(np.median(runs)), abs=1e-4)
+
+
+def test_the_manual_has_what_the_quick_form_prints(result):
+    pages.check_pages("bootstrap", result[2]["rows"])
 
 
 def test_the_figure_is_a_picture(result):
@@ -72,7 +79,7 @@ def test_two_processes_find_what_one_finds():
         ours, theirs = alone.map(evolve, tasks), pair.map(evolve, tasks)
     for one, other in zip(ours, theirs, strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(astuple(one), astuple(other), strict=True))
-    assert len({outcome.survival for outcome in ours}) == 4  # and every run is another one
+    assert len({float(outcome.survival.mean()) for outcome in ours}) == 4  # and every run is another one
 
 
 def sample(shift, count=10):
@@ -107,7 +114,17 @@ def test_the_p_value_is_the_share_of_orders_that_are_as_good():
 
 def test_a_shorter_life_under_reposition_would_be_missed():
     def lived(seconds):
-        return [Outcome(seconds, 0.5, np.zeros(1), np.zeros(1), np.zeros(1))]
+        return [Outcome(seconds + np.linspace(0.0, 1.0, 10), 0.5, np.zeros(1), np.zeros(1), np.zeros(1)) for _ in range(2)]
 
     assert next(generation_0({"reposition": lived(9.0), "stop": lived(7.0)})).verdict == "met"
     assert next(generation_0({"reposition": lived(7.0), "stop": lived(7.0)})).verdict == "missed"
+    assert next(generation_0({"reposition": lived(7.0), "stop": lived(9.0)})).verdict == "missed"
+
+
+def test_a_crash_limit_that_counted_otherwise_would_miss_the_predicted_ends(monkeypatch):
+    genotypes = study.genotypes_of_generation_0(4)
+    (row,) = study.stopped(genotypes)
+    assert row.verdict == "met" and row.ours == 4
+    found = study.first_collisions
+    monkeypatch.setattr(study, "first_collisions", lambda *given: found(*given) + 1)
+    assert next(study.stopped(genotypes)).verdict == "missed"

@@ -12,6 +12,7 @@ from formiga import studies
 from formiga.errors import FormigaError
 from formiga.studies import harness
 from formiga.studies.harness import Published, Row, at_least, at_most, compare, counted, mean_row, reported, seed_of, summary
+from tests.studies import pages
 
 
 class Fake(harness.Study):
@@ -87,6 +88,15 @@ def test_the_json_of_a_figure_that_is_not_finite_is_still_json(tmp_path, capsys)
     harness.run("fake", study, False, 1, str(tmp_path / "r.json"), None)
     result = json.loads((tmp_path / "r.json").read_text(), parse_constant=refuse)
     assert [row["ours"] for row in result["rows"]] == ["inf", "nan"]
+
+
+def test_a_definition_is_listed_apart_and_never_counted_as_met(capsys):
+    row = harness.definition("side of a robot (m)", 0.075, "section 2")
+    assert (row.verdict, row.origin, row.published) == ("reported", "definition", 0.075)
+    harness.show(harness.Console(width=132), "s", [row], 1.0)
+    printed = capsys.readouterr().out
+    assert "Definitions: what the study takes from its text" in printed
+    assert "0 met, 0 missed, 1 reported" in printed
 
 
 def test_origins_are_never_mixed_in_one_table(capsys):
@@ -230,3 +240,17 @@ def test_a_json_file_that_cannot_be_written_leaves_nothing_behind(tmp_path, caps
     with pytest.raises(FormigaError, match="cannot be written"):
         harness.run("fake", fake(Row("a", 1, 1)), False, 1, str(tmp_path / "folder"), None)
     assert list(tmp_path.iterdir()) == [tmp_path / "folder"] and not list((tmp_path / "folder").iterdir())
+
+
+# -- numbers in the manual ------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("text", "ours", "same"), [
+    ("0.16", 0.1604, True), ("0.1604", 0.16042, True), ("0.161", 0.1604, False), ("3", 3, True), ("4", 3, False),
+    ("-0.03", -0.026, True), ("yes", "yes", True), ("yes", "no", False), ("1.7, 5", "1.7, 5", True), ("True", True, True)])
+def test_a_number_of_a_page_is_that_of_the_study_rounded_to_its_digits(text, ours, same):
+    assert pages.same(text, ours) is same
+
+
+def test_a_page_with_another_number_or_an_unknown_claim_is_named(monkeypatch):
+    monkeypatch.setattr(pages, "tables", lambda study: [("a.md", "way (m)", "0.17"), ("a.md", "weight", "1")])
+    with pytest.raises(AssertionError, match=r"a.md: way \(m\): the page has 0.17, the study 0.16\na.md: 'weight' is no row"):
+        pages.check_pages("any", [{"claim": "    way (m)", "ours": 0.16}])

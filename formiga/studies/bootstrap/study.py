@@ -9,20 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import mannwhitneyu
+from scipy.spatial.distance import pdist
+from scipy.stats import mannwhitneyu, wilcoxon
 
 from formiga.evolve.search import best_first
+from formiga.loop import Simulation
 from formiga.rollout import genes, rollout
 from formiga.state import Floats
 from formiga.studies import harness
 from formiga.studies.bootstrap import published
 from formiga.studies.harness import Pool, Row, reported
 from formiga.units import CM
-from formiga.world.model import World
+from formiga.world.model import Contact, World
 from formiga.world.placement import Scatter
 
 SEED = 8
@@ -30,6 +33,8 @@ POLICIES = ("reposition", "stop")
 LEVEL = 0.05            # of each one-sided test
 DECISIVE = 10           # evolutionary runs of a policy; with fewer, nothing is decided
 TEST_TRIALS = 20
+DRIVES = 0.02           # of top speed; slower than this a robot stands or turns
+CROWDS = (5, 10, 15)    # robots, for the claim that more of them fare worse
 SPACED = Scatter(gap=6.0 * CM)  # at least 12 cm from rim to rim, and 9 cm to a wall
 
 
@@ -51,7 +56,7 @@ FULL = Budget(runs=DECISIVE, population=50, trials=5, judged=(5, 30))
 class Outcome:
     """Of one evolutionary run."""
 
-    survival: float           # s, of a trial in generation 0, in the mean
+    survival: Floats          # (population,) s, of a trial in generation 0, in the mean
     early: float              # share of the trials of generation 0 that the crash limit ended
     fitness: Floats           # (judged,) of the best, in the common test
     lasted: Floats            # (judged,) s, the same
@@ -71,6 +76,9 @@ class Study(harness.Study):
         self.budget = FULL if full else QUICK
         self.runs = self.budget.runs
         judged = ", ".join(map(str, self.budget.judged))
+        yield from stopped(genotypes_of_generation_0(100 if full else 20))
+        yield from crowds(genotypes_of_generation_0(500 if full else 50), 4)
+        yield from trap(genotypes_of_generation_0(500 if full else 50), 5)
         evolve((POLICIES[0], 0, Budget(runs=1, population=2, trials=1, judged=(0,))))  # compiles once, not in every process
         at_once = workers.size or self.runs  # of each policy
         for first in range(0, self.runs, at_once):
@@ -87,6 +95,10 @@ class Study(harness.Study):
                 for policy in POLICIES:
                     yield reported(f"generation {generation}: median {what} in the test, {policy}",
                                    float(np.median([getattr(outcome, name)[at] for outcome in self.outcomes[policy]])))
+            for policy in POLICIES:
+                speeds = [abs(float(outcome.speed[at])) for outcome in self.outcomes[policy]]
+                yield reported(f"generation {generation}: slowest and fastest run in the test (of top speed), {policy}",
+                               [round(min(speeds), 3), round(max(speeds), 3)])
 
     def figures(self) -> dict[str, harness.Draw]:
         """Generation 0 and the common test."""
@@ -94,7 +106,8 @@ class Study(harness.Study):
 
     def figure(self, path: Path) -> None:
         """Survival in generation 0, and the common test: each run a dot, a box for its policy."""
-        panels: list[tuple[str, str, Any]] = [("Generation 0: survival", "mean survival (s)", lambda outcome: outcome.survival)]
+        panels: list[tuple[str, str, Any]] = [("Generation 0: survival", "mean survival (s)",
+                                               lambda outcome: outcome.survival.mean())]
         panels += [(f"Common test, best of generation {generation}", "fitness", lambda outcome, at=at: outcome.fitness[at])
                    for at, generation in enumerate(self.budget.judged)]
         with harness.canvas(path, 1, len(panels), (4.8 * len(panels), 4.4)) as (_, axes):
@@ -135,7 +148,7 @@ def evolve(task: tuple[str, int, Budget]) -> Outcome:
         genotypes = course.ask()
         tried = rollout(world, genotypes, seed_of(*key, generation), budget.trials)
         if generation == 0:
-            survival, early = float(tried.steps.mean()) * world.dt, float((tried.steps < tried.asked).mean())
+            survival, early = tried.steps.mean(axis=1) * world.dt, float((tried.steps < tried.asked).mean())
         fitness = tried.fitness.mean(axis=1)
         if generation in budget.judged:
             champions.append(genotypes[best_first(fitness)[0]])
@@ -147,13 +160,87 @@ def evolve(task: tuple[str, int, Budget]) -> Outcome:
 
 # -- what they say --------------------------------------------------------------------------------------------------
 def generation_0(outcomes: dict[str, list[Outcome]]) -> Iterator[Row]:
-    """The certain part: robots that are moved apart survive longer."""
-    ours, theirs = (float(np.mean([outcome.survival for outcome in outcomes[policy]])) for policy in POLICIES)
-    yield Row("generation 0: mean survival (s), longer under reposition than under stop", f"> {theirs:.4g}", ours,
-              origin="law", verdict="met" if ours > theirs else "missed")
+    """Before any evolution: robots that are moved apart survive longer. A policy's sample are all genotypes of its runs."""
+    ours, theirs = (np.concatenate([outcome.survival for outcome in outcomes[policy]]) for policy in POLICIES)
+    winner, p = decide(ours, theirs)
+    yield Row(f"generation 0: survives longer (Mann-Whitney over genotypes, p < {LEVEL:g})",
+              published.LONGER_LIFE.values["survives longer"], winner, where=published.LONGER_LIFE.where)
+    yield reported("generation 0: p-value of 'reposition survives longer'", p)
+    for policy, survival in zip(POLICIES, (ours, theirs), strict=True):
+        yield reported(f"generation 0: mean survival (s), {policy}", float(survival.mean()))
     for policy in POLICIES:
         yield reported(f"generation 0: share of trials ended by crashes, {policy}",
                        float(np.mean([outcome.early for outcome in outcomes[policy]])))
+
+
+def genotypes_of_generation_0(count: int) -> Floats:
+    """As many random genotypes as a search with this population begins with, for the rows without evolution."""
+    world = arena("stop", population=count)
+    return np.asarray(world.search.start(genes(world, world.groups[0]), seed_of(2)).ask())
+
+
+def stopped(genotypes: Floats) -> Iterator[Row]:
+    """How long a trial lasts under `stop`, from geometry alone.
+
+    The draft: a robot that is kept in the collided position collides "at each time step", which ends the simulation after the
+    given number of crashes. So a trial ends crash_limit - 1 steps after the first step in which any two centres come nearer
+    than two safety radii, or one comes nearer than one to a wall. That step is found by watching the centres of the same
+    controller with contacts switched off, by `scipy.spatial`, and not by the contact code.
+    """
+    world = arena("stop")
+    trials = rollout(world, genotypes, seed_of(3), 1)
+    predicted = np.minimum(first_collisions(world, genotypes, seed_of(3)) + world.contact.crash_limit - 1, trials.asked)
+    yield Row("stop: trials that last as long as the first collision of their robots' centres says", len(genotypes),
+              int((trials.steps[:, 0] == predicted).sum()), where=published.EACH_STEP.where)
+
+
+def first_collisions(world: World, genotypes: Floats, seed: int) -> Any:
+    """The first step (genotypes,) in which robots that nothing stops collide."""
+    safety, half = world.groups[0].robot.radius + world.groups[0].robot.clearance, 0.5 * world.things[0].width
+    free, steps = replace(world, contact=Contact(model="none")), round(world.seconds / world.dt)
+    found = np.full(len(genotypes), steps + 1)
+    for number, genotype in enumerate(genotypes):
+        lab = Simulation(free, seed, genotypes={free.groups[0].name: genotype})
+        for step in range(1, steps + 1):
+            lab.step()
+            centres = lab.state.position[0]
+            if pdist(centres).min() < 2.0 * safety or np.abs(centres).max() > half - safety:
+                found[number] = step
+                break
+    return found
+
+
+def crowds(genotypes: Floats, trials: int) -> Iterator[Row]:
+    """The draft's two conditions of the bootstrap problem: many robots, and packed ones. The same genotypes in each set-up."""
+    world = arena("stop")
+    lived = {robots: rollout(replace(world, groups=(replace(world.groups[0], count=robots),)), genotypes, seed_of(4, robots),
+                             trials).steps.mean(axis=1) * world.dt for robots in CROWDS}
+    spaced = rollout(common_test(), genotypes, seed_of(5), trials).steps.mean(axis=1) * world.dt
+    for few, many in pairwise(CROWDS):
+        yield from shorter(f"stop, packed: {many} robots survive shorter than {few}", lived[many], lived[few],
+                           published.MORE_ROBOTS)
+    yield from shorter("stop, 15 robots: they survive shorter packed than spaced", lived[15], spaced, published.PACKED)
+    for label, survival in (*((f"{robots} robots, packed", lived[robots]) for robots in CROWDS), ("15 robots, spaced", spaced)):
+        yield reported(f"stop, {label}: mean survival (s)", float(survival.mean()))
+
+
+def trap(genotypes: Floats, trials: int) -> Iterator[Row]:
+    """What random genotypes that drive ahead score in a pack; to stand still scores 0."""
+    for policy in POLICIES:
+        tried = rollout(arena(policy), genotypes, seed_of(6), trials)
+        fitness = tried.fitness.mean(axis=1)[tried.speed.mean(axis=1) > DRIVES]
+        claim = f"{policy}: random genotypes that drive ahead at more than {100 * DRIVES:g} % of top speed"
+        yield reported(f"{claim}, of {len(genotypes)}", len(fitness))
+        if len(fitness):
+            yield reported(f"{claim}: highest fitness", float(fitness.max()))
+            yield reported(f"{claim}: share above 0", float((fitness > 0.0).mean()))
+
+
+def shorter(claim: str, ours: Floats, others: Floats, paper: harness.Published) -> Iterator[Row]:
+    """Whether the same genotypes survive shorter in one set-up than in another: paired, one-sided."""
+    p = float(wilcoxon(ours, others, alternative="less").pvalue)
+    yield Row(f"{claim} (Wilcoxon over genotypes, p < {LEVEL:g})", paper.values["survives shorter"], p < LEVEL,
+              where=paper.where, note=f"p = {p:.2g}")
 
 
 def comparison(generation: int, ours: Sequence[float], theirs: Sequence[float]) -> Iterator[Row]:
@@ -171,7 +258,7 @@ def comparison(generation: int, ours: Sequence[float], theirs: Sequence[float]) 
                    float(mannwhitneyu(ours, theirs).statistic) / (len(ours) * len(theirs)))
 
 
-def decide(ours: Sequence[float], theirs: Sequence[float]) -> tuple[str, float]:
+def decide(ours: Sequence[float] | Floats, theirs: Sequence[float] | Floats) -> tuple[str, float]:
     """The better policy, or 'neither' at LEVEL; and the p-value of 'reposition is better'."""
     better, worse = (float(mannwhitneyu(ours, theirs, alternative=way).pvalue) for way in ("greater", "less"))
     return "reposition" if better < LEVEL else "stop" if worse < LEVEL else "neither", better

@@ -9,16 +9,16 @@ import numpy as np
 from formiga.loop import Simulation
 from formiga.world.model import Contact, Group, World
 from formiga.world.placement import At
-from formiga.world.robots import MiroSot
 
 HELD = 1e9  # s: with such a lag motors hold their wheels' speeds, and a robot is a body that flies
 Pose = tuple[float, float, float]
 
 
-def lab(*things: Any, robots: tuple[tuple[MiroSot, Pose], ...] = (), dt: float = 0.033, worlds: int = 1) -> Simulation:
-    """Things, and robots that are groups of one: r0, r1, ..."""
+def lab(*things: Any, robots: tuple[tuple[Any, Pose], ...] = (), dt: float = 0.033, worlds: int = 1,
+        **contact: Any) -> Simulation:
+    """Things, and robots that are groups of one: r0, r1, ...; contact: attributes of its <contact>."""
     groups = tuple(Group(robot, 1, f"r{k}", (At(*pose),)) for k, (robot, pose) in enumerate(robots))
-    return Simulation(World(dt=dt, contact=Contact("impulse"), things=things, groups=groups), 0, worlds)
+    return Simulation(World(dt=dt, contact=Contact("impulse", **contact), things=things, groups=groups), 0, worlds)
 
 
 def drive(simulation: Simulation, *speeds: Any) -> None:

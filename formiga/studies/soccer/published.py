@@ -10,7 +10,6 @@ SIZES = Published(
     where="Klancar et al. 2003, description of the set-up (Small League MiroSot)",
     values={"robots in a team": 3, "field, length (m)": 1.5, "field, width (m)": 1.3, "side of a robot (cm)": 7.5,
             "sample time (ms)": 33.0},
-    tolerance=1e-9,
     note="The side is garbled in the text that we have; 7.5 cm is also MiroSot's rule.",
 )
 STUDENT_TEAMS = Published(where="Klancar et al. 2003: a local league of 15 students in 7 teams", values={"teams": 7})

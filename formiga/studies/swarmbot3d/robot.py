@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import pi
 from typing import Any
 
@@ -13,9 +13,9 @@ from formiga.loop import Simulation
 from formiga.sense.traction import Traction
 from formiga.state import Grip
 from formiga.studies.harness import Row, at_most, reported
-from formiga.studies.swarmbot3d.scene import APART, ARM, GRIP, TOP, drive, grip, height, holds, world
+from formiga.studies.swarmbot3d.scene import APART, ARM, TOP, drive, grip, height, holds, world
 from formiga.units import CM
-from formiga.world.robots.sbot import SBot
+from formiga.world.robots.sbot import ARM_SHARE, SBot
 from formiga.world.solids import Solid
 
 LAW = "law"
@@ -119,25 +119,30 @@ def traction() -> Iterator[Row]:
 
 
 # -- 8: lifting -----------------------------------------------------------------------------------------------------------
-def lift(mass: float, held_back: int = 0) -> tuple[float, float]:
-    """A detailed s-bot grips the upper edge of a box of 6 x 6 x 7.5 cm and raises its arm for 4 s.
+BOX = 6.0 * CM, 6.0 * CM, 7.5 * CM                                          # what is lifted, if it is no robot
+BOX_AT = SBot().radius + 0.95 * SBot().grip_reach + 0.5 * BOX[0]            # m from the middle of the robot to that of the box
+ARM_LONG = SBot().radius + SBot().grip_reach - SBot().arm_pivot[0]          # m, on which `lift_force` is a torque
+ROSE = 1.0 * CM                                                             # what rose higher is lifted
+GRAVITY = 9.81
 
-    held_back: so many others hold it from behind, each the one before it. Returns how far the box rose (m), and how far the
+
+def lift(mass: float | None, held_back: int = 0, seconds: float = 4.0, **robot: Any) -> tuple[float, float]:
+    """A detailed s-bot grips the upper edge of a box, or another s-bot if there is no mass, and raises its arm.
+
+    held_back: so many others hold it from behind, each the one before it. Returns how far the load rose (m), and how far the
     robot tipped (degrees).
     """
-    poses = [(-APART * k, 0.0, 0.0) for k in range(1 + held_back)]
-    box = 6.0 * CM
-    lab = Simulation(world(poses, (Solid(size=(box, box, 7.5 * CM), x=SBot().radius + 0.95 * SBot().grip_reach + 0.5 * box,
-                                         mass=mass, name="box"),), model="detailed"))
+    poses = [(-APART * k, 0.0, 0.0) for k in range(1 + held_back)] + ([(APART, 0.0, 0.0)] if mass is None else [])
+    box = () if mass is None else (Solid(size=BOX, x=BOX_AT, mass=mass, name="box"),)
+    lab = Simulation(world(poses, box, model="detailed", **robot))
     drive(lab, 0.0, 0.5)
     grip(lab, *range(1 + held_back))
     drive(lab, 0.0, 0.2)
-    body = len(lab.model.parts) - 1
+    body = lab.model.chassis[-1] if mass is None else len(lab.model.parts) - 1
     start = float(lab.state.bodies[0, body, 2])
     rose, tipped = 0.0, 0.0
-    for _ in range(40):
+    for _ in range(round(10 * seconds)):
         lab.state.joint_command[0, 0, ARM] = 0.3
-        lab.state.joint_command[0, :, GRIP] = 1.0
         drive(lab, 0.0, 0.1)
         if not holds(lab, 0):
             break
@@ -147,15 +152,56 @@ def lift(mass: float, held_back: int = 0) -> tuple[float, float]:
     return rose, tipped
 
 
+def lift_between() -> float:
+    """Two s-bots hold a third between them in loose grasps and raise their arms; how far it rose (m)."""
+    lab = Simulation(world([(-APART, 0.0, 0.0), (APART, 0.0, pi), (0.0, 0.0, 0.0)], model="detailed", grasp="loose"))
+    drive(lab, 0.0, 0.5)
+    grip(lab, 0, 1)
+    drive(lab, 0.0, 0.2)
+    start = float(height(lab)[2])
+    rose = 0.0
+    for _ in range(30):
+        lab.state.joint_command[0, :2, ARM] = 0.3
+        drive(lab, 0.0, 0.1)
+        rose = max(rose, float(height(lab)[2]) - start)
+    return rose
+
+
+def threshold(lifts: Callable[[float], bool], low: float, high: float, rounds: int = 6) -> float:
+    """Where between `low` and `high` the answer changes, by halving."""
+    rising = lifts(high)
+    for _ in range(rounds):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if lifts(middle) == rising else (middle, high)
+    return 0.5 * (low + high)
+
+
 def lifting() -> Iterator[Row]:
-    """What an s-bot lifts with 6.87 N at its gripper. Nothing is claimed: the text gives no sizes."""
+    """What an s-bot lifts with the 6.87 N of its gripper, and what statics says. The text gives no torque and no sizes.
+
+        m g (x - x_axis) <= F l - T_arm            the load hangs at x, the arm is l long, T_arm is the torque of its own weight
+    A robot that no other one holds from behind turns over its foremost support before that; this is only reported.
+    """
+    bot, pivot = SBot(), SBot().arm_pivot[0]
+    own = ARM_SHARE * bot.mass * GRAVITY * 0.5 * (ARM_LONG - 1.0 * CM)  # N m: its middle is that of the rod
+    needed = (bot.mass * GRAVITY * (APART - pivot) + own) / ARM_LONG
+    found = threshold(lambda force: lift(None, 2, 2.0, lift_force=force, grip_force=60.0)[0] > ROSE, 8.0, 24.0)
+    yield Row("force at the gripper that lifts another s-bot, held by 2 from behind (N)", needed, found, 0.05 * needed, LAW)
+    rose, tipped = lift(None, 2)
+    yield reported("one s-bot lifts another with 6.87 N, held by 2 from behind: rises (cm), tips (deg)",
+                   f"{100 * rose:.1f}, {tipped:.0f}",
+                   note=f"6.87 N is just the weight of an s-bot, and at the end of an arm of {100 * ARM_LONG:.0f} cm it is "
+                        f"{bot.lift_force * ARM_LONG:.2f} N m. The other one's middle is {100 * (APART - pivot):.1f} cm from "
+                        f"the arm's axis: {needed * ARM_LONG:.2f} N m. These masses and this force cannot lift it.")
+    yield Row("two s-bots, one on each side, lift a third with 6.87 N each", True, lift_between() > ROSE, origin=LAW)
+    heaviest = (bot.lift_force * ARM_LONG - own) / (GRAVITY * (BOX_AT - pivot))
+    found = threshold(lambda mass: lift(mass, 2, 2.0)[0] > 1e-3, 0.2, 0.8)
+    yield Row("heaviest box that leaves the floor, held by 2 from behind (kg): torque", heaviest, found, 0.05 * heaviest, LAW)
     for mass, held_back in ((0.1, 0), (0.3, 0), (0.7, 0), (0.3, 2), (0.7, 2)):
         rose, tipped = lift(mass, held_back)
         by = f", held by {held_back} from behind" if held_back else ""
         yield reported(f"lifting {mass:g} kg at the gripper{by}: rises (cm), robot tips (deg)",
-                       f"{100 * rose:.1f}, {tipped:.0f}",
-                       note="An s-bot of 0.7 kg stands on casters 4.5 cm ahead of its middle; 0.7 kg at 11 cm turns it over. "
-                            "Held from behind it stands, but 6.87 N at the gripper is just the weight: it lacks the lever.")
+                       f"{100 * rose:.1f}, {tipped:.0f}")
 
 
 def _row(lab: Simulation, robot: int, name: str) -> int:

@@ -47,6 +47,29 @@ def fit(points: int = 301) -> Floats:
     return solved.x[:9] * scale
 
 
+def falls_up_to(degree: int, step: float = 0.05) -> float:
+    """Up to which distance (cm, at most 15) some polynomial of this degree that rounds to the printed digits is not below 0 and
+    never rises. What is beyond the printed terms has to round to 0.0000."""
+    printed = np.array([*PRINTED, 0.0])[:degree + 1]
+    power = np.arange(degree + 1)
+    scale = 1.0 / 15.0**power
+    limits = [((c - 5e-5) / s, (c + 5e-5) / s) for c, s in zip(printed, scale, strict=True)]
+
+    def possible(steps: int) -> bool:
+        d = np.arange(steps + 1)[:, None] * step
+        slope = np.where(power > 0, power * d ** np.maximum(power - 1, 0), 0.0)
+        upper = np.vstack([slope * scale, -(d**power) * scale])
+        return bool(linprog(np.zeros(degree + 1), upper, np.zeros(len(upper)), bounds=limits, method="highs").success)
+
+    low, high = 0, round(15.0 / step)
+    if possible(high):
+        return 15.0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if possible(middle) else (low, middle)
+    return low * step
+
+
 if __name__ == "__main__":
     for exponent, coefficient in enumerate(fit()):
         print(f"c{exponent} = {coefficient:.9g}")

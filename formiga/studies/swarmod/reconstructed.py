@@ -1,21 +1,10 @@
 """What the texts leave out, as it was recovered; each value with how. None of these is a published number."""
 
-from formiga.studies.harness import Published
-
 # The wall of the draft's Fig. 15, from its r1 and r2 (cm): robot at the origin, heading 0, beams of 15 cm from its centre.
 FIG15_WALL = (9.861, -9.830, 0.684, 11.315)
 
-TABLE = Published(
-    where="printed polynomial with exponents 0..7, which means something up to 5 or 6 cm",
-    values={"0 cm": 35.76, "1 cm": 25.05, "2 cm": 21.55},
-    tolerance=0.02,
-)
-TABLE_MIDDLE = Published(
-    where="printed polynomial with exponents 0..7",
-    values={"3 cm": 20.84, "4 cm": 20.01, "5 cm": 17.84, "6 cm": 14.52},
-    tolerance=0.2,
-)
-TABLE_END = Published(where="mean of the draft's ambient noise, chosen", values={"15 cm": 2.0}, tolerance=0.005)
+# Beyond this (cm) no polynomial of degree 7 that rounds to the printed digits goes on falling. [digest of S1]
+FALLS_UP_TO = 9.19
 
 # Beam against a robot of 5.8 cm whose centre is H away, sensor at 6.0 cm: distance (cm) by angle off the centre (deg).
 DISC_DISTANCES = {

@@ -7,6 +7,7 @@ in centimetres here, as in the texts.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import trunc
 from pathlib import Path
 from typing import Any
@@ -19,15 +20,14 @@ from formiga.geometry import crossing
 from formiga.sense import infrared_table
 from formiga.sense.proximity import SBOT_ANGLES, Proximity
 from formiga.studies import harness
-from formiga.studies.harness import Pool, Row, at_most, compare, reported
-from formiga.studies.swarmod import infrared_fit, published, reconstructed
+from formiga.studies.harness import Pool, Row, at_most, compare
+from formiga.studies.swarmod import packs, published, reconstructed, table
+from formiga.studies.swarmod.bench import bench, put
 from formiga.units import CM, DEG
 from formiga.world.elements import profiled
 from formiga.world.model import Arena, Contact, Cylinder, Group, Wall, World
 from formiga.world.placement import At
 from formiga.world.robots import SBot
-
-CORNER = (Wall((0.0, 0.0, 5.0, 0.0)), Wall((0.0, 0.0, 0.0, 5.0)))
 
 
 class Study(harness.Study):
@@ -37,35 +37,19 @@ class Study(harness.Study):
         """All claims; `full` takes ten times as many random cases."""
         many = 10 if full else 1
         yield from beams_against_a_wall()
-        yield from table()
+        yield from table.rows()
         yield from beams_against_a_robot(10_000 * many)
         yield from kinematics()
+        yield from motion_noise(10_000 * many)
         yield from noise(10_000 * many)
         yield from blind_neighbours()
-        yield from repositioning(100 * many)
+        yield from packs.rows(100 * many)
         yield from same_seed_same_bits()
         yield from stop_ends_at_the_limit()
 
     def figures(self) -> dict[str, harness.Draw]:
         """The table, Fig. 15 and a pack."""
         return {"swarmod": figure}
-
-
-# -- a laboratory of one robot --------------------------------------------------------------------------------------
-def bench(sensors: tuple[Any, ...] = (), things: tuple[Any, ...] = (), worlds: int = 1, robots: int = 1, mode: str = "none",
-          robot: Any = None) -> loop.Simulation:
-    """S-bots in a row, without walls; the caller puts them where it wants."""
-    contact = Contact(model="none") if mode == "none" else Contact(mode=mode)
-    place = tuple(At(10.0 + 0.3 * number, 10.0, 0.0) for number in range(robots))
-    group = Group(robot or SBot(), robots, "swarm", place, sensors)
-    return loop.Simulation(World(contact=contact, things=things, groups=(group,)), worlds=worlds)
-
-
-def put(simulation: loop.Simulation, centres: Any, heading: Any = 0.0) -> None:
-    """Move the robots; centres in metres (worlds, robots, 2)."""
-    simulation.state.position[...] = centres
-    simulation.state.heading[...] = heading
-    simulation.look_again()
 
 
 # -- 1 --------------------------------------------------------------------------------------------------------------
@@ -97,27 +81,6 @@ def beams_against_a_wall() -> Iterator[Row]:
               [int(n) for n in np.flatnonzero(np.isfinite(distances))], where=published.HITS.where)
     yield from compare("Fig. 15: distance (cm) of", published.BEAM_DISTANCES,
                        {f"IR{n}": float(distances[n]) for n in (0, 1, 2, 14)})
-
-
-# -- 2 --------------------------------------------------------------------------------------------------------------
-def table() -> Iterator[Row]:
-    """Claim 2."""
-    values = Proximity().values
-    at = {f"{d} cm": float(values[10 * d]) for d in range(16)}
-    yield Row("look-up table: entries", published.TABLE_SIZE.values["entries"], len(values), where=published.TABLE_SIZE.where)
-    for label, paper in (("report", published.REPORT_COEFFICIENTS), ("draft", published.DRAFT_COEFFICIENTS)):
-        ours = {name: infrared_table.METHOD_B[int(name[1:])] for name in paper.values}
-        same = sum(f"{ours[name]:.{len(printed.split('.')[1])}f}" == printed for name, printed in paper.values.items())
-        yield Row(f"table: coefficients that round to the {label}'s digits", len(paper.values), same, where=paper.where)
-    yield Row("table: strictly decreasing", True, bool((np.diff(values) < 0.0).all()), origin="reconstructed")
-    yield from compare("table: reading at", reconstructed.TABLE, at, "reconstructed")
-    yield from compare("table: reading at", reconstructed.TABLE_MIDDLE, at, "reconstructed")
-    yield from compare("table: reading at", reconstructed.TABLE_END, at, "reconstructed")
-    refit = np.polynomial.polynomial.polyval(infrared_table.centimetres(), infrared_fit.fit())
-    yield at_most("table: linear program solved again, largest difference", 0.01, float(np.abs(refit - values).max()),
-                  "reconstructed")
-    tail = Proximity(table="A").values
-    yield reported("table: method A against B, largest difference", float(np.abs(tail - values).max()), "reconstructed")
 
 
 # -- 3 --------------------------------------------------------------------------------------------------------------
@@ -185,10 +148,34 @@ def kinematics() -> Iterator[Row]:
                   max(abs(a - b) for a, b in zip(nearly, straight, strict=True)))
 
 
+def motion_noise(count: int) -> Iterator[Row]:
+    """The draft's three noises of motion, as factors of one step of 0.1 s at top speed: ahead, and on the spot.
+
+        (1 + (m_l + m_r) / 2) (1 + p),   m uniform within 0.01, p (position or heading) within 0.05
+    so that its variance is (1 + 0.01^2 / 6) (1 + 0.05^2 / 3) - 1. Estimates of a standard deviation from n of them scatter by
+    less than 1 / sqrt(n) of it; 3 of these are allowed.
+    """
+    motor, increment = (published.MOTION_NOISE.values[name] for name in ("motor", "position"))
+    expected = np.sqrt((1.0 + motor**2 / 6.0) * (1.0 + increment**2 / 3.0) - 1.0)
+    simulation = bench(worlds=count, robots=2, robot=profiled(SBot, "draft"))
+    put(simulation, [[(0.0, 0.0), (1.0, 0.0)]])
+    simulation.step({"swarm": np.broadcast_to([[0.08, 0.08], [-0.08, 0.08]], (count, 2, 2))})
+    went = np.hypot(*simulation.state.position[:, 0].T) / (0.8 * CM)
+    turned = simulation.state.heading[:, 1] / (2.0 * 0.8 / 9.5)
+    for what, factor in (("way", went), ("turn", turned)):
+        yield Row(f"draft: standard deviation of the {what} in a step, relative", float(expected), float(factor.std()),
+                  3.0 * float(expected) / np.sqrt(count), where=published.MOTION_NOISE.where, note=published.MOTION_NOISE.note)
+        yield at_most(f"draft: largest error of the {what} in a step, relative",
+                      (1.0 + motor) * (1.0 + increment) - 1.0 + 1e-12, float(np.abs(factor - 1.0).max()), "published",
+                      where=published.MOTION_NOISE.where)
+        yield Row(f"draft: mean of the {what} in a step, relative", 1.0, float(factor.mean()),
+                  3.0 * float(expected) / np.sqrt(count), "law")
+
+
 # -- 5, 6 -----------------------------------------------------------------------------------------------------------
-def noisy_readings(profile: str, count: int, wall: float | None) -> Any:
+def noisy_readings(profile: str, count: int, wall: float | None, **changed: float) -> Any:
     """Readings (count, 15) of a robot whose IR7, straight behind, is `wall` cm from a wall; None: free space."""
-    sensor = profiled(Proximity, profile)
+    sensor = replace(profiled(Proximity, profile), **changed)
     things = () if wall is None else (Wall((-(sensor.mount + wall * CM), -1.0, -(sensor.mount + wall * CM), 1.0)),)
     simulation = bench((sensor,), things, worlds=count, robot=profiled(SBot, profile))
     put(simulation, 0.0)
@@ -203,6 +190,13 @@ def noise(count: int) -> Iterator[Row]:
     share = published.IR_NOISE.values["tr"]
     yield at_most("tr: largest relative error", share, float(np.abs(readings / exact - 1.0).max()), "published",
                   where=published.IR_NOISE.where)
+    low, high = published.IR_NOISE_DRAFT.values["low"], published.IR_NOISE_DRAFT.values["high"]
+    error = noisy_readings("draft", count, 3.0, ambient=0.0)[:, 7] / exact - 1.0
+    spread = float(np.sqrt((high**3 - low**3) / (3.0 * (high - low)) / 3.0))
+    yield Row("draft: largest relative error is above 15 % and at most 20 %", True,
+              bool(low < np.abs(error).max() <= high), where=published.IR_NOISE_DRAFT.where)
+    yield Row("draft: standard deviation of the relative error", spread, float(error.std()), 3.0 * spread / np.sqrt(count),
+              where=published.IR_NOISE_DRAFT.where, note="sqrt(E[a^2] / 3), a uniform from 0.15 to 0.20")
     free = noisy_readings("draft", count, None)
     low, high = published.AMBIENT.values["low"], published.AMBIENT.values["high"]
     yield Row("draft: mean reading in free space", 0.5 * (low + high), float(free.mean()), 0.1, where=published.AMBIENT.where)
@@ -210,9 +204,9 @@ def noise(count: int) -> Iterator[Row]:
               where=published.AMBIENT.where)
 
 
-def blind_shares() -> list[float]:
+def blind_shares(profile: str) -> list[float]:
     """Readings of IR6 and IR8 relative to IR7, which alone sees a thin cylinder; noise off."""
-    sensor = Proximity(noise=(0.0,))
+    sensor = replace(profiled(Proximity, profile), noise=(0.0,), ambient=0.0)
     simulation = bench((sensor,), (Cylinder(-(sensor.mount + 0.05), 0.0, 0.002),))
     put(simulation, 0.0)
     reading = simulation.readings["swarm"]["proximity"][0, 0]
@@ -223,59 +217,10 @@ def blind_shares() -> list[float]:
 
 def blind_neighbours() -> Iterator[Row]:
     """Claim 6."""
-    for sensor, share in zip(("IR6", "IR8"), blind_shares(), strict=True):
-        yield Row(f"a cylinder seen by IR7 alone: share given to {sensor}", published.BLIND_SHARE.values["tr"], share, 1e-12,
-                  where=published.BLIND_SHARE.where)
-
-
-# -- 7 --------------------------------------------------------------------------------------------------------------
-def resolved(centres: Any, mode: str, things: tuple[Any, ...] = ()) -> loop.Simulation:
-    """Packs (worlds, robots, 2) of centres in metres, after one step of re-positioning at standstill."""
-    simulation = bench(things=things, worlds=len(centres), robots=len(centres[0]), mode=mode)
-    put(simulation, centres)
-    simulation.step()
-    return simulation
-
-
-def displacements(centres: list[tuple[float, float]], mode: str) -> Any:
-    """How far (cm) each robot of one pack was moved; centres in cm."""
-    before = np.array([centres]) * CM
-    return np.linalg.norm(resolved(before, mode).state.position - before, axis=-1)[0] / CM
-
-
-def pack_trouble(side: float, robots: int, count: int, mode: str, corner: bool = False, seed: int = 7) -> dict[str, float]:
-    """Random packs in a square of `side` cm: the worst overlap and wall overlap left (cm), and the most rounds needed."""
-    rng = np.random.default_rng(seed)
-    low = SBot().radius + SBot().clearance if corner else 0.0  # in a corner they start inside the walls
-    centres = rng.uniform(low, low + side * CM, (count, robots, 2))
-    simulation = resolved(centres, mode, CORNER if corner else ())
-    model: Any = simulation.model  # of the planar engine
-    position, reach = simulation.state.position, model.widest_safety
-    apart = np.linalg.norm(position[:, :, None] - position[:, None], axis=-1) + 10.0 * np.eye(robots)
-    return {"overlap": float(max(0.0, 2.0 * reach - apart.min())) / CM,
-            "wall": float(max(0.0, reach - position.min())) / CM if corner else 0.0,
-            "rounds": int(simulation.state.scratch.rounds.max())}
-
-
-def repositioning(count: int) -> Iterator[Row]:
-    """Claim 7."""
-    for mode in ("minimal", "published"):
-        for label, side, robots, corner in (("30x30 cm", 30.0, 15, False), ("60x60 cm", 60.0, 15, False),
-                                            ("90x90 cm", 90.0, 15, False), ("a corner", 30.0, 10, True)):
-            worst = pack_trouble(side, robots, count, mode, corner)
-            name = f"{mode}: {count} packs of {robots} in {label}"
-            yield at_most(f"{name}: largest overlap left (cm)", 1e-5, worst["overlap"])
-            if corner:
-                yield at_most(f"{name}: largest overlap with a wall (cm)", 1e-5, worst["wall"])
-            yield at_most(f"{name}: rounds", 500, worst["rounds"])
-    chains = (("3-chain, 12 cm apart", [(12.0 * n, 0.0) for n in range(3)], reconstructed.MIDDLE_OF_CHAIN),
-              ("collapsed 5-chain, 4 cm apart", [(4.0 * n, 0.0) for n in range(5)], reconstructed.COLLAPSED_CHAIN),
-              ("pair overlapping 0.5 cm", [(0.0, 0.0), (17.1, 0.0)], reconstructed.PAIR))
-    for label, centres, expected in chains:
-        for mode, distances in expected.items():
-            moved = displacements(centres, mode)
-            for number, (mine, theirs) in enumerate(zip(moved, distances, strict=True), 1):
-                yield Row(f"{mode}: {label}: robot {number} moves (cm)", theirs, float(mine), 0.01, "reconstructed")
+    for profile, paper in (("tr", published.BLIND_SHARE), ("draft", published.BLIND_SHARE_DRAFT)):
+        for sensor, share in zip(("IR6", "IR8"), blind_shares(profile), strict=True):
+            yield Row(f"{profile}: a cylinder seen by IR7 alone: share given to {sensor}", paper.values[profile], share, 1e-12,
+                      where=paper.where)
 
 
 # -- 9 --------------------------------------------------------------------------------------------------------------
@@ -337,7 +282,7 @@ def _draw_fig15(axes: Any) -> None:
 def _draw_pack(axes: Any) -> None:
     rng = np.random.default_rng(2)
     before = rng.uniform(0.0, 0.45, (1, 15, 2))
-    after = resolved(before, "minimal").state.position
+    after = packs.resolved(before, "minimal").state.position
     for (x0, y0), (x1, y1) in zip(before[0] / CM, after[0] / CM, strict=True):
         axes.add_patch(_circle((x0, y0), 8.8, "#bbbbbb"))
         axes.add_patch(_circle((x1, y1), 8.8, "#0072b2"))

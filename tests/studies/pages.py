@@ -1,0 +1,44 @@
+"""Numbers in the manual that a study prints: a table behind the comment
+
+    <!-- rows of formiga study NAME, quick -->
+
+has in its first column claims of the study, word for word, and in its last what the quick form gives, rounded in any way.
+Rows that are not the same in every run, such as times, do not belong there.
+"""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+TABLE = re.compile(r"<!-- rows of formiga study (\w+), quick -->\n+((?:\|.*\n)+)")
+
+
+def tables(study):
+    """(page, claim, printed) of every line."""
+    for page in sorted([*(ROOT / "docs").rglob("*.md"), *(ROOT / "formiga" / "studies").rglob("README.md")]):
+        for name, table in TABLE.findall(page.read_text(encoding="utf-8")):
+            if name == study:
+                for line in table.splitlines()[2:]:
+                    cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+                    yield page.name, cells[0], cells[-1].replace("−", "-")
+
+
+def check_pages(study, rows):
+    """Every printed number is that of the study; there is at least one."""
+    found, wrong = {row["claim"].strip(): row["ours"] for row in rows}, []
+    printed = list(tables(study))
+    assert printed, f"no page has a table of rows of {study}"
+    for page, claim, text in printed:
+        if claim not in found:
+            wrong.append(f"{page}: '{claim}' is no row of the study")
+        elif not same(text, found[claim]):
+            wrong.append(f"{page}: {claim}: the page has {text}, the study {found[claim]}")
+    assert not wrong, "\n".join(wrong)
+
+
+def same(text, ours):
+    """Whether a printed number is ours, rounded to its digits."""
+    if isinstance(ours, bool) or not isinstance(ours, int | float):
+        return text == str(ours)
+    digits = len(text.partition(".")[2])
+    return f"{ours:.{digits}f}" == text or (ours == 0 and float(text) == 0)
