@@ -40,7 +40,7 @@ OWN: Sections = {
     "Registering": ("formiga", {"element": (), "load_elements": ()}),
     "Attributes": ("formiga.world.elements", {
         name: () for name in ("number", "length", "angle", "duration", "speed", "integer", "numbers", "integers", "flag",
-                              "text", "name", "choice", "colour", "file")}),
+                              "text", "name", "made_of", "choice", "colour", "file")}),
     "Kernels": ("formiga", {"kernel": (), "Stage": ()}),
     "Sensors and links": ("formiga.sense", {"SensorView": ALL}),
     "": ("formiga.noise", {"Noise": ALL, "stream": (), "unit": (), "either": (), "gaussian": ()}),

@@ -26,7 +26,7 @@ ROWS = {  # what stands in a row -> what it is; those of the step itself are STO
     ("loop",): "the step",
     ("supervisor",): "a referee and its notes",
     ("link", "pool"): "programs in other processes; worker processes, clusters",
-    ("rollout",): "many trials at once",
+    ("rollout", "sampling"): "many trials at once; sensors on a bench",
     ("record", "view"): "state -> tables, pictures",
     ("evolve", "soccer"): "what people do with the lab",
     ("envs", "lab"): "the Python face; learning environments",

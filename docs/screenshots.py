@@ -44,6 +44,8 @@ SHOTS: dict[str, tuple[str, list[str], list[str]]] = {  # name -> world, console
     "soccer": ("chaser against colony", ["overlay trails on", "step 420", "overlay contacts on"], []),
     "rough": ("rough amplitude=10cm", ["step 90", "select 4", "follow 4 behind", "step 2"], []),
     "assembly": ("assembly", ["overlay forces on", "step 600", "select none"], []),
+    "solid_car": ("solid_car", ["overlay forces on", "plot car.hitch.force", "go 14; turn 0.3", "step 22", "camera beside",
+                                "step 2"], ["console:get car.body.x"]),
     "quadruped": ("quadruped", ["overlay trails on", "select dog", "step 300", "camera side"], []),
     "spread": ("spread", ["overlay links on", "overlay trails on", "step 120", "select 7", "step 30", "camera top"], []),
     "office": ("office", ["overlay trails on", "step 300", "select 1", "overlay beams on", "camera top"], []),
@@ -53,7 +55,7 @@ SHOTS: dict[str, tuple[str, list[str], list[str]]] = {  # name -> world, console
 }
 BEFORE = {"packed": 0, "line": 150, "aggregate": 500, "phototaxis": 500, "lamps": 900, "disperse": 300, "phototaxis3d": 600,
           "assembly": 900, "rough": 150, "pulling": 120, "trough": 60, "quadruped": 420, "hexapod": 130,
-          "spread": 200, "office": 300}  # steps; else 100
+          "spread": 200, "office": 300, "signals": 300}  # steps; else 100
 
 
 class Laboratory:
