@@ -430,7 +430,8 @@ def steps_in(world: World, seconds: float | None) -> int:
 def refuse_too_many(robots: int, world: World) -> None:
     """Complain now, not when the memory is full."""
     words = sum(medium.numbers for medium in world.media.values())
-    least, memory = robots * (BYTES_PER_ROBOT + 8 * words), os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    least = robots * (BYTES_PER_ROBOT + 8 * words)
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else np.inf  # Windows: unknown
     if least > memory:
         raise WorldError(f"{where(world)}{robots} robots in all worlds need at least {least / 2**30:.0f} GB of memory; this "
                          "machine has "

@@ -39,8 +39,9 @@ def run(full: bool = False, sizes: tuple[tuple[int, int], ...] | None = None, st
         for row in rows:
             if row["robots"] == CROWD:
                 row["memory_mb"] = summary["memory_mb"]
-        notes.append(f"{CROWD:,} robots need {summary['memory_mb']:.0f} MB at most, not counting the second process that "
-                     "helps to compile.")
+        if summary["memory_mb"]:  # 0: unknown
+            notes.append(f"{CROWD:,} robots need {summary['memory_mb']:.0f} MB at most, not counting the second process that "
+                         "helps to compile.")
         notes.append(f"Their first step ends {summary['cold_start_s']:.1f} s after the start when kernels must be "
                      f"compiled, {summary['cached_start_s']:.2f} s from then on.")
     show("avoid24: 24 beams, no noise, one core; the best of several blocks of steps", rows, notes)

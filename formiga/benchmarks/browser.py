@@ -39,7 +39,9 @@ class Late(FormigaError):
 
 
 def find() -> str | None:
-    """Where Chromium is: $CHROMIUM, or one of its usual names."""
+    """Where Chromium is: $CHROMIUM, or one of its usual names. None on Windows: its processes could not be ended as a group."""
+    if not hasattr(os, "killpg"):
+        return None
     names = (os.environ.get("CHROMIUM", ""), *NAMES)
     return next((found for name in names if name and (found := shutil.which(name))), None)
 

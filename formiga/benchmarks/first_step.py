@@ -23,7 +23,7 @@ def main(robots: int) -> None:
 
 
 def peak() -> float:
-    """The most memory that this process ever held, MB.
+    """The most memory that this process ever held, MB; 0 on Windows, where Python has no call for it.
 
     From /proc where there is one: getrusage's figure starts from that of the process that started this one.
     """
@@ -31,9 +31,12 @@ def peak() -> float:
         lines = Path("/proc/self/status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
     except (OSError, StopIteration):
-        import resource  # POSIX
-
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024**2 if sys.platform == "darwin" else 1024)
+        pass
+    try:
+        import resource
+    except ImportError:
+        return 0.0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024**2 if sys.platform == "darwin" else 1024)
 
 
 if __name__ == "__main__":
