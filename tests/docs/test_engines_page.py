@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from formiga.loop import Simulation
+from formiga import Simulation  # importing the top of the package registers every element
+from formiga.errors import WorldError
 from formiga.world.elements import registered
 from formiga.world.movables import JOINTS
 from formiga.world.reader import read_text
@@ -17,10 +18,24 @@ def tags(row, column):
     return set(re.findall(r"`<(\w+)>`", line.split("|")[column + 2]))
 
 
+def refused_in_the_plane(sensor):
+    """Whether the planar engine refuses a sensor because it is the third dimension that it measures."""
+    more = ' joint="j"' if sensor == "joint_load" else ""
+    robot = f'<sbot><at x="0" y="0"/><{sensor}{more}/></sbot>'
+    try:
+        _ = Simulation(read_text(f'<world><arena width="1" depth="1"/>{robot}</world>', "w.xml")).readings
+    except WorldError as wrong:
+        assert str(wrong) == f'w.xml:1: <{sensor}> measures what exists only in space; choose engine="spatial".'
+        return True
+    return False
+
+
 def test_the_page_lists_every_element_that_only_space_has():
     shipped = {tag: known for tag, known in registered().items() if known.cls.__module__.startswith("formiga.")}
     spatial = {tag for tag, known in shipped.items() if vars(known.cls).get("SPATIAL")}
-    assert tags("only here", 1) == spatial
+    sensors = {tag for tag, known in shipped.items() if known.role == "sensor" and refused_in_the_plane(tag)}
+    assert len(sensors) == 6
+    assert tags("only here", 1) == spatial | sensors | {"object"}  # an <object> holds solids and their joints alone
 
 
 def test_no_element_is_the_plane_s_alone():

@@ -28,6 +28,8 @@ PHASES = (180.0, 180.0, 60.0)                  # s: both lamps, one, none
 ASSEMBLE = 120.0                               # s in which one robot must have gripped another
 WITH_ROTORS = 2.4                              # energy of a robot and the rotors of its wheels, in that of the robot alone
 UNDER = 0.01                                   # m under the ground that counts as fallen through
+KEPT = 0.7                                     # of the speed on level ground that robots must keep on hills
+ENOUGH = 10                                    # seeds that tell a speed on hills from one on level ground
 
 
 def speed_of(simulation: Simulation) -> Floats:
@@ -186,15 +188,19 @@ def climb(task: tuple[int, bool, float]) -> tuple[float, float, float]:
 
 
 def terrain(workers: Pool, seeds: int) -> Iterator[Row]:
-    """8 robots, 60 s, hills of 4 cm; and the same without hills, also on wheels."""
+    """8 robots, 60 s, hills of 4 cm; and the same without hills, also on wheels.
+
+    Hills cost 4 % of the speed in the mean, less than two seeds differ by: which ground is the faster one is judged with many.
+    """
     runs = workers.map(climb, [(seed, rough, 60.0) for rough in (True, False) for seed in range(seeds)])
     hills, flat = runs[:seeds], runs[seeds:]
     yield Row(f"terrain of 4 cm, {counted(seeds)} of 60 s: runs in which a robot falls through", 0,
               int(sum(low < -UNDER for low, _, _ in hills)), origin=LAW)
     yield reported("    lowest axle over the ground (mm)", 1e3 * min(low for low, _, _ in hills))
     slow, fast = (float(np.mean([speed for _, speed, _ in part])) for part in (hills, flat))
+    yield at_least("    mean speed on hills, as a share of that on flat ground", KEPT, slow / fast)
     yield Row("    mean speed (of top speed), slower than on flat ground", f"< {fast:.3g}", slow, origin=LAW,
-              verdict="met" if slow < fast else "missed")
+              verdict="reported" if seeds < ENOUGH else "met" if slow < fast else "missed")
 
 
 # -- a champion of the plane ------------------------------------------------------------------------------------------------
