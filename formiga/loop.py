@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
@@ -431,7 +432,7 @@ def refuse_too_many(robots: int, world: World) -> None:
     """Complain now, not when the memory is full."""
     words = sum(medium.numbers for medium in world.media.values())
     least = robots * (BYTES_PER_ROBOT + 8 * words)
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else np.inf  # Windows: unknown
+    memory = np.inf if sys.platform == "win32" else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")  # there unknown
     if least > memory:
         raise WorldError(f"{where(world)}{robots} robots in all worlds need at least {least / 2**30:.0f} GB of memory; this "
                          "machine has "

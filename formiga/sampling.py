@@ -128,7 +128,7 @@ def sample(world: Given, plan: Plan | None = None, sensor: str | None = None, *,
     """Sample a <proximity> of a world's robot before a wall; sensor: its name, or group.name; default: the first there is.
 
     The robot, the sensor with its noise, and the engine are the world's; all else that stands in it is left out. `stop` is
-    asked before each distance; KeyboardInterrupt if it says so.
+    called before each distance; if it returns True, a KeyboardInterrupt is raised.
     """
     world, plan = world_of(world), plan or Plan()
     group, chosen = find(world, sensor)
@@ -183,7 +183,7 @@ def find(world: World, sensor: str | None = None) -> tuple[Group, Proximity]:
 
 
 def _refuse(group: Group, sensor: Proximity, plan: Plan, engine: str) -> None:
-    """Say what the bench cannot sample."""
+    """Refuse what the bench cannot sample."""
     if sensor.on != CHASSIS or any((sensor.x, sensor.y, sensor.yaw, sensor.roll, sensor.pitch)):
         raise FormigaError(f"{group.name}.{sensor.name} sits off the robot's axis; the bench turns a ring around it.")
     if plan.distances[0] <= max(group.robot.radius, sensor.mount):

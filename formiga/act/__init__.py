@@ -75,7 +75,7 @@ def _messages(world: World, state: State, orders: dict[str, Orders]) -> Floats |
 
 
 def _over(world: World, before: Any, told: dict[str, Any]) -> Any:
-    """A copy of `before` (W, N, columns ...) with what some groups are told in their own columns, but for what is NaN."""
+    """A copy of `before` (W, N, columns ...) with the orders of some groups in their columns; NaN leaves a number as it was."""
     now = before.copy()
     for group, robots in zip(world.groups, world.slices, strict=True):
         if group.name in told:

@@ -11,6 +11,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from contextlib import suppress
@@ -40,7 +41,7 @@ class Late(FormigaError):
 
 def find() -> str | None:
     """Where Chromium is: $CHROMIUM, or one of its usual names. None on Windows: its processes could not be ended as a group."""
-    if not hasattr(os, "killpg"):
+    if sys.platform == "win32":
         return None
     names = (os.environ.get("CHROMIUM", ""), *NAMES)
     return next((found for name in names if name and (found := shutil.which(name))), None)

@@ -61,12 +61,12 @@ def command(world: str, out: str, sensor: str | None, distances: tuple[float, ..
             own: tuple[str, ...], quiet: bool) -> None:
     """Sample a proximity sensor before a wall, over distance, angle and height, and fit curves to it.
 
-    WORLD is a file or the name of a shipped world; its robot and its sensor are put before a wall. The readings are averaged
-    over samples and heights into surface.csv (distance x angle), and over angles into curve.csv; a polynomial and an
-    exponential are fitted to that. <proximity samples="curve.csv"/> and <proximity technique="sampling" samples="surface.csv"/>
-    read them.
+    WORLD is a file or the name of a shipped world, by default swarmod. Its robot and its sensor are put before a wall. The
+    readings are averaged over samples and heights into surface.csv (distance x angle), and over angles into curve.csv; a
+    polynomial and an exponential are fitted to the curve. <proximity samples="curve.csv"/> and
+    <proximity technique="sampling" samples="surface.csv"/> read them.
 
-    Ctrl-C ends it, and writes nothing.
+    After Ctrl-C no file is written.
     """
     from formiga import lab, sampling
     from formiga.cli.progress import Display, Signals

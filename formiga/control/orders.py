@@ -63,7 +63,7 @@ def as_orders(group: Group, worlds: int, given: Any, place: str = "", *, open: b
 
 
 def merge(above: Orders, below: Orders | None) -> Orders:
-    """`above`, and where it says nothing (None, or NaN for a robot's drive, a joint, a light, a sound) what `below` says."""
+    """`above`, with `below` where it has no order: None, or NaN for a robot's drive, a joint, a light or a sound."""
     if below is None:
         return above
     return Orders(_over(above.drive, below.drive), _over(above.joints, below.joints),

@@ -56,8 +56,8 @@ wheel_l and wheel_r take a share of the top speed, joints a number; red, green a
 sound (m^2) and frequency (Hz) are those of the first loudspeaker, sound_2 and frequency_2 of the second.
 out grip 1 closes the gripper of the selected robot, or of the only one; out swarm.0.turret 0.5 turns that turret by 0.5 rad/s;
 out swarm.grip 0 opens those of a group; off gives it back to the controller. bind UP 'out wheel_l 1; out wheel_r 1'
-The motor of a <joint> goes by the joint's name, that of its second axis by NAME.2, and comes first: out axle 8 orders 8 rad/s,
-or as the joint's mode says, within its limits; off orders what the world says at the start."""
+The motor of a <joint> has the joint's name, that of its second axis NAME.2; such names come before those of a robot's parts.
+out axle 8 orders 8 in the unit of the motor's mode, within its limits: rad/s, rad or N m. off: as at the start of the world."""
 
 
 def enable(session: Session, call: Call) -> None:
