@@ -146,8 +146,8 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     """Compile a world. `worlds` of them share the model, each `copies` times over; each has a row of the state."""
     refuse_incomplete(world)
     if world.contact.friction > 0.0:
-        raise WorldError(f"{where(world.contact)}<contact> friction is of the plane, model=\"impulse\"; in space a <material> "
-                         "or a <touch> says what rubs.")
+        raise WorldError(f"{where(world.contact)}<contact> friction is of the plane, model=\"impulse\"; in space <material> "
+                         "and <touch> set it.")
     _refuse_large(world)
     _refuse_counts(world)
     level = is_flat(world)

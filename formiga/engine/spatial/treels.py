@@ -76,9 +76,9 @@ def eased(strain, force, most):
 
 @kernel()
 def share_out(k, m, ahead, aside, turning, facts, step, memory, work):
-    """Columns 2 to 5 of work[k]: the forces f ahead of the left and the right treel, then g aside, of robot k that lacks such
-    speeds; its memory begins at m. As in `pull_all` it wants F, S and T, and each treel gives what its motor and the friction
-    of what it bears allow:
+    """Columns 2 to 5 of work[k]: the forces f ahead of the left and the right treel, then g aside, of robot k whose speeds
+    are too low by `ahead`, `aside` and `turning`; its memory begins at m. F, S and T are those of `pull_all`; the force of each
+    treel is limited by its motor and by the friction under its normal force N:
 
         f = F/2 -+ T/b, |f| <= mu m g / 2;   g = S N / sum N;   (f, g) cut to the circle  mu N
     """

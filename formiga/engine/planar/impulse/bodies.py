@@ -20,8 +20,8 @@ from formiga.world.movables import GRAVITY, JOINTS, Ball, Pin
 
 WHEELS, SLIDING, BALL, SLAB, OMNI = 0, 1, 2, 3, 4   # how a body stands on the floor
 PIN, WELD = 1.0, 2.0
-GRIP = 0.6             # friction of tyres whose robot does not say what they have; as of <mirosot> and <omni>
-FIRM = 10.0            # friction of wheels that are said never to slip, when they push without a lag: some limit they must have
+GRIP = 0.6             # friction of tyres of a robot that gives none; that of <mirosot> and <omni>
+FIRM = 10.0            # friction of wheels declared never to slip, when they push without a lag: a finite limit of their force
 NODES = (0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5)  # of Gauss and Legendre's rule with three points, in [0, 1]
 ROLLS = 1.4                                # (m + J/R^2)/m of a solid ball, J = 2/5 m R^2 [Klancar et al. 2003, eq. 5]
 
