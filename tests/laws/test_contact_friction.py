@@ -129,7 +129,7 @@ def test_without_friction_nothing_is_rubbed():
 
 
 @pytest.mark.parametrize("engine, model, words", [
-    ("planar", "stop", 'needs bodies with masses: model="impulse"'), ("spatial", "impulse", "a <material> or a <touch>")])
+    ("planar", "stop", 'needs bodies with masses: model="impulse"'), ("spatial", "impulse", "<material> and <touch> set it")])
 def test_friction_is_refused_where_nothing_would_rub(engine, model, words):
     text = f'<world engine="{engine}"><contact model="{model}" friction="0.2"/><arena width="1" depth="1"/></world>'
     with pytest.raises(WorldError, match="<text>:1: <contact> friction") as wrong:
