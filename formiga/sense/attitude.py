@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import pi
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,8 @@ class Inclinometer(Mounted):
     noise: float = angle(0.0, least=0.0, doc="half-width of the additive error")
     name: str = name("inclinometer")
 
+    SPATIAL: ClassVar[bool] = True
+
     def bounds(self, robot: Any) -> tuple[Any, Any]:
         """Roll goes all around, pitch a quarter to each side, and the tilt is never below 0."""
         return np.array([-pi, -0.5 * pi, 0.0]), np.array([pi, 0.5 * pi, pi])
@@ -55,6 +57,8 @@ class Accelerometer(Mounted):
 
     noise: float = number(0.0, least=0.0, doc="half-width of the additive error, m/s^2")
     name: str = name("accelerometer")
+
+    SPATIAL: ClassVar[bool] = True
 
     def read(self, scene: SensorView) -> Floats:
         """Specific force (W, n, 3) in m/s^2: ahead, to the left, up."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import pi
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from formiga.units import CM
 from formiga.world.elements import angle, element, integer, length, name
@@ -28,6 +28,8 @@ class Camera(Mounted):
     mount: float = length(12.0 * CM, least=0.0, doc="z on the chassis, above the robot's foot, if no z is given")
     name: str = name("eye")
 
+    SPATIAL: ClassVar[bool] = True
+
     @property
     def full(self) -> float:
         """The reading that counts as one."""
@@ -35,5 +37,4 @@ class Camera(Mounted):
 
     def read(self, scene: SensorView) -> Any:
         """Images (W, n, height, width, 3), colours 0..255."""
-        scene.in_space(self)
         return scene.paint(self, self.width, self.height, self.field, self.mount)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -29,6 +29,8 @@ class JointLoad:
     joint: str = name(doc="the name of a <joint>, <weld> or <pin>")
     noise: float = number(0.0, least=0.0, doc="half-width of the multiplicative error")
     name: str = name("joint_load")
+
+    SPATIAL: ClassVar[bool] = True
 
     def read(self, scene: SensorView) -> Floats:
         """Force and torque on `one`, force and torque on `other`: (W, n, 12)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, pi
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -27,13 +27,14 @@ class Traction:
     noise: float = number(0.0, least=0.0, doc="half-width of the multiplicative error of the force")
     name: str = name("traction")
 
+    SPATIAL: ClassVar[bool] = True
+
     def bounds(self, robot: Any) -> tuple[Any, Any]:
         """The angle goes all around; how strong a pull can be is not known."""
         return np.array([-pi, 0.0]), np.array([pi, inf])
 
     def read(self, scene: SensorView) -> Floats:
         """Angle in rad from the heading, and size in N: (W, n, 2)."""
-        scene.in_space(self)
         x, y = scene.state.pull[:, scene.robots, 0], scene.state.pull[:, scene.robots, 1]
         size = np.hypot(x, y)[..., None]
         if self.noise > 0.0:
@@ -52,6 +53,8 @@ class Motors:
     noise: float = number(0.0, least=0.0, doc="half-width of the multiplicative error of the efforts")
     name: str = name("motors")
 
+    SPATIAL: ClassVar[bool] = True
+
     def bounds(self, robot: Any) -> tuple[Any, Any]:
         """Positions within the orders of joints that take positions, of others unknown; efforts as the joints declare them."""
         takes = np.array([joint.mode == "position" for joint in robot.joints], np.bool_)
@@ -61,7 +64,6 @@ class Motors:
 
     def read(self, scene: SensorView) -> Floats:
         """Positions and efforts (W, n, 2 K)."""
-        scene.in_space(self)
         count = len(scene.group.robot.joints)
         position, effort = (array[:, scene.robots, :count] for array in (scene.state.joint_position, scene.state.joint_effort))
         if self.noise > 0.0 and count > 0:

@@ -241,6 +241,8 @@ class Source(Described, Drawing, Protocol):
 class Sensor(Source, Protocol):
     """State -> readings."""
 
+    SPATIAL: ClassVar[bool] = False             # whether it measures what exists only in space: the planar engine refuses it
+
     def read(self, scene: Any) -> Any:
         """Its readings (W, n, ...): those that its kernels fill, unless it is overridden."""
         return scene.run_stages(self)

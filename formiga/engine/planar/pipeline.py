@@ -225,9 +225,12 @@ def refuse_space(world: World) -> None:
                          "own, and a <material> needs three dimensions: engine=\"spatial\".")
     for rule in (rule for group in world.groups for rule in group.place if isinstance(rule, At) and rule.raised):
         raise WorldError(f"{where(rule)}<at> z, roll and pitch need three dimensions: engine=\"spatial\".")
-    for each in (each for group in world.groups for each in group.sensors if isinstance(each, Carried) and each.in_space):
+    sensors = [each for group in world.groups for each in group.sensors]
+    for each in (each for each in sensors if isinstance(each, Carried) and each.in_space):
         raise WorldError(f"{where(each)}<{of(each).tag}> in the plane a sensor sits on the chassis, with x, y and yaw; on, z, "
                          "roll and pitch need three dimensions: engine=\"spatial\".")
+    for each in (each for each in sensors if each.SPATIAL):
+        raise WorldError(f"{where(each)}<{of(each).tag}> measures what exists only in space; choose engine=\"spatial\".")
 
 
 def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> State:
