@@ -419,7 +419,7 @@ def _rolling(world: World, machines: list[robots.Assembly], mj: Any, frictions: 
     kind = group[np.array([machine.number for machine in chosen], np.int64)]
     side = np.stack([treel, mj.geom_pos[:, 1] < 0.0, kind[treel] if chosen else treel], axis=1)
     number = np.stack([np.array([m.number for m in chosen], np.int64), mj.body_dofadr[body].astype(np.int64), body], axis=1)
-    return robots.Rolling(number, _facts(chosen, mj, frictions, gravity), side.astype(np.int64), np.zeros((len(chosen), 6)))
+    return robots.Rolling(number, _facts(chosen, mj, frictions, gravity), side.astype(np.int64), np.zeros((len(chosen), 10)))
 
 
 def _facts(chosen: list[robots.Assembly], mj: Any, frictions: list[float], gravity: float) -> Floats:
@@ -453,7 +453,7 @@ def _standing(machines: list[robots.Assembly], mj: Any, frictions: list[float], 
     joint = mj.body_jntadr[body]
     number = np.stack([np.array([m.number for m in chosen], np.int64), mj.jnt_qposadr[joint], mj.body_dofadr[body]], axis=1)
     facts = np.hstack([_facts(chosen, mj, frictions, gravity), np.array(more, np.float64).reshape(-1, 7)])
-    return robots.Standing(number.astype(np.int64), facts, np.zeros((len(chosen), 18)))
+    return robots.Standing(number.astype(np.int64), facts, np.zeros((len(chosen), 34)))
 
 
 def _inertia(mj: Any, machine: robots.Assembly) -> float:
