@@ -17,7 +17,7 @@ from formiga.engine.flatten import extent, flatten
 from formiga.engine.ground import is_flat, with_obstacles
 from formiga.engine.parts import Part
 from formiga.engine.place import refuse_movables_in_walls
-from formiga.engine.spatial import impacts, robots, scenery
+from formiga.engine.spatial import falling, impacts, robots, scenery
 from formiga.engine.spatial import solids as solid_things
 from formiga.engine.spatial.materials import Materials
 from formiga.engine.spatial.motors import axis_name
@@ -72,6 +72,7 @@ class Model:
     friction: Floats               # (kinds, geoms) of the surfaces of treels on all geoms
     impacts: impacts.Impacts
     flies: bool                    # whether it moves by Runge and Kutta's method while nothing touches
+    falling: Any                   # (n, 2) bodies whose free fall is exact in Euler's steps, too: `falling.of`
     parts: tuple[Part, ...]
     rows: Any                      # (B,) body of each part
     chassis: Any                   # (N,) row in parts of each robot's own pose
@@ -212,6 +213,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
                  sliding=_sliding(machines, mj, frictions), rolling=_rolling(world, machines, mj, frictions, physics.gravity),
                  standing=_standing(machines, mj, frictions, physics.gravity), friction=materials.frictions(mj, world.groups),
                  drives=drivetrain(world), impacts=bounce, flies=flies,
+                 falling=falling.of(mj, machines, physics.integrator == "auto" and not bounce.active),
                  triggers=[(index, thing) for index, thing in enumerate(world.things) if isinstance(thing, Trigger)],
                  joints=[(joint, np.array([mj.equality(name).id for name in held], np.int64)) for joint, held in joints],
                  joined=[tuple(numbers.get(side, -1) for side in (joint.one, joint.other)) for joint, _ in joints],
