@@ -104,7 +104,8 @@ class Physics:
     gravity: float = number(9.81, least=0.0, doc="m/s^2")
     integrator: str = choice("auto", options=("auto", "implicit", "rk4"),
                              doc="`implicit` is Euler's method; `rk4`, Runge and Kutta's, is exact in free fall and takes four "
-                                 "times as long; default: rk4 while nothing touches in worlds that only solids move in")
+                                 "times as long; default: rk4 while nothing touches in worlds that only solids move in, else "
+                                 "Euler's method in which free fall is exact unless something bounces")
 
     SPATIAL: ClassVar[bool] = True
 

@@ -8,8 +8,9 @@ from math import pi
 import numpy as np
 import pytest
 
+from formiga.control.orders import Orders
 from formiga.loop import Simulation
-from formiga.world.model import Platform, Solid
+from formiga.world.model import Physics, Platform, Solid
 from formiga.world.robots import SBot
 from tests.engine.space import BASES, NAMES, drive, events, solid_heights, spatial
 
@@ -103,6 +104,21 @@ def test_a_loose_grasp_lets_what_it_holds_turn_and_a_rigid_one_does_not():
         turrets = sim.state.heading[0] + sim.state.joint_position[0, :, 0]
         turned[grasp] = abs(turrets[1] - turrets[0])
     assert turned["rigid"] < 0.05 and turned["loose"] > 0.3
+
+
+@pytest.mark.parametrize("robot", BASES[:2], ids=NAMES[:2])
+@pytest.mark.parametrize("speed", [3.0, 8.0, 20.0])
+def test_a_turret_that_is_ordered_a_high_speed_turns_at_it_and_stops(robot, speed):
+    """In steps of 20 ms, too, in which the full strength of its motor could turn it the other way round."""
+    sim = Simulation(spatial(robot=robot, settings=(Physics(step=0.02),)))
+    for order in (speed, 0.0):
+        for _ in range(20):
+            before = sim.state.joint_position[0, 0, 0]
+            sim.step({"r": Orders(drive=np.zeros((1, 1, 2)), joints=np.array([[[order, 0.0, 0.0]]]))})
+        joint = sim.model.mj.jnt_dofadr[sim.model.motor_joint[0, 0]]
+        rate = sim.model.sign[0, 0] * sim.state.own.integration[0, sim.model.rates[joint]]
+        assert (sim.state.joint_position[0, 0, 0] - before) / sim.world.dt == pytest.approx(order, abs=0.05)
+        assert rate == pytest.approx(order, abs=0.05)
 
 
 def test_a_turret_turns_as_it_is_told_and_the_chassis_stays():

@@ -6,10 +6,12 @@ import re
 from importlib.resources import files
 from math import atan, cos, degrees, pi, radians, sin, tan
 
+import mujoco
 import numpy as np
 import pytest
 
 from formiga.engine.spatial import robots
+from formiga.engine.spatial.model import EVERYTHING
 from formiga.engine.spatial.motion import stepper
 from formiga.geometry import matrix
 from formiga.loop import Simulation
@@ -75,7 +77,7 @@ def test_a_slope_is_too_steep_where_friction_ends():
 
 def test_the_world_rough_is_crossed_nearly_as_fast_as_a_level_one():
     """At least 70 % of the speed on level ground, and as much in the last quarter of a minute."""
-    text = (files("formiga") / "worlds" / "rough.xml").read_text().replace('name="robots" value="8"', 'name="robots" value="4"')
+    text = (files("formiga") / "worlds" / "rough.xml").read_text().replace('name="robots" value="8"', 'name="robots" value="2"')
     mean = {}
     for ground in ("hills", "level"):
         sim = Simulation(read_text(text if ground == "hills" else re.sub("<terrain.*/>", "", text)))
@@ -95,6 +97,36 @@ def test_the_world_rough_is_crossed_nearly_as_fast_as_a_level_one():
 def test_what_pushes_at_something_heavy_keeps_its_nose_down(things):
     sim = drive(Simulation(spatial(*things, robot=WHEELS, at=((0.25, 0.0, 0.0),))), 5.0, (0.08, 0.08))
     assert tilt(sim) < 1.0 and abs(sim.state.position[0, 0, 1]) < 1e-3
+
+
+def dropped(step, things, order, seconds=2.0):
+    """Energy (J) over time of twelve robots that fall 12 cm on whatever side of them is below."""
+    draw = np.random.default_rng(5)
+    place = tuple(At(x=3.0 * k, y=0.0, z=0.12, roll=draw.uniform(-pi, pi), pitch=draw.uniform(-1.5, 1.5)) for k in range(12))
+    groups = (Group(WHEELS, name="r", count=12, place=place),)
+    sim = Simulation(World(engine="spatial", settings=(Physics(step=step),), groups=groups, things=things))
+    mj, data, energy = sim.model.mj, mujoco.MjData(sim.model.mj), []
+    mj.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
+    for _ in range(round(seconds / sim.world.dt)):
+        sim.step({"r": np.full((1, 12, 2), order)})
+        mujoco.mj_setState(mj, data, sim.state.own.integration[0], EVERYTHING)
+        mujoco.mj_forward(mj, data)
+        energy.append(float(data.energy.sum()))
+    return np.array(energy)
+
+
+@pytest.mark.parametrize("things", [(), (FAR,)], ids=["floor", "contacts"])
+@pytest.mark.parametrize("step", [0.0025, 0.01])
+def test_robots_that_fell_over_gain_no_energy(things, step):
+    """Treels that stand still do no work, whichever way they touch the floor."""
+    energy = dropped(step, things, 0.0)
+    assert np.diff(energy)[3:].max() < 2e-3 and energy[-1] < energy[0]
+
+
+@pytest.mark.parametrize("step", [0.02, 0.05])
+def test_long_steps_shoot_no_robot_up(step):
+    energy = dropped(step, (), 0.08)
+    assert energy.max() < energy[0] + 0.05 and energy[-1] < 0.8 * energy[0]
 
 
 # -- the law of the level floor ---------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from formiga.engine.flatten import extent, flatten
 from formiga.engine.ground import is_flat, with_obstacles
 from formiga.engine.parts import Part
 from formiga.engine.place import refuse_movables_in_walls
-from formiga.engine.spatial import impacts, robots, scenery
+from formiga.engine.spatial import falling, impacts, robots, scenery
 from formiga.engine.spatial import solids as solid_things
 from formiga.engine.spatial.materials import Materials
 from formiga.engine.spatial.motors import axis_name
@@ -72,6 +72,7 @@ class Model:
     friction: Floats               # (kinds, geoms) of the surfaces of treels on all geoms
     impacts: impacts.Impacts
     flies: bool                    # whether it moves by Runge and Kutta's method while nothing touches
+    falling: Any                   # (n, 2) bodies whose free fall is exact in Euler's steps, too: `falling.of`
     parts: tuple[Part, ...]
     rows: Any                      # (B,) body of each part
     chassis: Any                   # (N,) row in parts of each robot's own pose
@@ -212,6 +213,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
                  sliding=_sliding(machines, mj, frictions), rolling=_rolling(world, machines, mj, frictions, physics.gravity),
                  standing=_standing(machines, mj, frictions, physics.gravity), friction=materials.frictions(mj, world.groups),
                  drives=drivetrain(world), impacts=bounce, flies=flies,
+                 falling=falling.of(mj, machines, physics.integrator == "auto" and not bounce.active),
                  triggers=[(index, thing) for index, thing in enumerate(world.things) if isinstance(thing, Trigger)],
                  joints=[(joint, np.array([mj.equality(name).id for name in held], np.int64)) for joint, held in joints],
                  joined=[tuple(numbers.get(side, -1) for side in (joint.one, joint.other)) for joint, _ in joints],
@@ -419,7 +421,7 @@ def _rolling(world: World, machines: list[robots.Assembly], mj: Any, frictions: 
     kind = group[np.array([machine.number for machine in chosen], np.int64)]
     side = np.stack([treel, mj.geom_pos[:, 1] < 0.0, kind[treel] if chosen else treel], axis=1)
     number = np.stack([np.array([m.number for m in chosen], np.int64), mj.body_dofadr[body].astype(np.int64), body], axis=1)
-    return robots.Rolling(number, _facts(chosen, mj, frictions, gravity), side.astype(np.int64), np.zeros((len(chosen), 6)))
+    return robots.Rolling(number, _facts(chosen, mj, frictions, gravity), side.astype(np.int64), np.zeros((len(chosen), 10)))
 
 
 def _facts(chosen: list[robots.Assembly], mj: Any, frictions: list[float], gravity: float) -> Floats:
@@ -453,7 +455,7 @@ def _standing(machines: list[robots.Assembly], mj: Any, frictions: list[float], 
     joint = mj.body_jntadr[body]
     number = np.stack([np.array([m.number for m in chosen], np.int64), mj.jnt_qposadr[joint], mj.body_dofadr[body]], axis=1)
     facts = np.hstack([_facts(chosen, mj, frictions, gravity), np.array(more, np.float64).reshape(-1, 7)])
-    return robots.Standing(number.astype(np.int64), facts, np.zeros((len(chosen), 18)))
+    return robots.Standing(number.astype(np.int64), facts, np.zeros((len(chosen), 34)))
 
 
 def _inertia(mj: Any, machine: robots.Assembly) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 
 import mujoco
 
+from formiga.engine.spatial.falling import fall_all
 from formiga.engine.spatial.floor import KEPT, stand_all
 from formiga.engine.spatial.gripping import LASTING, note_pulls
 from formiga.engine.spatial.impacts import meet
@@ -25,20 +26,22 @@ def advance(mj: Any, data: Any, count: int) -> None:
         count -= AT_A_TIME
 
 
-def fly(mj: Any, data: Any) -> None:
-    """One step, by Runge and Kutta's method unless something touches or stands at a limit; for what has no motors."""
+def fly(mj: Any, data: Any) -> bool:
+    """One step, by Runge and Kutta's method unless something touches or stands at a limit; for what has no motors. Whether it
+    was such a step."""
     mujoco.mj_step1(mj, data)
     if data.nefc > data.ne:
         mujoco.mj_step2(mj, data)
-        return
+        return False
     mujoco.mj_forward(mj, data)
     mujoco.mj_RungeKutta(mj, data, 4)
+    return True
 
 
 def acts(model: Model) -> bool:
     """Whether something is to be done before or within the steps of MuJoCo."""
     return bool(len(model.sliding.number) or len(model.standing.number) or len(model.rolling.number) or model.impacts.active
-                or model.flies)
+                or model.flies or len(model.falling))
 
 
 def stepper(model: Model, data: Any, twist: Floats, pulls: Any = None) -> Callable[[], None]:
@@ -52,7 +55,11 @@ def stepper(model: Model, data: Any, twist: Floats, pulls: Any = None) -> Callab
     touch, memory, side, number = data.contact, memory[3 * slides + KEPT * stands :], model.rolling.side, model.rolling.number
     before, after = (*model.rolling, data.qvel, twist, step), (data.xpos, data.xmat, memory, data.qfrc_applied)
 
+    falls = len(model.falling)
+    fall = (model.falling, step, data.qacc, data.qfrc_constraint, data.qfrc_applied, data.qpos)
+
     def advance_once() -> None:
+        exact = False
         if slides:
             pull_all(*slide)
         if stands:
@@ -65,9 +72,11 @@ def stepper(model: Model, data: Any, twist: Floats, pulls: Any = None) -> Callab
                 meet(impacts, mj, data)
             mujoco.mj_step2(mj, data)
         elif model.flies:
-            fly(mj, data)
+            exact = fly(mj, data)
         else:
             mujoco.mj_step(mj, data)
+        if falls and not exact:
+            fall_all(*fall)
         if rolls:
             weigh_all(number, side, touch.geom, model.friction, touch.efc_address, data.efc_force, weighing, memory)
         if pulls is not None and data.ne:

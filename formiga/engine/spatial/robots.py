@@ -101,7 +101,7 @@ class Rolling(NamedTuple):
                      # height of the centre of mass in m
     side: Any        # (geoms, 3) int64: which of the n robots' treel it is, or -1; 0: the left one, 1: the right one; its
                      # row in `friction`
-    work: Any        # (n, 6)
+    work: Any        # (n, 10)
 
 
 class Standing(NamedTuple):
@@ -109,7 +109,7 @@ class Standing(NamedTuple):
 
     number: Any      # (n, 3) int64: its number; the first of its seven places; the first of its six speeds
     facts: Any       # (n, 12)
-    work: Any        # (n, 18)
+    work: Any        # (n, 34)
 
 
 def raised(group: Group, number: int) -> At | None:
@@ -369,7 +369,12 @@ class Build:
             motor.set_to_position(kp=STIFFNESS * strength if gain is None else gain,
                                   kv=DAMPING * strength if damping is None else damping)
         elif known[joint].mode == "velocity":
-            motor.set_to_intvelocity(kp=SERVO[0] if gain is None else gain, kv=SERVO[1] if damping is None else damping)
+            kv = SERVO[1] if damping is None else damping
+            motor.set_to_intvelocity(kp=SERVO[0] if gain is None else gain, kv=kv)
+            # Its full strength changes the speed in a step by less than the range in which it is not at full strength: with a
+            # lighter rotor it would go from one limit to the other for ever.
+            turned = self.spec.joint(motor.target)
+            turned.armature = max(turned.armature, 0.5 * kv * self.spec.option.timestep)
         else:
             motor.set_to_motor()
         self._motors[joint] = motor.name, sign

@@ -13,6 +13,8 @@ from math import cos, sin, sqrt
 from formiga.kernels import kernel
 
 SHALLOW = 1e-9  # m: contacts count as at least so deep
+UPRIGHT = 0.8   # cosine of the angle to the ground's normal, from which on a robot has fallen over
+SLIPS = 0.05    # m/s: if it slips faster then, forces of treels that would do work are replaced by dry friction
 
 
 @kernel()
@@ -99,20 +101,33 @@ def share_out(k, m, ahead, aside, turning, facts, step, memory, work):
         work[k, 2 + d], work[k, 4 + d] = share * f, share * g
 
 
+@kernel()
+def rubbing(slip, far, limit, points, facts, step):
+    """Dry friction at one of the points that a robot slips on, over the speed of that slip: at most what stops it in a step.
+
+        F = -min(mu N, m_e s / h),   1/m_e = points (1/m + r^2/I)
+    far: r^2, from the centre of mass.
+    """
+    stops = 1.0 / (step * points * (1.0 / facts[1] + far / facts[2]))
+    return stops if stops * slip <= limit else limit / slip
+
+
 @kernel("void(int64[:, :], float64[:, :], int64[:, :], float64[:, :], float64[:], float64[:, :, :], float64, int32[:, :], "
         "float64[:, :], float64[:, :], float64[:], float64[:, :], float64[:, :], float64[:], float64[:])")
 def roll_all(number, facts, side, work, qvel, twist, step, geom, frame, point, gap, place, turn, memory, force):
     """Write what treels that stand on the ground pull with into `force` (nv,), between the two halves of MuJoCo's step.
 
     The forces of `share_out` act where the treel touches, deeper contacts with more of it, along the surface of the treel:
-    e_y x n, which is ahead on the flat and up on the face of a step.
+    e_y x n, which is ahead on the flat and up on the face of a step. Where they would do work at points that slip, of a
+    robot that fell over, dry friction takes their place: `rubbing`.
 
     number (n, 3) int64: robot, first of its six speeds, its body; facts (n, 5): distance of the treels, mass, inertia, what one
     motor pulls with, height of the centre of mass, whose speed counts: a force on the floor changes it by F h/m, however the
     robot tips; side (geoms, 3): which of the n has this treel, or -1; 0: the left one, 1: the right one; its row in the table
-    of frictions; work (n, 6): for the left and the right treel depth, f, g; twist (1, N, 3); geom, frame, point, gap: of
-    MuJoCo's contacts; place (bodies, 3), turn (bodies, 9): of bodies; memory (5 n,): strains ahead, aside, turning, and mu N of
-    the left treel and of the right one, kept from step to step.
+    of frictions; work (n, 10): for the left and the right treel depth, f, g; number of contacts, power of their forces, square
+    of the fastest slip, largest cosine of the angles between the robot's axis and the normals; twist (1, N, 3); geom, frame,
+    point, gap: of MuJoCo's contacts; place (bodies, 3), turn (bodies, 9): of bodies; memory (5 n,): strains ahead, aside,
+    turning, and mu N of the left treel and of the right one, kept from step to step.
     """
     for k in range(number.shape[0]):
         i, first, body = number[k, 0], number[k, 1], number[k, 2]
@@ -122,38 +137,69 @@ def roll_all(number, facts, side, work, qvel, twist, step, geom, frame, point, g
         share_out(k, 5 * k, twist[0, i, 0] - ahead, twist[0, i, 1] - aside, twist[0, i, 2] - qvel[first + 5], facts[k], step,
                   memory, work)
         work[k, 0] = work[k, 1] = 0.0
+        work[k, 6:10] = 0.0
         for d in range(6):
             force[first + d] = 0.0
     for c in range(geom.shape[0]):
         a = geom[c, 1] if side[geom[c, 1], 0] >= 0 else geom[c, 0]
         if side[a, 0] >= 0:
             work[side[a, 0], side[a, 1]] += max(-gap[c], SHALLOW)
-    for c in range(geom.shape[0]):
-        upper = side[geom[c, 1], 0] >= 0  # MuJoCo's normal points from the first geom to the second one
-        a = geom[c, 1] if upper else geom[c, 0]
-        k, d = side[a, 0], side[a, 1]
-        if k < 0:
-            continue
-        first, body, sign = number[k, 1], number[k, 2], 1.0 if upper else -1.0
-        nx, ny, nz = sign * frame[c, 0], sign * frame[c, 1], sign * frame[c, 2]
-        yx, yy, yz = turn[body, 1], turn[body, 4], turn[body, 7]
-        tx, ty, tz = yy * nz - yz * ny, yz * nx - yx * nz, yx * ny - yy * nx  # e_y x n
-        size = sqrt(tx * tx + ty * ty + tz * tz)
-        if size < SHALLOW:  # it touches with its side
-            continue
-        share = max(-gap[c], SHALLOW) / work[k, d]
-        f, g = share * work[k, 2 + d] / size, share * work[k, 4 + d]
-        along = nx * yx + ny * yy + nz * yz
-        fx = f * tx + g * (yx - along * nx)
-        fy = f * ty + g * (yy - along * ny)
-        fz = f * tz + g * (yz - along * nz)
-        x, y, z = point[c, 0] - place[body, 0], point[c, 1] - place[body, 1], point[c, 2] - place[body, 2]
-        mx, my, mz = y * fz - z * fy, z * fx - x * fz, x * fy - y * fx
-        force[first] += fx
-        force[first + 1] += fy
-        force[first + 2] += fz
-        for e in range(3):
-            force[first + 3 + e] += turn[body, e] * mx + turn[body, 3 + e] * my + turn[body, 6 + e] * mz
+            work[side[a, 0], 6] += 1.0
+    for rubs in range(2):
+        for c in range(geom.shape[0]):
+            upper = side[geom[c, 1], 0] >= 0  # MuJoCo's normal points from the first geom to the second one
+            a = geom[c, 1] if upper else geom[c, 0]
+            k, d = side[a, 0], side[a, 1]
+            if k < 0 or (rubs and work[k, 7] <= 0.0):
+                continue
+            i, first, body, sign = number[k, 0], number[k, 1], number[k, 2], 1.0 if upper else -1.0
+            nx, ny, nz = sign * frame[c, 0], sign * frame[c, 1], sign * frame[c, 2]
+            yx, yy, yz = turn[body, 1], turn[body, 4], turn[body, 7]
+            tx, ty, tz = yy * nz - yz * ny, yz * nx - yx * nz, yx * ny - yy * nx  # e_y x n
+            size = sqrt(tx * tx + ty * ty + tz * tz)
+            if size < SHALLOW:  # it touches with its side
+                continue
+            share = max(-gap[c], SHALLOW) / work[k, d]
+            x, y, z = point[c, 0] - place[body, 0], point[c, 1] - place[body, 1], point[c, 2] - place[body, 2]
+            p, q, r = qvel[first + 3], qvel[first + 4], qvel[first + 5]
+            wx = turn[body, 0] * p + turn[body, 1] * q + turn[body, 2] * r
+            wy = turn[body, 3] * p + turn[body, 4] * q + turn[body, 5] * r
+            wz = turn[body, 6] * p + turn[body, 7] * q + turn[body, 8] * r
+            belt = (twist[0, i, 0] + (d - 0.5) * twist[0, i, 2] * facts[k, 0]) / size
+            sx = qvel[first] + wy * z - wz * y - belt * tx
+            sy = qvel[first + 1] + wz * x - wx * z - belt * ty
+            sz = qvel[first + 2] + wx * y - wy * x - belt * tz
+            away = sx * nx + sy * ny + sz * nz
+            sx, sy, sz = sx - away * nx, sy - away * ny, sz - away * nz
+            if rubs:
+                up = facts[k, 4]
+                far = (x - up * turn[body, 2]) ** 2 + (y - up * turn[body, 5]) ** 2 + (z - up * turn[body, 8]) ** 2
+                rub = rubbing(sqrt(sx * sx + sy * sy + sz * sz), far, share * memory[5 * k + 3 + d], work[k, 6], facts[k], step)
+                fx, fy, fz = -rub * sx, -rub * sy, -rub * sz
+            else:
+                f, g = share * work[k, 2 + d] / size, share * work[k, 4 + d]
+                along = nx * yx + ny * yy + nz * yz
+                fx = f * tx + g * (yx - along * nx)
+                fy = f * ty + g * (yy - along * ny)
+                fz = f * tz + g * (yz - along * nz)
+                work[k, 7] += fx * sx + fy * sy + fz * sz
+                work[k, 8] = max(work[k, 8], sx * sx + sy * sy + sz * sz)
+                work[k, 9] = max(work[k, 9], turn[body, 2] * nx + turn[body, 5] * ny + turn[body, 8] * nz)
+            mx, my, mz = y * fz - z * fy, z * fx - x * fz, x * fy - y * fx
+            force[first] += fx
+            force[first + 1] += fy
+            force[first + 2] += fz
+            for e in range(3):
+                force[first + 3 + e] += turn[body, e] * mx + turn[body, 3 + e] * my + turn[body, 6 + e] * mz
+        if rubs:
+            break
+        for k in range(number.shape[0]):
+            if work[k, 8] <= SLIPS * SLIPS or work[k, 9] >= UPRIGHT:
+                work[k, 7] = 0.0
+            if work[k, 7] > 0.0:
+                memory[5 * k] = memory[5 * k + 1] = memory[5 * k + 2] = 0.0
+                for d in range(6):
+                    force[number[k, 1] + d] = 0.0
 
 
 @kernel("void(int64[:, :], int64[:, :], int32[:, :], float64[:, :], int32[:], float64[:], float64, float64[:])")

@@ -180,7 +180,7 @@ def lifting() -> Iterator[Row]:
     """What an s-bot lifts with the 6.87 N of its gripper, and what statics says. The text gives no torque and no sizes.
 
         m g (x - x_axis) <= F l - T_arm            the load hangs at x, the arm is l long, T_arm is the torque of its own weight
-    A robot that no other one holds from behind turns over its foremost support before that; this is only reported.
+    A robot that no other one holds from behind would turn over its foremost support with little more; it is only reported.
     """
     bot, pivot = SBot(), SBot().arm_pivot[0]
     own = ARM_SHARE * bot.mass * GRAVITY * 0.5 * (ARM_LONG - 1.0 * CM)  # N m: its middle is that of the rod
