@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -130,7 +131,7 @@ def against_recording(tape: Tape, team: str, colour: int) -> int:
 
 def busy() -> float:
     """Processes that wanted a core in the last minute, for each core; 0 where the system does not tell."""
-    return os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 0.0
+    return 0.0 if sys.platform == "win32" else os.getloadavg()[0] / (os.cpu_count() or 1)
 
 
 def promised(claim: str, speed: float, load: float) -> Row:
