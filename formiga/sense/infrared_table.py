@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from formiga.errors import WorldError
-from formiga.sense.table import read_csv
+from formiga.sense.table import has_angles, read_csv
 from formiga.state import Floats
 
 # As printed, exponents 0..7: reading against centimetres. Digits of the draft, section IV; its fifth coefficient is lost
@@ -54,6 +54,9 @@ def method_a() -> Floats:
 
 def from_csv(path: str, reach: float) -> Floats:
     """A user's samples as a table of 151 readings over 0..reach: lines 'distance in m, reading', distances ascending."""
+    if has_angles(path):
+        raise WorldError(f"{path}: has three columns. 'distance in m, angle in rad, reading' is for technique=\"sampling\"; "
+                         "without it a table has 'distance in m, reading'.")
     rows, lines = read_csv(path, ("distance in m", "reading"))
     if (odd := np.flatnonzero(np.diff(rows[:, 0]) <= 0.0)).size:
         before, after = rows[odd[0] : odd[0] + 2, 0]

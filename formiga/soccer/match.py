@@ -27,7 +27,7 @@ from formiga.soccer import league
 from formiga.soccer.camera import Camera
 from formiga.soccer.pieces import Pieces
 from formiga.soccer.placing import Placed
-from formiga.soccer.referee import NOBODY, Decision, Phase, Referee, Rules, Snapshot, words
+from formiga.soccer.referee import NO_TEAM, Decision, Phase, Referee, Rules, Snapshot, words
 from formiga.soccer.statistics import Statistics
 from formiga.soccer.talk import BLUE, NAMES, YELLOW, Bridge, Call, Foul, Game
 from formiga.state import Floats, State
@@ -214,7 +214,7 @@ class Match:
     def game(self) -> Game:
         """How it stands, for the teams."""
         if self._waiting:
-            return Game((0, 0), 0, 0.0, Call(Foul.HALT, NOBODY, 0, 0, 0.0), 0)
+            return Game((0, 0), 0, 0.0, Call(Foul.HALT, NO_TEAM, 0, 0, 0.0), 0)
         return self.referee.game
 
     def _take(self, into: Floats, orders: Any) -> None:
@@ -319,7 +319,7 @@ class Match:
         winner = None if score[BLUE] == score[YELLOW] else NAMES[int(score[YELLOW] > score[BLUE])]
         log = [{"time": round(each.time, 3), "half": 0 if each.call is None else each.call.half, "clock": round(each.clock, 3),
                 "what": each.kind, "call": None if each.call is None else each.call.foul.name,
-                "team": None if each.call is None or each.call.team == NOBODY else NAMES[each.call.team],
+                "team": None if each.call is None or each.call.team == NO_TEAM else NAMES[each.call.team],
                 "quadrant": 0 if each.call is None else each.call.quadrant, "why": each.why} for each in referee.log]
         return {
             "blue": self.names[BLUE], "yellow": self.names[YELLOW], "score": list(score), "winner": winner,

@@ -20,7 +20,7 @@ from formiga.soccer.talk import BLUE, NAMES, YELLOW, Call, Foul, Game
 from formiga.units import CM, MM
 from formiga.world.field import Field
 
-NOBODY = 2   # as Call.team
+NO_TEAM = 2   # as Call.team
 MOST_LOG = 100_000
 
 
@@ -75,7 +75,7 @@ class Decision(NamedTuple):
     kind: str                      # goal, kick-off, free ball, penalty, goal kick, stop, game on, half, end, remark
     call: Call | None              # None: nothing that teams are told
     why: str
-    team: int = NOBODY             # of a goal: the team that scored
+    team: int = NO_TEAM             # of a goal: the team that scored
 
 
 class Phase(Enum):
@@ -130,7 +130,7 @@ class Referee:
         """The first kick-off; or, with rules that call nothing, the game is simply on."""
         self._time = time
         if not self.rules.calls:
-            return [self._say("game on", Foul.GAME_ON, NOBODY, "no referee; goals are counted")]
+            return [self._say("game on", Foul.GAME_ON, NO_TEAM, "no referee; goals are counted")]
         return [self._say("kick-off", Foul.KICKOFF, self._first, "the match begins")]
 
     def watch(self, now: Snapshot, ready: bool = False) -> list[Decision]:
@@ -142,9 +142,9 @@ class Referee:
             return self._play(now, passed)
         placing = self.rules.placing + (self.rules.after_goal if self._scored else 0.0)
         if self.phase is Phase.CALLED and (waited >= placing or (ready and self.rules.hurry)):
-            return [self._say("stop", Foul.STOP, NOBODY, f"everything is in its place for {words(self.foul)}")]
+            return [self._say("stop", Foul.STOP, NO_TEAM, f"everything is in its place for {words(self.foul)}")]
         if self.phase is Phase.STOPPED and waited >= self.rules.standing:
-            return [self._say("game on", Foul.GAME_ON, NOBODY, words(self.foul))]
+            return [self._say("game on", Foul.GAME_ON, NO_TEAM, words(self.foul))]
         return []
 
     def remark(self, why: str) -> Decision:
@@ -233,11 +233,11 @@ class Referee:
 
     def _free_ball(self, now: Snapshot, why: str) -> Decision:
         quadrant = league.quadrant(float(now.ball[0]), float(now.ball[1]))
-        return self._say("free ball", Foul.FREE_BALL, NOBODY, why, quadrant)
+        return self._say("free ball", Foul.FREE_BALL, NO_TEAM, why, quadrant)
 
     def _half_ends(self) -> Decision:
         if self.half >= self.halves:
-            return self._say("end", Foul.HALT, NOBODY, f"the match is over, {self.score[BLUE]}:{self.score[YELLOW]}")
+            return self._say("end", Foul.HALT, NO_TEAM, f"the match is over, {self.score[BLUE]}:{self.score[YELLOW]}")
         why = f"half {self.half} is over, {self.score[BLUE]}:{self.score[YELLOW]}"
         self.half, self.clock = self.half + 1, 0.0
         team = self._first if self.half % 2 else 1 - self._first
@@ -246,11 +246,11 @@ class Referee:
         return self._say("half", Foul.KICKOFF, team, why)
 
     # -- what it remembers --------------------------------------------------------------------------------------------
-    def _say(self, kind: str, foul: Foul, team: int, why: str, quadrant: int = 0, scored: int = NOBODY) -> Decision:
+    def _say(self, kind: str, foul: Foul, team: int, why: str, quadrant: int = 0, scored: int = NO_TEAM) -> Decision:
         """Call something, and go on to what follows it."""
         self.call = Call(foul, team, quadrant, self.half, self._time)
         self.calls += 1
-        self._since, self._scored = self._time, scored != NOBODY
+        self._since, self._scored = self._time, scored != NO_TEAM
         if foul is Foul.HALT:
             self.phase = Phase.OVER
         elif foul is Foul.GAME_ON:
@@ -305,4 +305,4 @@ def find_rules(given: str | Rules) -> Rules:
     return RULES[given]
 
 
-__all__ = ["Decision", "NOBODY", "Phase", "RULES", "Referee", "Rules", "Snapshot", "find_rules", "words"]
+__all__ = ["Decision", "NO_TEAM", "Phase", "RULES", "Referee", "Rules", "Snapshot", "find_rules", "words"]

@@ -22,7 +22,7 @@ from formiga.world.movables import GRAVITY, Ball
 WIDE = 1.5             # a shot passes the goal line within so many goal widths; nearer than one, it is on goal
 SLOWEST = 0.3          # m/s; what rolls slower is no shot
 CLOSE = 1.0 * CM       # of a robot's circle to the ball: it touches it, where contacts are not listed
-NOBODY = -1
+NO_TEAM = -1
 
 
 class Statistics:
@@ -38,7 +38,7 @@ class Statistics:
         self.distance = np.zeros(2 * players)             # m
         self.touches = np.zeros(2 * players, np.int64)    # times that a robot came to the ball
         self.scored = np.zeros(2 * players, np.int64)
-        self.last = NOBODY                                # the robot that touched it last
+        self.last = NO_TEAM                                # the robot that touched it last
         self._touching: set[int] = set()
         self._shot: int | None = None                     # the team whose shot is on its way, and on goal
         self._before: Floats | None = None
@@ -53,15 +53,15 @@ class Statistics:
             self.touches[robot] += 1
         if touching:
             self._touched(touching)
-        elif self._touching and self.last != NOBODY:
+        elif self._touching and self.last != NO_TEAM:
             self._left(ball)
         self._touching = touching
-        if self.last != NOBODY:
+        if self.last != NO_TEAM:
             self.possession[self._team(self.last)] += dt
 
     def stopped(self, position: Floats | None = None) -> None:
         """The game was stopped, or all robots put elsewhere: to these positions (2 P, 2)."""
-        self.last, self._shot, self._touching = NOBODY, None, set()
+        self.last, self._shot, self._touching = NO_TEAM, None, set()
         self._before = None if position is None else position.copy()
 
     def goal(self, team: int) -> str:
@@ -71,7 +71,7 @@ class Statistics:
             self.shots[team] += 1
             self.on_goal[team] += 1
         self._shot = None
-        if self.last == NOBODY:
+        if self.last == NO_TEAM:
             return ""
         whose, number = self._team(self.last), self.last % self._players
         if whose == team:
@@ -106,7 +106,7 @@ class Statistics:
             self.saves[1 - self._shot] += 1
         self._shot = None
         teams = {self._team(robot) for robot in touching}
-        if len(teams) == 1 or self.last == NOBODY:  # a ball that both teams touch is not lost yet
+        if len(teams) == 1 or self.last == NO_TEAM:  # a ball that both teams touch is not lost yet
             self.last = min(touching)
 
     def _left(self, ball: Any) -> None:

@@ -1,4 +1,4 @@
-"""Processes that tests look after: whom somebody has started, and whether they are gone."""
+"""Processes that tests look after: the children of a process, and whether they are gone."""
 
 import time
 from pathlib import Path

@@ -74,7 +74,7 @@ class Fake:
 
 
 def chase(colour):
-    """Everybody drives at the ball."""
+    """All robots drive at the ball."""
     def think(sight, game):
         x, y, heading = np.moveaxis(sight.robots[colour][:, :3], -1, 0)
         turn = (np.arctan2(sight.ball[1] - y, sight.ball[0] - x) - heading + np.pi) % (2 * np.pi) - np.pi

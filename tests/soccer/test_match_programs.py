@@ -61,7 +61,7 @@ def test_real_programs_in_lock_step_play_the_same_match_twice(tmp_path):
 def test_a_program_that_dies_is_reported_with_its_last_words_and_the_other_plays_on(tmp_path):
     dies = program(tmp_path, "dies", "if see.frame == 90:\n    raise ValueError('no legs left')\n" + ATTACK)
     with arrange("chaser", "chaser", half_seconds=0.1) as match:
-        assert match.names == ("chaser", "chaser 2")  # so that a trouble is somebody's
+        assert match.names == ("chaser", "chaser 2")  # so that a trouble has one team
     with arrange(dies, program(tmp_path, "lives", ATTACK), half_seconds=6.0, halves=1, patience=SLOW) as match:
         sim = Simulation(match.world, 0)
         match.play(sim)
@@ -145,7 +145,7 @@ def test_a_network_program_that_falls_silent_stands_after_2_s_and_the_match_goes
 
 
 def free_ports(count):
-    """Ports that nobody uses now."""
+    """Ports that are not in use now."""
     import socket
 
     sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]

@@ -402,7 +402,7 @@ def test_a_team_that_nobody_plays_or_that_falls_silent_is_told_once(monkeypatch)
         soon(lambda: bridge.heard)
         watch(10)
         assert lines[1:] == ["commands arrive.", "no commands for 0.05 s; its robots stand until some come."]
-        time.sleep(0.2)                                # a pause: no pictures, so nobody is expected to answer
+        time.sleep(0.2)                                # a pause: no pictures, so no answer is expected
         team.drive((0, True, 1.0, 1.0))
         soon(lambda: bridge.heard == 2)
         watch(1)

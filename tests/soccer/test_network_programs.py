@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 from math import cos, hypot, pi, remainder, sin
@@ -13,6 +14,7 @@ from numpy.testing import assert_allclose
 
 from formiga.link import sockets
 from formiga.soccer.network import Network
+from formiga.soccer.programs import firasim_client
 from formiga.soccer.talk import BLUE, YELLOW, Call, Foul
 from tests.soccer.wires import HERE, ON, PATIENCE, RADIUS, Ear, game, hub_of, sight, soon
 
@@ -138,3 +140,21 @@ def test_the_toy_world_turns_left_when_its_right_wheel_is_faster():
     toy = Toy()
     toy.step(np.broadcast_to([-10.0 * RADIUS, 10.0 * RADIUS], (2, 3, 2)))
     assert toy.robots[BLUE, 0, 2] / toy.dt == pytest.approx(4.71, abs=0.01)
+
+
+def unknown(_: str) -> str:
+    raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+
+@pytest.mark.parametrize("given, said", [
+    ("127.0.0.1", "'127.0.0.1' is no address; one looks like 127.0.0.1:20011"), ("127.0.0.1:99999", "is no address"),
+    ("nowhere.invalid:10002", "is no machine that is known here: Name or service"),
+    ("192.0.2.200:10002", "must be addresses of this machine or of a group")])
+def test_the_shipped_client_says_in_one_line_what_is_wrong_with_an_address(given, said, monkeypatch, capsys):
+    referee = sockets.written(free_address())
+    monkeypatch.setattr(sys, "argv", ["firasim_client", "--colour", "blue", "--referee", referee, "--vision", given])
+    if "nowhere" in given:  # without asking a name server
+        monkeypatch.setattr(firasim_client.socket, "gethostbyname", unknown)
+    with pytest.raises(SystemExit) as ended:
+        firasim_client.main()
+    assert ended.value.code == 2 and said in capsys.readouterr().err.splitlines()[-1]

@@ -11,13 +11,13 @@ from shapely.geometry import Point, Polygon
 
 from formiga.errors import FormigaError
 from formiga.soccer import league, placing
-from formiga.soccer.referee import NOBODY, RULES, Phase, Referee, Snapshot
+from formiga.soccer.referee import NO_TEAM, RULES, Phase, Referee, Snapshot
 from formiga.soccer.talk import BLUE, YELLOW, Call, Foul
 from formiga.world.field import Field
 
 DT = 0.05
 FIELD = Field()
-FAR = [[(-0.3, 0.4), (-0.3, 0.2), (-0.3, -0.4)], [(0.3, 0.4), (0.3, 0.2), (0.3, -0.4)]]  # nobody in a goal area
+FAR = [[(-0.3, 0.4), (-0.3, 0.2), (-0.3, -0.4)], [(0.3, 0.4), (0.3, 0.2), (0.3, -0.4)]]  # none in a goal area
 TEAMS = pytest.mark.parametrize("team", [BLUE, YELLOW], ids=["blue", "yellow"])
 
 
@@ -80,7 +80,7 @@ def test_the_sequence_is_call_stop_game_on_with_the_waits_of_the_rules():
         stop = game.play(30.0, until="stop")
         on = game.play(30.0, until="game on")
         assert [each.call.foul for each in stop + on] == [Foul.STOP, Foul.GAME_ON]
-        assert [each.call.team for each in stop + on] == [NOBODY, NOBODY]
+        assert [each.call.team for each in stop + on] == [NO_TEAM, NO_TEAM]
         assert stop[0].time == pytest.approx(rules.placing) and on[0].time == pytest.approx(rules.placing + rules.standing)
         assert game.referee.clock == 0.0
 
@@ -111,7 +111,7 @@ def test_the_clock_runs_only_while_the_game_is_on_and_the_other_team_begins_the_
     assert game.time == pytest.approx(30.0 + 2.0, abs=2 * DT)  # a kick-off of two seconds before it
     game.on()
     end, = game.play(40.0, ball=rolling, until="end")
-    assert (end.call.foul, end.call.team) == (Foul.HALT, NOBODY) and game.referee.over
+    assert (end.call.foul, end.call.team) == (Foul.HALT, NO_TEAM) and game.referee.over
     assert game.play(5.0, ball=(0.8, 0.0, 0.0, 0.0)) == [] and game.referee.score == [0, 0]
 
 
@@ -127,7 +127,7 @@ def test_a_ball_that_lies_still_is_a_free_ball_in_its_quadrant(x, y, quadrant, r
     game = Game(rules).on()
     began = game.time
     free, *more = game.play(seconds + 0.5, ball=(x, y, 0.0, 0.0))
-    assert (free.call.foul, free.call.team, free.call.quadrant) == (Foul.FREE_BALL, NOBODY, quadrant) and not more
+    assert (free.call.foul, free.call.team, free.call.quadrant) == (Foul.FREE_BALL, NO_TEAM, quadrant) and not more
     assert free.time - began == pytest.approx(seconds, abs=2 * DT)
 
 
@@ -246,7 +246,7 @@ def test_rules_that_there_are_not_are_refused_with_those_that_there_are():
 
 # -- places -------------------------------------------------------------------------------------------------------------
 CALLS = [Call(foul, team, 0, 1, 0.0) for foul in (Foul.KICKOFF, Foul.PENALTY_KICK, Foul.GOAL_KICK) for team in (0, 1)]
-CALLS += [Call(Foul.FREE_BALL, NOBODY, quadrant, 1, 0.0) for quadrant in (1, 2, 3, 4)]
+CALLS += [Call(Foul.FREE_BALL, NO_TEAM, quadrant, 1, 0.0) for quadrant in (1, 2, 3, 4)]
 
 
 def stage(players=3, preset="mirosot", shape="square"):

@@ -303,7 +303,7 @@ def test_an_interrupted_tournament_leaves_no_process_and_no_half_result_and_goes
         assert process.returncode == 128 + number and "Traceback" not in stderr
         assert "formiga: interrupted; 3 of 3 matches are left. The same command goes on." in stderr
     settings = json.loads((tmp_path / "cup" / "tournament.json").read_text())
-    settings["match"]["half_seconds"] = 0.5  # nobody wants to wait that long
+    settings["match"]["half_seconds"] = 0.5  # as long as a test may take
     (tmp_path / "cup" / "tournament.json").write_text(json.dumps(settings))
     process = formiga(*arguments, "--half", 0.5)
     stdout, stderr = process.communicate(timeout=4 * SLOW)

@@ -60,7 +60,7 @@ def test_the_worlds_are_those_of_the_digest():
 
 
 @pytest.mark.parametrize("packed", [True, False])
-def test_nobody_starts_in_a_collision_and_packs_are_tighter_than_the_test(packed):
+def test_no_robot_starts_in_a_collision_and_packs_are_tighter_than_the_test(packed):
     from formiga.loop import Simulation
 
     world = study.arena("stop") if packed else study.common_test()

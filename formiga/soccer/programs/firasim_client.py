@@ -117,7 +117,12 @@ def newest(ear: socket.socket) -> bytes | None:
 def address(text: str) -> tuple[str, int]:
     """'127.0.0.1:20011' -> ('127.0.0.1', 20011)."""
     host, _, port = text.rpartition(":")
-    return socket.gethostbyname(host), int(port)
+    if not port.isdecimal() or not 0 < int(port) < 2**16:
+        raise argparse.ArgumentTypeError(f"'{text}' is no address; one looks like 127.0.0.1:20011")
+    try:
+        return socket.gethostbyname(host), int(port)
+    except OSError as wrong:
+        raise argparse.ArgumentTypeError(f"{host} is no machine that is known here: {wrong.strerror}") from wrong
 
 
 def main() -> None:
@@ -134,7 +139,10 @@ def main() -> None:
     given = arguments.parse_args()
     left = given.side == "left" if given.side else given.colour == "blue"
     team = Team(given.colour, 1 if left else -1)
-    ears, eyes = listener(given.referee), listener(given.vision)  # in this order: a picture comes after the last call
+    try:
+        ears, eyes = listener(given.referee), listener(given.vision)  # in this order: a picture comes after the last call
+    except OSError as wrong:
+        arguments.error(f"--referee and --vision must be addresses of this machine or of a group: {wrong.strerror}")
     out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     if given.commands[0].startswith("127."):                     # the simulator is on this machine, so nothing has to leave it
         out.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(given.commands[0]))

@@ -161,12 +161,12 @@ def evolve(task: tuple[str, int, Budget]) -> Outcome:
 # -- what they say --------------------------------------------------------------------------------------------------
 def generation_0(outcomes: dict[str, list[Outcome]]) -> Iterator[Row]:
     """Before any evolution: robots that are moved apart survive longer. A policy's sample are all genotypes of its runs."""
-    ours, theirs = (np.concatenate([outcome.survival for outcome in outcomes[policy]]) for policy in POLICIES)
-    winner, p = decide(ours, theirs)
+    reposition, stop = (np.concatenate([outcome.survival for outcome in outcomes[policy]]) for policy in POLICIES)
+    winner, p = decide(reposition, stop)
     yield Row(f"generation 0: survives longer (Mann-Whitney over genotypes, p < {LEVEL:g})",
               published.LONGER_LIFE.values["survives longer"], winner, where=published.LONGER_LIFE.where)
     yield reported("generation 0: p-value of 'reposition survives longer'", p)
-    for policy, survival in zip(POLICIES, (ours, theirs), strict=True):
+    for policy, survival in zip(POLICIES, (reposition, stop), strict=True):
         yield reported(f"generation 0: mean survival (s), {policy}", float(survival.mean()))
     for policy in POLICIES:
         yield reported(f"generation 0: share of trials ended by crashes, {policy}",
@@ -243,22 +243,23 @@ def shorter(claim: str, ours: Floats, others: Floats, paper: harness.Published) 
               where=paper.where, note=f"p = {p:.2g}")
 
 
-def comparison(generation: int, ours: Sequence[float], theirs: Sequence[float]) -> Iterator[Row]:
-    """The claim itself, with the numbers that it was decided by; ours are fitnesses under reposition, theirs under stop."""
-    winner, p = decide(ours, theirs)
-    few = len(ours) < DECISIVE
+def comparison(generation: int, reposition: Sequence[float], stop: Sequence[float]) -> Iterator[Row]:
+    """The claim itself, with the numbers that it was decided by; fitnesses under either policy."""
+    winner, p = decide(reposition, stop)
+    few = len(reposition) < DECISIVE
     yield Row(f"generation {generation}: evolves better from a pack (Mann-Whitney, p < {LEVEL:g})",
-              published.BETTER_START.values["evolves better from a pack"], f"{len(ours)} runs: too few" if few else winner,
-              where=published.BETTER_START.where, note=published.BETTER_START.note,
+              published.BETTER_START.values["evolves better from a pack"],
+              f"{len(reposition)} runs: too few" if few else winner, where=published.BETTER_START.where,
+              note=published.BETTER_START.note,
               verdict="reported" if few else {"reposition": "met", "stop": "missed"}.get(winner, "reported"))
     yield reported(f"generation {generation}: p-value of 'reposition is better'", p)
-    for policy, fitness in zip(POLICIES, (ours, theirs), strict=True):
+    for policy, fitness in zip(POLICIES, (reposition, stop), strict=True):
         yield reported(f"generation {generation}: median fitness in the test, {policy}", float(np.median(fitness)))
     yield reported(f"generation {generation}: share of pairs of runs that reposition wins",
-                   float(mannwhitneyu(ours, theirs).statistic) / (len(ours) * len(theirs)))
+                   float(mannwhitneyu(reposition, stop).statistic) / (len(reposition) * len(stop)))
 
 
-def decide(ours: Sequence[float] | Floats, theirs: Sequence[float] | Floats) -> tuple[str, float]:
+def decide(reposition: Sequence[float] | Floats, stop: Sequence[float] | Floats) -> tuple[str, float]:
     """The better policy, or 'neither' at LEVEL; and the p-value of 'reposition is better'."""
-    better, worse = (float(mannwhitneyu(ours, theirs, alternative=way).pvalue) for way in ("greater", "less"))
+    better, worse = (float(mannwhitneyu(reposition, stop, alternative=way).pvalue) for way in ("greater", "less"))
     return "reposition" if better < LEVEL else "stop" if worse < LEVEL else "neither", better

@@ -91,8 +91,8 @@ def rows() -> Iterator[Row]:
         prints, name = track(push, model, LONG), f"Fig. 7, row 1, rear-end push, {model}"
         both = (prints[PRINTS, :, 0] - prints[0, :, 0]).sum()
         yield Row(f"{name}: ways of both after 0.33 s, together (cm)", 100.0 * SPEED * PRINTS * PERIOD, 100.0 * float(both),
-                  1e-9, "law")
-        yield Row(f"{name}: in the long run both go at (m/s)", 0.5 * SPEED, pace(prints), 1e-9, "law")
+                  1e-12, "law")
+        yield Row(f"{name}: in the long run both go at (m/s)", 0.5 * SPEED, pace(prints), 1e-13, "law")
     for name, angle in zip("AB", np.abs(turned(track(offset, new)))):
         yield at_least(f"Fig. 7, row 2, 3 cm offset, {new}: turns {name} by (deg)", 10.0, float(angle),
                        note="The paper gives no numbers; this one is ours.")
@@ -102,7 +102,7 @@ def rows() -> Iterator[Row]:
                      "The state of a robot is its two wheel rates.")
     robot = MiroSot(**MODELS[sliding])
     yield Row(f"Fig. 7, row 3, hit from the side, {sliding}: in the long run both go at (m/s)",
-              SPEED - robot.tyre_friction * GRAVITY * robot.motor_lag, pace(track(side, sliding, LONG)), 1e-6, "law")
+              SPEED - robot.tyre_friction * GRAVITY * robot.motor_lag, pace(track(side, sliding, LONG)), 2e-7, "law")
 
 
 # -- the picture --------------------------------------------------------------------------------------------------------------

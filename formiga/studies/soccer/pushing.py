@@ -145,7 +145,7 @@ def pushing() -> Iterator[Row]:
         yield at_most(f"{name}: furthest from their place (mm)", 1.0, 1e3 * found["moved"],
                       note="the first bounce, and half of the 0.5 mm within which bodies touch")
         yield at_most(f"{name}: substeps of a step, growth after the first ten", 0.0, found["substeps"])
-        yield at_most(f"{name}: largest growth of the kinetic energy after contact (J)", 1e-15, found["energy"])
+        yield at_most(f"{name}: largest growth of the kinetic energy after contact (J)", 2e-17, found["energy"])
         yield at_most(f"{name}: turned (deg)", 1e-3, float(np.degrees(found["turned"])))
         yield reported(f"{name}: most substeps of any step", int(found["most"]))
 
@@ -170,17 +170,20 @@ def substeps() -> Iterator[Row]:
     for name, robot, mass, expected in cases:
         for substep in (0.02, 0.005, 0.001, 0.0002):
             yield Row(f"0.5 kg at 0.3 m/s, {name}, substeps of {1e3 * substep:g} ms: speed (m/s)", expected,
-                      shoved(robot, mass, 0.3, substep), 1e-6, LAW)
+                      shoved(robot, mass, 0.3, substep), 1e-11, LAW)
 
 
-def held_ball(friction: float, speed: float = 1.3) -> float:
-    """Fastest (m/s) that a ball gets in 1.5 s in which a robot holds it against a board, 1 mm off the robot's middle."""
+def held_ball(friction: float, speed: float = 1.3, board: bool = True) -> float:
+    """Fastest (m/s) that a ball gets in 1.5 s in which a robot holds it against a board, or against a second that comes from
+    the other side, 1 mm off the robot's middle."""
     radius = Ball().radius
-    board = Wall((radius + 0.001, -1.0, radius + 0.001, 1.0))
-    simulation = lab(Ball(y=0.001), board, robots=((MiroSot(), (-SIDE / 2 - radius - 0.02, 0.0, 0.0)),), friction=friction)
+    apart = SIDE / 2 + radius + 0.02
+    wall = (Wall((radius + 0.001, -1.0, radius + 0.001, 1.0)),) if board else ()
+    robots = ((MiroSot(), (-apart, 0.0, 0.0)), (MiroSot(), (apart, 0.0, pi)))[:1 if board else 2]
+    simulation = lab(Ball(y=0.001), *wall, robots=robots, friction=friction)
     fastest = 0.0
     for _ in range(45):
-        drive(simulation, speed)
+        drive(simulation, *(speed for _ in robots))
         fastest = max(fastest, hypot(*simulation.state.movables[0, 0, Movable.VELOCITY]))
     return fastest
 
@@ -191,3 +194,6 @@ def captured() -> Iterator[Row]:
     yield at_least(f"{name}, frictionless as in the paper (m/s)", 1.0, held_ball(0.0),
                    note="It is squeezed out as fast as the robot turns: what contact friction is there for.")
     yield at_most(f"{name}, with friction 0.2 (m/s)", 0.05, held_ball(0.2))
+    name = "a ball 1 mm off the middle of two robots that drive at each other at 1.3 m/s: fastest"
+    yield reported(f"{name}, with friction 0.2 (m/s)", held_ball(0.2, board=False),
+                   note="Both turn away, until they are a wedge that friction does not hold.")

@@ -92,10 +92,10 @@ def meet_sides(a, b, corners):
     at = corners.corner
     a0, a1, b0, b1 = corners.first[a], corners.first[a + 1], corners.first[b], corners.first[b + 1]
     side, gap = best_side(a0, a1, b0, b1, corners)
-    other, theirs = best_side(b0, b1, a0, a1, corners)
+    other, beyond = best_side(b0, b1, a0, a1, corners)
     sign, r0, r1, i0, i1 = -1.0, a0, a1, b0, b1     # the line is A's, so its outward normal points away from A
-    if theirs > gap + CLEAR:
-        side, gap, sign, r0, r1, i0, i1 = other, theirs, 1.0, b0, b1, a0, a1
+    if beyond > gap + CLEAR:
+        side, gap, sign, r0, r1, i0, i1 = other, beyond, 1.0, b0, b1, a0, a1
     nx, ny = at[side, NX], at[side, NY]
     after = side + 1 if side + 1 < r1 else r0
 
