@@ -176,8 +176,8 @@ class _Reader:
     def refuse_many(self, node: Node, more: int) -> None:
         """Complain if the objects of the world would hold too many parts."""
         if self.placed + more > MOST_PLACED:
-            raise node.wrong(f"<object>: the objects of a world have at most {MOST_PLACED:,} parts, counted once for each object "
-                             "that they are in.")
+            raise node.wrong(f"<object>: the objects of a world have at most {MOST_PLACED:,} parts, counted once for each "
+                             "object that they are in.")
 
     def param(self, node: Node) -> None:
         self.leaf(node)

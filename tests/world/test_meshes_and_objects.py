@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from formiga.world.document import Document
 from formiga.world.meshes import read_mesh
 from formiga.world.model import Solid
 from formiga.world.reader import read, read_text
+from formiga.world.solids import Render
 from formiga.world.writer import to_text
 
 CORNERS = [(0, 0, 0), (0.2, 0, 0), (0, 0.2, 0), (0, 0, 0.2)]
@@ -42,7 +44,8 @@ def world(folder, inner):
     return read(folder / "w.xml")
 
 
-@pytest.mark.parametrize(("file", "data"), [("a.stl", stl()), ("b.stl", ascii_stl()), ("B.stl", ascii_stl().upper()), ("c.obj", OBJ.encode())])
+@pytest.mark.parametrize(("file", "data"), [
+    ("a.stl", stl()), ("b.stl", ascii_stl()), ("B.stl", ascii_stl().upper()), ("c.obj", OBJ.encode())])
 def test_stl_and_obj_files_give_the_same_body(tmp_path, file, data):
     """A corner of a cube: it lies on the floor, and its three faces meet at its origin."""
     (tmp_path / file).write_bytes(data)
@@ -148,6 +151,8 @@ def test_a_solid_is_drawn_as_its_renders_and_covered_with_its_picture(tmp_path):
     assert np.ptp(look.vertices, axis=0) == pytest.approx([0.1, 0.1, 0.1]) and look.colours[0].tolist() == [255, 0, 0]
     Image.new("RGB", (4, 4), (0, 200, 0)).save(tmp_path / "p.png")
     (look,) = looks_of(made, Solid(size=(1, 1, 1), texture=str(tmp_path / "p.png")))
+    plain = replace(made, things=(Solid(size=(1, 1, 1), name="s", texture=str(tmp_path / "p.png")), Render(of="s")))
+    assert looks_of(plain, plain.things[0])[0].skin is not None  # a render of the solid's own shape has its picture
     assert look.skin is not None and set(np.unique(look.skin.place)) == {0.0, 1.0}  # the whole picture on each side
     assert b"\x89PNG" in glb(look) and b"TEXCOORD_0" in glb(look)
 
