@@ -352,7 +352,7 @@ def _joint_now(mj: Any, data: Any, joint: Joint, equalities: Any) -> dict[str, A
     for axis in range(AXES.get(joint.kind, 0)):
         number, more = mujoco.mj_name2id(mj, JOINT, axis_name(joint, axis)), "2" * axis
         now[f"axis{more}"] = tuple(data.xaxis[number].tolist())
-        now[f"at{more}"] = float(data.qpos[mj.jnt_qposadr[number]])
+        now[f"start{more}"] = float(data.qpos[mj.jnt_qposadr[number]])
     return now
 
 

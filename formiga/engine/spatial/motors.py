@@ -44,7 +44,7 @@ def add_axes(spec: Any, body: Any, joint: Joint, point: Any, turn: Any) -> None:
         made = body.add_joint(name=axis_name(joint, k), type=slide if joint.kind == "slider" else hinge, pos=point,
                               axis=rotate_back(turn, np.array(axis)))
         scale = 1.0 if joint.kind == "slider" else 180.0 / pi
-        made.ref = scale * (joint.at, joint.at2)[k]
+        made.ref = scale * (joint.start, joint.start2)[k]
         if lower is not None and upper is not None:
             made.limited, made.range = mujoco.mjtLimited.mjLIMITED_TRUE, (scale * lower, scale * upper)
         for motor in joint.motors:
