@@ -168,7 +168,10 @@ class Simulation:
         names = [each.name for each in self.world.motors]
         if motor not in names:
             raise WorldError(f"there is no motor '{motor}'.{suggest(motor, names)} There are: {', '.join(names) or 'none'}.")
-        given = np.asarray(value, np.float64)
+        try:
+            given = np.broadcast_to(np.asarray(value, np.float64), self.state.worlds)
+        except (TypeError, ValueError) as wrong:
+            raise WorldError(f"the order of '{motor}' must be a number, or one for each world.") from wrong
         if not np.isfinite(given).all():
             raise WorldError(f"the order of '{motor}' must be a finite number.")
         number = names.index(motor)

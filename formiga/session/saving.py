@@ -61,13 +61,14 @@ def as_it_stands(session: Session, scripts: bool = True) -> World:
     start = Simulation(world)
     if sim.state.step[0] or session.seed:
         return world
-    ruled = replace(world, groups=tuple(replace(now, place=before.place) if len(before.place) < 2 else now
+    ruled = replace(world, groups=tuple(replace(now, place=before.place)
                                         for now, before in zip(world.groups, session.world.groups, strict=True)))
     try:
         own = Simulation(ruled)
     except FormigaError:
         return world
-    groups = [rule if _alike(own, start, robots) and sim.state.alive[0, robots].all() else now
+    now_there = start if session.replay is not None else sim  # robots on wheels settle once more in `start`
+    groups = [rule if _alike(own, now_there, robots) and sim.state.alive[0, robots].all() else now
               for rule, now, robots in zip(ruled.groups, world.groups, world.slices, strict=True)]
     return replace(world, groups=tuple(groups))
 

@@ -55,6 +55,10 @@ def get(session: Session, path: str) -> str:
     if attribute in (own := _present(session, target)):
         return written(own[attribute])
     thing = names.element(session.world, target)
+    known = dict.fromkeys([*own, *names.kinds(thing)])
+    if attribute not in known:
+        raise FormigaError(f"'{name}' has no '{brief(attribute)}'.{suggest(brief(attribute), known)} "
+                           f"It has: {', '.join(known)}.")
     now = on_at(thing, session.time) if attribute == "on" and isinstance(thing, Switched) else None
     return _written(kind_of(thing, attribute, f"'{name}'"), getattr(thing, attribute) if now is None else now)
 

@@ -37,8 +37,9 @@ def looks_of(world: World, thing: Solid) -> list[Mesh]:
     found = []
     for each in renders:
         like: Any = thing if each.shape == "own" else each
+        place, turn = (each.x, each.y, each.z), (each.roll, each.pitch, each.yaw)
         found.append(_surface(like.shape, like.size, each.colour or thing.colour, *_file(like.file), like.scale,
-                              *_file(each.texture), (each.x, each.y, each.z), (each.roll, each.pitch, each.yaw)))
+                              *_file(each.texture or like.texture), place, turn))
     return found
 
 

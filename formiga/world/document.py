@@ -136,7 +136,7 @@ class _Edit:
         for node in (child for held in self.root.iter("object") for child in held.iterchildren(*HOLDS)):
             for name, kind in self.known[node.tag].kinds.items():
                 if kind.base == "file" and (named := node.get(name)) is not None:
-                    node.set(name, writer.escaped(kind.format(os.path.join(os.path.dirname(self.document.file), named))))
+                    node.set(name, writer.escaped(kind.format(os.path.join(before, named))))
 
     # -- elements of a world -------------------------------------------------------------------------------------------
     def settings(self, old: World, new: World) -> None:

@@ -23,7 +23,7 @@ MOST_FACES = 100_000
 HEADER, FACET = 84, 50       # bytes of a binary STL: in front, and of each facet
 FLAT = 1e-4                  # a mesh that is thinner than this share of its length has no inside
 NUMBER = rb"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-VERTEX = re.compile(rb"^\s*vertex\s+(" + NUMBER + rb")\s+(" + NUMBER + rb")\s+(" + NUMBER + rb")\s*$", re.MULTILINE)
+VERTEX = re.compile(rb"^\s*vertex" + 3 * (rb"\s+(" + NUMBER + rb")") + rb"\s*$", re.MULTILINE | re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ def _stl(file: str, data: bytes) -> Triangles:
     elif data.lstrip()[:5].lower() == b"solid":
         found = VERTEX.findall(data)
         for number, line in enumerate(data.split(b"\n"), 1):
-            if line.split()[:1] == [b"vertex"] and not VERTEX.match(line):
+            if line.lstrip()[:6].lower() == b"vertex" and not VERTEX.match(line):
                 raise WorldError(f"{file}:{number}: is a damaged STL (a corner is not three numbers).")
         if len(found) % 3:
             raise WorldError(f"{file}: is a damaged STL: {len(found):,} corners are not three for each triangle.")
@@ -112,10 +112,11 @@ def _obj(file: str, data: bytes) -> Triangles:
         words = line.split()
         try:
             if words[:1] == ["v"]:
-                vertices.append((float(words[1]), float(words[2]), float(words[3])))
+                vertices.append(_numbers(words, 3))
             elif words[:1] == ["vt"]:
-                pictured.append((float(words[1]), float(words[2])))
+                pictured.append(_numbers(words, 2))
             elif words[:1] == ["f"]:
+                _refuse_many(file, len(faces) + len(words) - 3)
                 corners = [_corner(word, len(vertices), len(pictured)) for word in words[1:]]
                 if len(corners) < 3:
                     raise ValueError(f"a face with {len(corners)} corners")
@@ -123,12 +124,18 @@ def _obj(file: str, data: bytes) -> Triangles:
                     chosen = corners[0], corners[k], corners[k + 1]
                     faces.append(tuple(corner for corner, _ in chosen))
                     places.append(tuple(place for _, place in chosen))
-        except (ValueError, IndexError) as wrong:
+        except ValueError as wrong:
             raise WorldError(f"{file}:{number}: is a damaged OBJ ({wrong}).") from wrong
-        _refuse_many(file, len(faces))
     table = np.array(places, np.int64).reshape(-1, 3)
     shown = np.array(pictured, np.float64)[table] if len(faces) and pictured and (table >= 0).all() else None
     return Triangles(np.array(vertices, np.float64).reshape(-1, 3), np.array(faces, np.int64).reshape(-1, 3), shown)
+
+
+def _numbers(words: list[str], count: int) -> tuple[float, ...]:
+    """The first numbers behind the word that begins a line."""
+    if len(words) <= count:
+        raise ValueError(f"'{words[0]}' has {count} numbers, not {len(words) - 1}")
+    return tuple(map(float, words[1 : count + 1]))
 
 
 def _corner(word: str, vertices: int, places: int) -> tuple[int, int]:

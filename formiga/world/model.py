@@ -229,6 +229,10 @@ class Group:
         if places and places != self.count:
             raise WorldError(f"{where(self.place[0])}{places} <at> for {self.count} <{tag}>; "
                              "give as many as robots, or leave 'count' out.")
+        leds = [part for part in self.actuators if of(part).tag == "leds"]
+        only_one(leds)
+        if leds and not self.robot.leds:
+            raise WorldError(f"{where(leds[0])}<leds>: a <{tag}> has no LEDs.")
         _unique("sensor", self.sensors)
         _unique("sensor, link or estimator", self.sources)
 

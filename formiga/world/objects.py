@@ -47,6 +47,7 @@ class Within(Where):
 
 def placed(parts: Sequence[Any], frame: Object) -> list[Any]:
     """What an object holds, as things of the world: moved and turned with it, under their full names."""
+    turn, place = from_euler(frame.roll, frame.pitch, frame.yaw), np.array([frame.x, frame.y, frame.z])
     solids = {part.name for part in parts if isinstance(part, Solid)}
     materials = {part.name for part in parts if isinstance(part, Material)}
     found = []
@@ -57,15 +58,14 @@ def placed(parts: Sequence[Any], frame: Object) -> list[Any]:
                 if getattr(part, attribute) in own:
                     changes[attribute] = f"{frame.name}.{getattr(part, attribute)}"
         if isinstance(part, Solid | Joint):
-            changes |= _moved(part, frame)
+            changes |= _moved(part, frame, turn, place)
         found.append(_again(part, changes))
     return found
 
 
-def _moved(part: Solid | Joint, frame: Object) -> dict[str, Any]:
-    """Where a solid or a joint is in the world."""
+def _moved(part: Solid | Joint, frame: Object, turn: Any, place: Any) -> dict[str, Any]:
+    """Where a solid or a joint is in the world; turn, place: of the frame."""
     level = (frame.z, frame.roll, frame.pitch) == (0.0, 0.0, 0.0)
-    turn, place = from_euler(frame.roll, frame.pitch, frame.yaw), np.array([frame.x, frame.y, frame.z])
     if part.z is None and not level:
         raise WorldError(f"{where(part)}<solid> z: in an object that is lifted or tilted, say how high it is.")
     x, y, z = (rotate(turn, np.array([part.x, part.y, part.z or 0.0])) + place).tolist()
@@ -80,7 +80,10 @@ def _moved(part: Solid | Joint, frame: Object) -> dict[str, Any]:
 
 
 def _again(part: Any, changes: dict[str, Any]) -> Any:
-    new, place = replace(part, **changes), origin(part)
+    try:
+        new, place = replace(part, **changes), origin(part)
+    except WorldError as wrong:  # such as a name that has become too long
+        raise WorldError(f"{where(part)}{wrong}") from wrong
     if place is not None:
         locate(new, Within(place.file, place.line))
     return new

@@ -25,6 +25,7 @@ from formiga.world.objects import HOLDS, Object, placed
 from formiga.world.params import Params
 
 MOST_INCLUDES = 1_000
+MOST_PLACED = 10_000   # parts of objects in all, counted once for each object that they are in
 DEEPEST_INCLUDE = 50   # files that are inside each other
 INSIDE = ("solid", "render", "floor")  # tags whose relative paths stay in the folder of their file
 
@@ -72,7 +73,9 @@ class _Reader:
         self.unwritten: dict[tuple[str, str | None], dict[str, Any]] = {}  # by tag and profile
         self.parts: dict[str, list[Any]] = {role: [] for role in IN_WORLD}
         self.groups: list[tuple[Node, dict[str, Any]]] = []  # their names are given when all are known
-        self.objects: dict[str, tuple[Node, dict[str, str]]] = {}  # by name: what holds their parts, and the files it is in
+        # by name: what holds their parts, the files that it is in, and how many parts were placed for it
+        self.objects: dict[str, tuple[Node, dict[str, str], int]] = {}
+        self.placed = 0
         self.includes = 0
         self.bytes = 0
         self.elements = 0
@@ -147,28 +150,34 @@ class _Reader:
         frame = Object(**own)
         if sum((bool(node.children), frame.like is not None, frame.file is not None)) != 1:
             raise node.wrong("<object> holds elements, or is like another (like), or comes from a file (file): one of these.")
-        holder = node, files
+        holder, around, before = node, files, self.placed
         if frame.like is not None:
             if frame.like not in self.objects:
                 raise node.wrong(f"<object> like: there is no object '{frame.like}' before it."
                                  f"{suggest(frame.like, self.objects)} There are: {', '.join(self.objects) or 'none'}.")
-            holder = self.objects[frame.like]
+            holder, around, count = self.objects[frame.like]
+            self.refuse_many(node, count)  # before they are made: objects of objects double quickly
         elif frame.file is not None:
-            holder = self.included(node, frame.file, files)
+            holder, around = self.included(node, frame.file, files)
         parts: list[Any] = []
-        for child in holder[0].children:
+        for child in holder.children:
             if child.tag == "object":
-                parts += self.object(child, holder[1])
+                parts += self.object(child, around)
             elif child.tag in HOLDS:
                 parts.append(self.build(child, self.known[child.tag]))
             else:
                 allowed = ", ".join(f"<{tag}>" for tag in (*HOLDS, "object"))
                 raise child.wrong(f"<{child.tag}> cannot stand in an <object>. Allowed here: {allowed}.")
-        self.elements += len(parts)
-        if self.elements > MOST_ELEMENTS:
-            raise node.wrong(f"a world has at most {MOST_ELEMENTS} elements, with all that its objects hold.")
-        self.objects[frame.name] = holder
+        self.refuse_many(node, len(parts))
+        self.placed += len(parts)
+        self.objects[frame.name] = holder, around, self.placed - before
         return placed(parts, frame)
+
+    def refuse_many(self, node: Node, more: int) -> None:
+        """Complain if the objects of the world would hold too many parts."""
+        if self.placed + more > MOST_PLACED:
+            raise node.wrong(f"<object>: the objects of a world have at most {MOST_PLACED:,} parts, counted once for each "
+                             "object that they are in.")
 
     def param(self, node: Node) -> None:
         self.leaf(node)

@@ -166,11 +166,15 @@ class Joint:
     strength2: float = number(1.0, above=0.0, doc="as `strength`, for the second axis")
     mode2: str = choice("velocity", options=MODES, doc="as `mode`, for the second axis")
     top2: float | None = number(None, above=0.0, doc="as `top`, for the second axis")
+    start: float = number(0.0, doc="where the axis is at the start, rad or m: limits and orders of positions count from its 0")
+    start2: float = number(0.0, doc="as `start`, for the second axis")
 
     SPATIAL: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         axes = AXES.get(self.kind, 0)
+        if (self.start and (axes < 1 or self.kind == "angular")) or (self.start2 and axes < 2):
+            raise WorldError(f"<joint> {'start' if self.start else 'start2'}: a {self.kind} joint has no such axis.")
         for axis, (lower, upper, motor, _, mode, top) in enumerate((self.first, self.second)):
             more = "2" * axis
             if (lower is None) != (upper is None):
@@ -259,7 +263,7 @@ class Render:
     shape: str = choice("own", options=("own", *SHAPES), doc="own: that of the solid")
     size: tuple[float, ...] | None = numbers(None, unit="m", fewest=1, most_of=3, above=0.0, doc=SIZE)
     colour: str | None = colour(None, doc="default: the solid's")
-    texture: str | None = file(None, doc="a PNG or JPEG picture, on each of its six sides")
+    texture: str | None = file(None, doc="a PNG or JPEG picture, on each of its six sides; of shape own default: the solid's")
     file: str | None = file(None, doc="of a mesh: STL or OBJ, in the folder of the world or below it")
     scale: float = number(1.0, above=0.0, doc="metres for a unit of the mesh's file")
     x: float = length(0.0, doc="in the solid's frame")

@@ -132,6 +132,20 @@ def test_an_angular_motor_turns_two_free_bodies_against_each_other_and_keeps_the
     assert now(sim, "other")["x"] == pytest.approx(0.5, abs=1e-6)
 
 
+def test_an_angular_motor_says_how_far_and_how_fast_it_turned_and_what_torque_both_sides_bear():
+    """I w' = tau about a symmetry axis of two spheres, so both sides turn about one axis, askew in the world."""
+    one = Solid(name="one", shape="sphere", size=(0.2,), z=1.0, mass=1.0, roll=0.4)
+    other = Solid(name="other", shape="sphere", size=(0.2,), x=0.5, z=1.0, mass=1.0, pitch=1.0)
+    motor = Joint(name="motor", kind="angular", one="one", other="other", x=0, y=0, z=1.0, axis=(3, 0, 4), motor=0.002,
+                  mode="torque", strength=0.01)
+    facts = now(drive(Simulation(spatial(one, other, motor, settings=(Physics(gravity=0.0),))), 1.0), "motor")
+    inertia = 0.4 * 1.0 * 0.1**2
+    assert facts["speed"] == pytest.approx(2.0 * 0.002 / inertia * 1.0, rel=1e-6)
+    assert facts["at"] == pytest.approx(0.002 / inertia, rel=0.02)
+    assert facts["torque_other"] == pytest.approx(0.002 * np.array([0.6, 0.0, 0.8]), abs=1e-9)
+    assert (facts["torque_one"] == -facts["torque_other"]).all() and not facts["force_other"].any()
+
+
 def test_an_angular_motor_stops_at_its_limits():
     ball = Solid(name="ball", shape="sphere", size=(0.1,), z=0.8, mass=0.5)
     socket = Joint(name="socket", one="post", other="ball", x=0, y=0, z=0.8)
@@ -156,6 +170,12 @@ def test_an_order_wakes_a_world_that_sleeps_and_goes_on_after_an_edit():
     assert sim.state.motor_command[0, 0] == 0.0
 
 
+@pytest.mark.parametrize("order", ["fast", [1.0, 2.0, 3.0], float("nan")])
+def test_an_order_that_is_no_number_for_each_world_is_refused(order):
+    with pytest.raises(WorldError, match="the order of 'axle' must be a"):
+        Simulation(spatial(POST, DISC, AXLE), worlds=2).order("axle", order)
+
+
 def test_a_world_of_a_batch_moves_as_it_does_alone():
     many, alone = Simulation(spatial(POST, WHEEL, STEERED), worlds=3), Simulation(spatial(POST, WHEEL, STEERED))
     many.order("hub.2", [2.0, 5.0, 9.0])
@@ -175,8 +195,12 @@ def test_a_world_that_is_saved_begins_as_it_stands():
     saved = Simulation(read_text(to_text(replace(sim.world, things=things))))
     drive(sim, 1.0)
     drive(saved, 1.0)
-    assert saved.state.motor_command[0] == pytest.approx([0.0, 4.0], abs=1e-3)  # it is where it was ordered to be
+    assert saved.state.motor_command[0].tolist() == [0.3, 4.0]
     assert now(saved, "wheel")["yaw"] == pytest.approx(now(sim, "wheel")["yaw"], abs=2e-2)
+    for each in (sim, saved):
+        each.order("hub", 0.0)   # straight ahead is where it was before
+        assert now(drive(each, 1.0), "hub")["at"] == pytest.approx(0.0, abs=1e-3)
+        assert abs(np.sin(now(each, "wheel")["yaw"])) < 1e-2
 
 
 # -- what joints bear ---------------------------------------------------------------------------------------------------------
@@ -229,6 +253,8 @@ def test_a_robot_reads_what_a_joint_bears_in_its_own_frame():
     ('kind="hinge2" axis2="0 0 2"', "<joint> axis2: the two axes of a hinge2 joint are not the same"),
     ('kind="angular"', "<joint> kind: an angular joint is a motor; say what it is ordered at the start"),
     ('kind="angular" motor="0" lower="-4" upper="1"', "<joint> lower: the limits of an angular motor are within half a turn"),
+    ('kind="ball" start="1"', "<joint> start: a ball joint has no such axis"),
+    ('kind="hinge" start2="1"', "<joint> start2: a hinge joint has no such axis"),
     ('kind="hinge2" lower2="1" upper2="0"', "<joint> lower2: the lower limit is not below the upper one"),
     ('kind="hinge2" motor="0" break_force="1"',
      "<joint> kind: only ball, fixed, hinge joints without limits and motors can break"),

@@ -68,6 +68,15 @@ def test_walls_hide_leds_and_leds_says_how_bright_they_are():
     assert readings[0] > 0.0 and readings[1] == pytest.approx(0.02 / LED * readings[0]) and readings[2:] == [0.0, 0.0]
 
 
+@pytest.mark.parametrize(("robot", "message"), [
+    ("<sbot><leds/>\n<leds/></sbot>", "<text>:2: second <leds>; the first is at line 1"),
+    ('<disc radius="0.1" wheel_base="0.1" top_speed="0.1">\n<leds/></disc>', "<text>:2: <leds>: a <disc> has no LEDs"),
+])
+def test_leds_that_would_do_nothing_are_refused(robot, message):
+    with pytest.raises(WorldError, match=message):
+        read_text(f"<world>{robot}</world>")
+
+
 def test_compiled_steps_see_leds_as_the_readable_loop_does():
     text = """<world><arena width="1" depth="1"/><sbot count="5" name="a"><scatter/><light/><proximity/><braitenberg/></sbot>
     </world>"""

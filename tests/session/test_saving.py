@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import formiga
 from formiga import lab
@@ -19,7 +20,8 @@ from tests.session.workspace import Workspace
 def saved(workspace, tmp_path, name="saved.xml"):
     """The world that was written, and a session of it."""
     document = workspace.session.document
-    anew = "; its comments, params and arithmetic could not be kept" if document and b"<object" in document.data else ""
+    moved = document and b"<object" in document.data and workspace.session.sim.state.step[0]
+    anew = "; its comments, params and arithmetic could not be kept" if moved else ""
     assert workspace.run(f"save {tmp_path / name}") == f"saved {tmp_path / name}{anew}"  # parts of objects that have moved
     return Workspace(str(tmp_path / name))
 
@@ -65,6 +67,22 @@ def test_every_shipped_world_loads_to_the_same_picture(name, steps, tmp_path):
     if not workspace.session.world.robots:
         assert np.allclose(frame.bodies[:, :3], other.bodies[:, :3], 0.0, 1e-3)
     again.steps(2)
+
+
+def test_what_has_not_moved_is_saved_as_it_was_written(tmp_path, monkeypatch):
+    """Robots on wheels that have come to rest, and solids in objects; the file is named by a relative path."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "other").mkdir()
+    Image.new("RGB", (4, 4)).save(tmp_path / "own" / "p.png")
+    (tmp_path / "own" / "w.xml").write_text("""<world engine="spatial"><!-- kept --><object name="o" x="10cm" yaw="33deg">
+        <solid name="a" size="0.1 0.1 0.1" x="0.5" texture="p.png"/>
+        <solid name="b" size="0.1 0.1 0.1" x="0.7" z="1" roll="0.3"/>
+        <joint kind="hinge" one="a" other="b" x="0.6" y="0" z="0.5" axis="0.3 1 0" motor="0"/></object>
+        <sbot base="wheels"><at x="0.1" y="-1" heading="30deg"/><at x="0.1" y="1" heading="0"/></sbot></world>""")
+    monkeypatch.chdir(tmp_path)
+    workspace = Workspace("own/w.xml")
+    assert saved(workspace, tmp_path / "other").session.world == workspace.session.world
+    assert "<!-- kept -->" in (tmp_path / "other" / "saved.xml").read_text()
 
 
 @pytest.mark.parametrize("name", sorted(set(lab.shipped_worlds()) - {"solid_car"}))  # which has no robots

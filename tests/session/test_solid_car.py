@@ -51,3 +51,11 @@ def test_a_script_drives_it_and_a_mouse_button_is_a_key(workspace):
     workspace.run("get car.left.order")
     assert float(workspace.said[-1][1]) == 15.0
     assert workspace.refused("out car.lft 1").startswith("out: there is no motor 'car.lft'. Did you mean 'car.left'?")
+
+
+def test_a_motor_that_is_misspelt_is_not_taken_for_a_robot(workspace):
+    """Also where there are robots."""
+    workspace.run("spawn sbot 0 0.8 name=bot; spawn sbot 0.4 0.8 name=other")
+    for name in ("car.lft", "lft", "car.steer_l.2"):
+        assert workspace.refused(f"out {name} 1").startswith(f"out: there is no motor '{name}'.")
+    assert "has no wheel, joint, light or sound 'lft'" in workspace.refused("out bot.0.lft 1")

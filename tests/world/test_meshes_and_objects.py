@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from formiga.world.document import Document
 from formiga.world.meshes import read_mesh
 from formiga.world.model import Solid
 from formiga.world.reader import read, read_text
+from formiga.world.solids import Render
 from formiga.world.writer import to_text
 
 CORNERS = [(0, 0, 0), (0.2, 0, 0), (0, 0.2, 0), (0, 0, 0.2)]
@@ -42,7 +44,8 @@ def world(folder, inner):
     return read(folder / "w.xml")
 
 
-@pytest.mark.parametrize(("file", "data"), [("a.stl", stl()), ("b.stl", ascii_stl()), ("c.obj", OBJ.encode())])
+@pytest.mark.parametrize(("file", "data"), [
+    ("a.stl", stl()), ("b.stl", ascii_stl()), ("B.stl", ascii_stl().upper()), ("c.obj", OBJ.encode())])
 def test_stl_and_obj_files_give_the_same_body(tmp_path, file, data):
     """A corner of a cube: it lies on the floor, and its three faces meet at its origin."""
     (tmp_path / file).write_bytes(data)
@@ -64,6 +67,7 @@ def test_stl_and_obj_files_give_the_same_body(tmp_path, file, data):
     ("a.stl", b"solid x\nvertex 1 2 3\n", "1 corners are not three for each triangle"),
     ("a.stl", stl([]), "it has no triangles"), ("a.stl", stl(FACES[:1]), "is a flat mesh"),
     ("a.obj", b"v 0 0 0\nf 1 2 3\n", "a.obj:2: is a damaged OBJ (there is no corner 2; there are 1 up to here)"),
+    ("a.obj", b"v 0 0\n", "a.obj:1: is a damaged OBJ ('v' has 3 numbers, not 2)"),
     ("a.obj", b"v 0 x 0\n", "a.obj:1: is a damaged OBJ"), ("a.obj", OBJ.replace("0.2", "nan").encode(), "not at finite places"),
     ("a.ply", b"ply", "it must be an .stl or an .obj file"),
     ("a.obj", OBJ.encode() + b"f " + b"1 2 3 " * 40_000, "a mesh has at most 100,000"),
@@ -74,6 +78,10 @@ def test_a_broken_mesh_is_one_message_with_the_line_of_the_world(tmp_path, file,
         world(tmp_path, f'<solid shape="mesh" file="{file}"/>')
     text = str(wrong.value)
     assert text.startswith(f"{tmp_path}/w.xml:2: <solid> file: ") and expected in text and "\n" not in text
+
+
+DOUBLED = '<object name="o0"><solid size="1 1 1"/></object>' + "".join(
+    f'<object name="o{n}"><object name="a" like="o{n - 1}"/><object name="b" like="o{n - 1}"/></object>' for n in range(1, 60))
 
 
 @pytest.mark.parametrize(("inner", "expected"), [
@@ -87,10 +95,13 @@ def test_a_broken_mesh_is_one_message_with_the_line_of_the_world(tmp_path, file,
     ('<object name="o" like="p"/>', "<object> like: there is no object 'p' before it"),
     ('<object name="o"><lamp x="0" y="0"/></object>', "<lamp> cannot stand in an <object>. Allowed here: <solid>, <joint>"),
     ('<object name="o" z="1"><solid size="1 1 1"/></object>', "<solid> z: in an object that is lifted or tilted"),
+    ('<object name="a"><solid size="1 1 1" name="' + 200 * "s" + '"/></object>', "is not a name"),
+    (DOUBLED, "<object>: the objects of a world have at most 500 parts"),
     ('<object name="o" file="w.xml"/>', "<object> goes in a circle"),
     ('<object name="o" file="../w.xml"/>', "<object> names '../w.xml', which is not in its own folder"),
 ])
-def test_bad_looks_and_objects_are_one_message_with_their_line(tmp_path, inner, expected):
+def test_bad_looks_and_objects_are_one_message_with_their_line(tmp_path, monkeypatch, inner, expected):
+    monkeypatch.setattr("formiga.world.reader.MOST_PLACED", 500)
     folder = tmp_path / "own"
     folder.mkdir()
     (tmp_path / "a.obj").write_text(OBJ)
@@ -140,6 +151,8 @@ def test_a_solid_is_drawn_as_its_renders_and_covered_with_its_picture(tmp_path):
     assert np.ptp(look.vertices, axis=0) == pytest.approx([0.1, 0.1, 0.1]) and look.colours[0].tolist() == [255, 0, 0]
     Image.new("RGB", (4, 4), (0, 200, 0)).save(tmp_path / "p.png")
     (look,) = looks_of(made, Solid(size=(1, 1, 1), texture=str(tmp_path / "p.png")))
+    plain = replace(made, things=(Solid(size=(1, 1, 1), name="s", texture=str(tmp_path / "p.png")), Render(of="s")))
+    assert looks_of(plain, plain.things[0])[0].skin is not None  # a render of the solid's own shape has its picture
     assert look.skin is not None and set(np.unique(look.skin.place)) == {0.0, 1.0}  # the whole picture on each side
     assert b"\x89PNG" in glb(look) and b"TEXCOORD_0" in glb(look)
 

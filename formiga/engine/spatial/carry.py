@@ -297,15 +297,15 @@ def _put_down(model: Model, state: State, w: int, robots: Any, lying: Any) -> No
 # -- a world that begins as this one is --------------------------------------------------------------------------------------
 def as_it_stands(model: Model, state: State) -> dict[int, dict[str, Any] | None]:
     """Where solids and joints of the first world are now: number in `world.things` -> attributes of its description, or None
-    for a joint that broke. Limits of hinges and sliders count from where they are."""
-    mj, data, world = model.mj, state.scratch.data, model.world
+    for a joint that broke. What has not moved at all stays as it was written."""
+    mj, data, world, still = model.mj, state.scratch.data, model.world, _unmoved(model, state)
     mujoco.mj_setState(mj, data, state.own.integration[0], EVERYTHING)
     mujoco.mj_kinematics(mj, data)
     mujoco.mj_comPos(mj, data)  # anchors and axes
     mujoco.mj_transmission(mj, data)  # and how far angular motors have turned
     found: dict[int, dict[str, Any] | None] = {}
     for row, part in enumerate(model.parts):
-        if part.thing >= 0 and isinstance(world.things[part.thing], Solid):
+        if part.thing >= 0 and isinstance(world.things[part.thing], Solid) and world.things[part.thing].name not in still:
             x, y, z = state.bodies[0, row, PLACE].tolist()
             roll, pitch, turn = map(float, to_euler(state.bodies[0, row, TURN]))
             found[part.thing] = {"x": x, "y": y, "z": z, "roll": roll, "pitch": pitch, "yaw": turn}
@@ -315,10 +315,20 @@ def as_it_stands(model: Model, state: State) -> dict[int, dict[str, Any] | None]
             found[index] = None
             continue
         known = of(world.things[index]).kinds  # a <weld> has no point, a <pin> no z
-        now = _joint_now(mj, data, joint, equalities)
+        now = _joint_now(mj, data, joint, equalities) if not {joint.one, joint.other} <= still else {}
         now |= _orders_now(model, state, joint, now)
         found[index] = {name: value for name, value in now.items() if name in known}
     return found
+
+
+def _unmoved(model: Model, state: State) -> set[str]:
+    """Names of solids that are where they began, to the last bit, and of the floor."""
+    start = mujoco.MjData(model.mj)
+    mujoco.mj_kinematics(model.mj, start)
+    began = np.hstack([start.xpos[model.rows], start.xquat[model.rows]])
+    moved = {model.world.things[part.thing].name for row, part in enumerate(model.parts)
+             if part.thing >= 0 and not np.array_equal(state.bodies[0, row], began[row])}
+    return {"floor", *(thing.name for thing in model.world.things if isinstance(thing, Solid))} - moved
 
 
 def _joint_now(mj: Any, data: Any, joint: Joint, equalities: Any) -> dict[str, Any]:
@@ -342,12 +352,7 @@ def _joint_now(mj: Any, data: Any, joint: Joint, equalities: Any) -> dict[str, A
     for axis in range(AXES.get(joint.kind, 0)):
         number, more = mujoco.mj_name2id(mj, JOINT, axis_name(joint, axis)), "2" * axis
         now[f"axis{more}"] = tuple(data.xaxis[number].tolist())
-        lower, upper, order, _, mode, _ = (joint.first, joint.second)[axis]
-        at = float(data.qpos[mj.jnt_qposadr[number]])
-        if lower is not None and upper is not None:
-            now[f"lower{more}"], now[f"upper{more}"] = lower - at, upper - at
-        if order is not None and mode == "position":
-            now[f"motor{more}"] = -at  # `_orders_now` adds the order
+        now[f"start{more}"] = float(data.qpos[mj.jnt_qposadr[number]])
     return now
 
 
@@ -362,7 +367,7 @@ def _angular_now(mj: Any, data: Any, joint: Joint) -> dict[str, Any]:
 
 
 def _orders_now(model: Model, state: State, joint: Joint, now: dict[str, Any]) -> dict[str, Any]:
-    """What its motors are ordered now; positions count from where their axes are, which is `now` already."""
+    """What its motors are ordered now; positions of an angular motor count from where it is, which is `now` already."""
     orders = zip(model.world.motors, state.motor_command[0].tolist(), strict=True)
     found = {"motor" + "2" * motor.axis: order for motor, order in orders if motor.joint is joint}
     return {name: order + now.get(name, 0.0) for name, order in found.items()}

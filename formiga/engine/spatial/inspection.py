@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from formiga.engine.events import Event, Pull, Touch
 from formiga.engine.spatial.gripping import name_of
-from formiga.engine.spatial.model import Model
-from formiga.engine.spatial.motors import facts
+from formiga.engine.spatial.model import EVERYTHING, Model
+from formiga.engine.spatial.motors import axis_name, facts
 from formiga.engine.spatial.own import Coupling
 from formiga.geometry import PLACE, TURN, to_euler, to_world
 from formiga.state import Floats, Grip, State
@@ -59,8 +60,19 @@ def inspect_thing(model: Model, state: State, index: int) -> dict[str, Any]:
         roll, pitch, yaw = map(float, to_euler(state.bodies[0, rows[0], TURN]))
         return {"x": x, "y": y, "z": z, "roll": roll, "pitch": pitch, "yaw": yaw}
     if isinstance(thing, Joint):
-        return facts(model, state, next(number for number, (joint, _) in enumerate(model.joints) if joint is thing))
+        found = facts(model, state, next(number for number, (joint, _) in enumerate(model.joints) if joint is thing))
+        return found | (_turned(model, state, thing) if thing.kind == "angular" else {})
     return {}
+
+
+def _turned(model: Model, state: State, joint: Joint) -> dict[str, float]:
+    """How far an angular motor has turned `other` against `one`, from -pi to pi, and how fast."""
+    mj, data = model.mj, state.scratch.data
+    motor = mj.actuator(axis_name(joint, 0)).id
+    mujoco.mj_setState(mj, data, state.own.integration[0], EVERYTHING)
+    mujoco.mj_fwdPosition(mj, data)
+    mujoco.mj_fwdVelocity(mj, data)
+    return {"at": float(data.actuator_length[motor]), "speed": float(data.actuator_velocity[motor])}
 
 
 def holding(model: Model, state: State) -> NDArray[Any]:

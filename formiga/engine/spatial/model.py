@@ -103,6 +103,7 @@ class Model:
     joints: list[tuple[Joint, Any]]  # with the numbers of their equalities, none for a joint of the tree
     joined: list[tuple[int, ...]]  # of each joint: the robots that it holds, `one` and `other`, or -1
     hung: list[tuple[int, int, int]]  # joints of the tree: number in `joints`, bodies `other` and `one` (0: the floor)
+    angular: list[tuple[int, int]]    # angular motors: number in `joints`, actuator
     anchors: Floats                # (joints, 3) the point of each joint of the tree, in the frame of `other`
     driven: Any                    # (motors,) actuators of `world.motors`
     motor_range: Floats            # (2, motors) least and largest order
@@ -365,7 +366,9 @@ def _hinged(world: World, mj: Any, joints: list[tuple[Joint, list[str]]]) -> dic
             anchors[number] = start.xmat[other].reshape(3, 3).T @ (np.array([joint.x, joint.y, joint.z]) - start.xpos[other])
     motors = world.motors
     driven = [mj.actuator(axis_name(motor.joint, motor.axis)).id for motor in motors]
-    return {"hung": hung, "anchors": anchors, "driven": np.array(driven, np.int64),
+    angular = [(number, int(mj.actuator(axis_name(joint, 0)).id)) for number, (joint, _) in enumerate(joints)
+               if joint.kind == "angular"]
+    return {"hung": hung, "angular": angular, "anchors": anchors, "driven": np.array(driven, np.int64),
             "motor_range": np.array([[motor.low for motor in motors], [motor.high for motor in motors]]).reshape(2, -1),
             "places": columns(mj, mujoco.mjtState.mjSTATE_QPOS), "rates": columns(mj, mujoco.mjtState.mjSTATE_QVEL)}
 

@@ -43,8 +43,9 @@ def add_axes(spec: Any, body: Any, joint: Joint, point: Any, turn: Any) -> None:
     for k, (axis, (lower, upper, *_)) in list(enumerate(sides))[: AXES.get(joint.kind, 0)]:
         made = body.add_joint(name=axis_name(joint, k), type=slide if joint.kind == "slider" else hinge, pos=point,
                               axis=rotate_back(turn, np.array(axis)))
+        scale = 1.0 if joint.kind == "slider" else 180.0 / pi
+        made.ref = scale * (joint.start, joint.start2)[k]
         if lower is not None and upper is not None:
-            scale = 1.0 if joint.kind == "slider" else 180.0 / pi
             made.limited, made.range = mujoco.mjtLimited.mjLIMITED_TRUE, (scale * lower, scale * upper)
         for motor in joint.motors:
             if motor.axis == k:
@@ -113,6 +114,11 @@ def bear(model: Any, state: State, w: int, data: Any) -> None:
     Newton-Euler]; MuJoCo gives it at the middle of the mass of the whole tree.
     """
     state.motor_effort[w] = data.actuator_force[model.driven]
+    for number, motor in model.angular:
+        one, other = (data.site(f"joint/{model.joints[number][0].name}/{side}") for side in ("one", "other"))
+        torque = data.actuator_force[motor] * (one.xmat.reshape(3, 3) @ model.mj.actuator_gear[motor, 3:])
+        state.own.couplings[w, number, Coupling.TORQUE] = torque
+        share(state, w, number, np.zeros(3), torque, other.xpos, one.xpos, other.xpos)
     if not len(model.hung):
         return
     mj = model.mj

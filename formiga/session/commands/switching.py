@@ -135,10 +135,10 @@ def out(session: Session, call: Call) -> None:
     if call.args[0] in motors:
         session.order(call.args[0], None if call.args[1] == "off" else call.number(1, "VALUE"))
         return
-    if motors and not session.world.robots:
+    owner, _, name = call.args[0].rpartition(".")
+    if motors and not _means_robots(session, owner):
         raise call.wrong(f"there is no motor '{brief(call.args[0])}'.{suggest(brief(call.args[0]), motors)} There are: "
                          f"{', '.join(motors)}.")
-    owner, _, name = call.args[0].rpartition(".")
     robots = _ordered(session, call, owner)
     value = None
     if call.args[1] != "off":
@@ -147,6 +147,13 @@ def out(session: Session, call: Call) -> None:
         value = call.number(1, "VALUE", low, high)
     for robot in robots:
         session.actuate(robot, name, value)
+
+
+def _means_robots(session: Session, owner: str) -> bool:
+    """Whether what stands in front of a joint's name is a robot or a group; without a name, the selected or only robot."""
+    if not owner:
+        return session.selected >= 0 or session.world.robots == 1
+    return owner.isdecimal() or any(f"{owner}.".startswith(f"{group.name}.") for group in session.world.groups)
 
 
 def _ordered(session: Session, call: Call, owner: str) -> Iterable[int]:
