@@ -22,8 +22,9 @@ class Switched:
                                           "ascending order; switching it by hand ends that")
 
     def __post_init__(self) -> None:
-        if any(later <= earlier for earlier, later in pairwise(self.switched)):
-            raise WorldError(f"<{of(self).tag}> switched: times must ascend, not {' '.join(f'{t:g}' for t in self.switched)}.")
+        for earlier, later in pairwise(self.switched):
+            if later <= earlier:
+                raise WorldError(f"<{of(self).tag}> switched: times must ascend; {later:g} s comes after {earlier:g} s.")
 
 
 def on_at(source: Any, time: float) -> bool:

@@ -96,19 +96,19 @@ def test_lines_and_texts_have_a_longest_length():
 @pytest.mark.parametrize("line", ["a;" * 4999, "$$" * 4999, f'"{"$a" * 4999}"', "''" * 4999, "# " * 4999, "\\\\" * 2499,
                                   "a", "\\", '"' + '\\n' * 4998 + '"'], ids=lambda line: line[:6])
 def test_the_longest_text_is_read_in_a_few_seconds(line):
-    """A megabyte takes about a second. A reader that copies what it has at every part would take minutes."""
-    start = time.perf_counter()
+    """A megabyte takes a few seconds. A reader that copies what it has at every part would take minutes."""
+    start = time.thread_time()  # of this thread: what else the machine does not count
     with contextlib.suppress(ConsoleError):
         parse((line + "\n") * (limits.TEXT // (len(line) + 1)))
-    assert time.perf_counter() - start < 20
+    assert time.thread_time() - start < 20
 
 
 def test_a_line_that_is_too_long_is_refused_before_it_is_read():
-    start = time.perf_counter()
+    start = time.thread_time()
     for text in ("$$" * 499_999, "\\\\" * 250_000, "''" * 499_999):
         with pytest.raises(ConsoleError, match="more than 10000"):
             parse(text)
-    assert time.perf_counter() - start < 5
+    assert time.thread_time() - start < 5
 
 
 @given(st.text() | NASTY)

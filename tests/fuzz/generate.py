@@ -30,6 +30,7 @@ ROBOTS = Path(__file__).parents[2] / "examples" / "robots"
 HALF = 1.2   # m, places are within this of the origin
 HEAVY = ("ball", "puck", "block", "mirosot", "weld", "pin")   # only <contact model="impulse"/> knows masses in the plane
 IN_THE_PLANE = ("position_noise", "heading_noise")
+MADE_OF, SEAT = ("material", "wheel_material"), ("on", "z", "roll", "pitch")   # only in space; a seat: of sensors and robots
 TEMPERS = ("sensible", "extreme", "wrong", "hostile", "torn")
 WEIGHTS = (30, 40, 15, 10, 5)
 
@@ -38,7 +39,7 @@ WORDS = {("fitness", "of"): tuple(TERMS), ("bind", "key"): ("w", "ArrowUp", "Ctr
          ("script", "run"): ("pause", "step 3"), ("bind", "run"): ("pause", "step 3"), ("alias", "run"): ("pause", "step $1"),
          ("machine", "left"): ("left",), ("machine", "right"): ("right",), ("machine", "smooth"): ("", "front back")}
 FILES = {"machine": ("rover.xml", "rover.urdf"), "terrain": ("hills.png",), "proximity": ("table.csv",),
-         "script": ("keys.fsh",), "map": ("plan.png", "plan.yaml")}
+         "script": ("keys.fsh",), "floor": ("hills.png",), "map": ("plan.png", "plan.yaml")}
 NUMBERS = ("nan", "inf", "-inf", "0", "-0.0", "-1", "1e-9", "1e9", "1e-12", "1e12", "1e-320", "1e308", "1e999", "999999999",
            "-999999999", "1e-6", "1e6", "1e4", "1e-4", "0.001", "1000", "100000", "2147483648", "9223372036854775807",
            "9223372036854775808", "1" * 400, "0x10", "1,5", "1 2", "", " ", "one", "1e", "--1", "1kg", "5parsec", "3 deg",
@@ -110,7 +111,8 @@ class _Maker:
         if rng.random() < 0.95:
             arena = etree.SubElement(root, "arena", width=self.digits(rng.uniform(3, 6)), depth=self.digits(rng.uniform(3, 6)))
             known = self.elements["arena"]
-            self.attributes(arena, "arena", known.kinds, known.default, {"width", "depth", "x", "y"})
+            made_of = MADE_OF if self.engine == "planar" else ()
+            self.attributes(arena, "arena", known.kinds, known.default, {"width", "depth", "x", "y", *made_of})
         self.settings(root)
         for tag in rng.choices(self.tags("thing"), k=rng.randint(0, 6)):
             self.element(root, tag)
@@ -135,8 +137,10 @@ class _Maker:
     def settings(self, root: Any) -> None:
         rng = self.rng
         if self.engine == "planar" or rng.random() < 0.2:
-            contact = etree.SubElement(root, "contact", model=rng.choice(self.elements["contact"].kinds["model"].options))
-            self.attributes(contact, "contact", self.elements["contact"].kinds, self.elements["contact"].default, {"model"})
+            known, heavy = self.elements["contact"], rng.random() < 0.25
+            model = "impulse" if heavy else rng.choice(("reposition", "stop", "none"))
+            contact = etree.SubElement(root, "contact", model=model)
+            self.attributes(contact, "contact", known.kinds, known.default, {"model", "counts" if heavy else "friction"})
         for tag in self.tags("setting"):
             if tag != "contact" and rng.random() < 0.3:
                 self.element(root, tag)
@@ -205,7 +209,8 @@ class _Maker:
         """Attributes that the element's own class accepts, if some are found soon."""
         for _ in range(12):
             node.attrib.clear()
-            self.attributes(node, known.tag, known.kinds, known.default, IN_THE_PLANE if self.engine == "spatial" else ())
+            self.attributes(node, known.tag, known.kinds, known.default, IN_THE_PLANE if self.engine == "spatial" else
+                            SEAT if known.role in ("sensor", "placement") else MADE_OF)
             if _accepts(known, node.attrib):
                 return
 

@@ -98,7 +98,7 @@ class Lab:
         self._halt()
         self.page.close()
 
-    def do(self, what, timeout=10.0):
+    def do(self, what, timeout=30.0):
         """Have a function called between two steps; its result."""
         done, result = threading.Event(), []
 

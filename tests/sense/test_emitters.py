@@ -179,7 +179,7 @@ def test_switched_worlds_are_written_and_saved_with_what_is_still_to_come():
     assert to_text(world) == to_text(read_text(to_text(world)))
     lamp, speaker, heater = as_at(world, 0.4).things
     assert (lamp.on, lamp.switched, speaker.on, speaker.switched, heater.on) == (False, pytest.approx((0.1,)), True, (), False)
-    with pytest.raises(WorldError, match=r"<text>:1: <lamp> switched: times must ascend, not 2 1"):
+    with pytest.raises(WorldError, match=r"<text>:1: <lamp> switched: times must ascend; 1 s comes after 2 s"):
         read_text('<world><lamp x="0" y="0" switched="2 1"/></world>')
 
 

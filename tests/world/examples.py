@@ -144,8 +144,12 @@ def groups(draw: Any) -> Group:
     ats = sum(isinstance(rule, At) for rule in place)
     sensors = list({getattr(sensor, "name", id(sensor)): sensor for sensor in carried["sensor"]}.values())
     count = ats or draw(st.none() | st.integers(1, 1_000_000))
-    return Group(draw(things("robot")), count, draw(st.just("") | values(kinds_of(Group)["name"])), tuple(place),
-                 tuple(sensors), next(iter(carried["controller"]), None), tuple(carried["actuator"]))
+    robot, lights, actuators = draw(things("robot")), 0, []
+    for part in carried["actuator"]:  # one <leds>, and only of robots that have some
+        lights += (is_leds := elements.of(part).tag == "leds")
+        actuators += [part] if not is_leds or (lights == 1 and robot.leds) else []
+    return Group(robot, count, draw(st.just("") | values(kinds_of(Group)["name"])), tuple(place),
+                 tuple(sensors), next(iter(carried["controller"]), None), tuple(actuators))
 
 
 @st.composite
