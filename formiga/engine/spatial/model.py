@@ -182,6 +182,8 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     machines = [robots.add(spec, group, number, numbers.start, site, materials)
                 for group, numbers in zip(world.groups, world.slices, strict=True)
                 for number in range(numbers.start, numbers.stop)]
+    if any(machine.rolls for machine in machines):  # MuJoCo's sparse Newton may end far from the minimum among their contacts
+        option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     _refuse_unknown_parts(world, machines)
     spec.nuserdata = sum(machine.memory for machine in machines)  # so that it is part of the state
     movables = scenery.add_movables(spec, world, materials)

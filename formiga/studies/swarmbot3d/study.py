@@ -53,7 +53,7 @@ class Study(harness.Study):
         found, self.tracks = chains.trough(workers, seeds["chains"], full)
         yield from found
         yield from swarm.champion(workers, seeds["champion"])
-        yield from swarm.stability(HOUR if full else 20.0)
+        yield from swarm.stability(HOUR if full else 30.0)
 
     def figures(self) -> dict[str, harness.Draw]:
         """Four panels in one."""
