@@ -17,11 +17,14 @@ ALL = ("*",)  # every public method and property of a class, its fields aside
 Sections = dict[str, tuple[str, dict[str, Any]]]  # title -> (module, names; of a class those of its members that are listed)
 
 PYTHON: Sections = {
-    "Worlds": ("formiga", {"read_world": (), "write_world": (), "World": ALL}),
-    "Runs": ("formiga", {"simulate": (), "Run": (), "Simulation": ALL}),
+    "Worlds": ("formiga", {"read_world": (), "write_world": (), "attach": (), "World": ALL}),
+    "Runs": ("formiga", {"simulate": (), "Run": ALL, "Simulation": ALL, "Watch": ALL, "sweep": (), "measure": ()}),
+    "        ": ("formiga.sweeps", {"Sweep": ALL}),
+    "         ": ("formiga.plot.swept", {"swept": (), "heat": (), "figure": ()}),
     "": ("formiga.state", {"State": ("arrays", "declared", "worlds")}),
     "Recordings": ("formiga", {"read_recording": (), "read_table": ()}),
     " ": ("formiga.record.recording", {"Recording": ALL, "Poses": ()}),
+    "Figures": ("formiga.plot", {"trajectories": (), "over_time": (), "visits": (), "look": (), "save": ()}),
     "Maps": ("formiga.map", {"read_map": (), "Grid": ALL, "MapError": ()}),
     "   ": ("formiga.map.rays", {"cast": ()}),
     "    ": ("formiga.map.distances", {"distances": ()}),
@@ -33,6 +36,8 @@ PYTHON: Sections = {
     "Supervisors of a run": ("formiga.supervisor", {"Supervisor": ALL, "Note": ALL, "Side": ()}),
     "Programs in other processes": ("formiga.link", {"Record": (), "Exchange": (), "Remote": ("show", "ask", "troubles"),
                                                      "Peer": ("from_arguments", "look", "reply")}),
+    "Runs beside other programs": ("formiga.runs", {"Watch": ALL, "Together": (), "Paced": (), "Progress": ()}),
+    "       ": ("formiga.ros", {"Rosbridge": ("use",)}),
     "Workers": ("formiga.pool", {"pool": ()}),
     "Errors": ("formiga.errors", {"FormigaError": (), "WorldError": (), "RecordingError": (), "MissingExtra": ()}),
 }

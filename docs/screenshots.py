@@ -22,17 +22,18 @@ from playwright.sync_api import sync_playwright
 
 from formiga.benchmarks.browser import FLAGS, find
 from formiga.errors import FormigaError
-from formiga.lab import load_elements, shipped_worlds
+from formiga.lab import known_worlds, load_elements
 from formiga.page.page import Page
 from formiga.session import Session
 from formiga.session.names import thing_names
 from formiga.soccer.arrange import arrange
 
 ROOT = Path(__file__).parents[1]
-MANUAL, GALLERY = ROOT / "docs" / "pictures", ROOT / "formiga" / "worlds" / "pictures"
+MANUAL, GALLERY = ROOT / "docs" / "pictures", "pictures"   # of the manual; of the gallery, beside the worlds
 WINDOW, THUMBNAIL = (1280, 800), (480, 300)
 QUIET = ".mantine-Notification-root { display: none !important }"  # viser's remark that there is no graphics card
 
+PROGRAMS = {"remote": {"swarm": str(ROOT / "examples" / "programs" / "avoid.py")}}  # world -> group -> what drives it
 SHOTS: dict[str, tuple[str, list[str], list[str]]] = {  # name -> world, console lines, then what is clicked or typed
     "corral": ("corral", ["overlay beams on", "step 60", "select 6", "step 60"], []),
     "phototaxis": ("phototaxis", ["overlay trails on", "select 0", "step 150"], []),
@@ -52,10 +53,11 @@ SHOTS: dict[str, tuple[str, list[str], list[str]]] = {  # name -> world, console
     "filter": ("tutorials/filter.md:lost.xml", ["step 20", "select robot.0", "step 10", "camera top"], []),
     "drawing": ("guides/drawing.md:cloud.xml", ["step 150", "select none", "camera top"], ["tab:Look"]),
     "gallery": ("corral", [], ["click:#worlds"]),
+    "papers": ("corral", [], ["click:#worlds", "click:#tab-papers", "click:[data-paper=swarmod]"]),
 }
 BEFORE = {"packed": 0, "line": 150, "aggregate": 500, "phototaxis": 500, "lamps": 900, "disperse": 300, "phototaxis3d": 600,
           "assembly": 900, "rough": 150, "pulling": 120, "trough": 60, "quadruped": 420, "hexapod": 130,
-          "spread": 200, "office": 300, "signals": 300}  # steps; else 100
+          "spread": 200, "office": 300, "signals": 300, "bootstrap": 50}  # steps; else 100
 
 
 class Laboratory:
@@ -66,7 +68,8 @@ class Laboratory:
         match = arrange(*world.split(" against "), seed=7) if " against " in world else None  # two teams: a match
         name, *given = world.split()
         parameters = dict(each.split("=") for each in given if "=" in each)
-        self.session = Session(match.world if match else name, parameters=parameters, own_settings=False, supervisor=match)
+        self.session = Session(match.world if match else name, parameters=parameters, own_settings=False, supervisor=match,
+                               programs=PROGRAMS.get(name))
         self.page = Page(self.session, port=0)
         self._over = threading.Event()
         threading.Thread(target=self.session.run, args=[self._over.is_set], daemon=True).start()
@@ -161,18 +164,20 @@ def thumbnail(browser: Any, name: str) -> None:
     picture = Image.fromarray(lab.picture().astype(np.uint8))
     box = scene["x"], scene["y"], scene["x"] + scene["width"], scene["y"] + scene["height"]
     picture = picture.crop(box).resize(THUMBNAIL, Image.Resampling.LANCZOS)
-    GALLERY.mkdir(exist_ok=True)
-    picture.save(GALLERY / f"{name}.webp", quality=80, method=6)
+    file = known_worlds()[name]
+    target = file.parent / GALLERY / f"{file.stem}.webp"
+    target.parent.mkdir(exist_ok=True)
+    picture.save(target, quality=80, method=6)
     lab.close()
-    print(f"formiga/worlds/pictures/{name}.webp")
+    print(target.relative_to(ROOT))
 
 
 def main(wanted: list[str]) -> None:
-    """All pictures, or those whose names are given: manual/corral, gallery/mixed."""
+    """All pictures, or those whose names are given: manual/corral, gallery/mixed, gallery/bootstrap."""
     program = find()
     if program is None:
         raise FormigaError("there is no Chromium; type: sudo apt-get install chromium")
-    tasks = {f"gallery/{name}": (thumbnail, name) for name in shipped_worlds()}
+    tasks = {f"gallery/{name}": (thumbnail, name) for name in known_worlds()}
     tasks |= {f"manual/{name}": (manual, name) for name in SHOTS}
     with sync_playwright() as playwright:
         flags = [*FLAGS[2:], "--no-sandbox", "--use-angle=swiftshader"]

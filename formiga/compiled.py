@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from formiga import control, estimate, sense
+from formiga import control, differing, estimate, sense
 from formiga.act.messages import send_world
 from formiga.act.motors import order_world, running_world, stand_world
 from formiga.control import bad_order, refuse_message
 from formiga.engine import Engine, Model
 from formiga.kernels.kept import Bound
-from formiga.kernels.program import ENDED, Stage
+from formiga.kernels.program import ENDED, Program, Stage
 from formiga.sense import Readings
 from formiga.state import Floats, State, kinds_of, refuse_others
 from formiga.world import contract
@@ -48,14 +48,32 @@ class Stages:
         return [self.running, *self.look, *self.decide, *self.move]
 
 
-def stages_of(world: World, engine: Engine, model: Model, state: State, outside: str = "") -> Stages:
-    """The parts of a step. outside: the name of a group whose orders come from outside."""
+def stages_of(world: World, engine: Engine, model: Model, state: State, outside: str = "", programs: bool = False) -> Stages:
+    """The parts of a step. outside: the name of a group whose orders come from outside; programs: so do those of groups that
+    programs drive."""
+    if not model.variants:
+        return _stages_of(world, engine, model, state, outside, programs)
+    begins = differing.beginning(state)
+    parts = _stages_of(world, engine, model, state, outside, programs)
+    if parts.lacking:
+        return parts
+    if not differing.sees_things(world, model.made):
+        varied = [engine.vary(model, stages) for stages in (parts.look, parts.decide, parts.move)]
+        if None not in varied:
+            parts.look, parts.decide, parts.move = (stages or [] for stages in varied)
+            return parts
+    parts.lacking = differing.merge(model.variants, state, lambda each, probe: _stages_of(
+        each, engine, engine.variant(model, each), probe, outside, programs), parts, begins)
+    return parts
+
+
+def _stages_of(world: World, engine: Engine, model: Model, state: State, outside: str, programs: bool) -> Stages:
     parts = Stages(Stage(running_world, (state.done, state.drive), decides=True))
     move = engine.step_stages(model, state)
     if move is None:
         parts.lacking = model.uncompiled
         return parts
-    if lacking := without_kernels(world, outside):
+    if lacking := without_kernels(world, outside, programs):
         parts.lacking = lacking
         return parts
     told = engine.told(model, state)
@@ -79,7 +97,7 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
             parts.lacking = f"'{group.name}', which has no drive,"
             return parts
         parts.orders[group.name] = orders
-        if group.name != outside:
+        if group.name != outside and not group.controller.outside:
             view = control.view_of(world, state, group, robots, readings)
             decide = view.order_stages(group.controller, orders)
             if decide is None:
@@ -94,13 +112,13 @@ def stages_of(world: World, engine: Engine, model: Model, state: State, outside:
     return parts
 
 
-def without_kernels(world: World, outside: str = "") -> str:
+def without_kernels(world: World, outside: str = "", programs: bool = False) -> str:
     """The first source of readings or controller that has no kernels in any world, or nothing; found without asking one for its
-    stages."""
+    stages. programs: controllers that pass on what programs outside order need none."""
     for group in world.groups:
         controller = () if group.name == outside else group.carried["controller"]
         for element in (*group.sources, *controller):
-            if not element.kernels:
+            if not (element.kernels or (programs and element in controller and element.outside)):
                 return _named(element)
     return ""
 
@@ -126,6 +144,11 @@ class Steps:
         self.orders: dict[str, Floats] = {}     # group -> numbers for its drive in the last step
         self._kinds = kinds_of(state)
 
+    def bind(self) -> None:
+        """Make the program now, if there can be one."""
+        if not self.lacking:
+            self._bound = self._bind()
+
     def take(self, steps: int) -> bool:
         """Take so many steps; false, and nothing has happened, if something in the world has no kernel."""
         world, _, _, state = self.given
@@ -150,6 +173,56 @@ class Steps:
         return Bound(state, parts.step, world.robots, state.memory)
 
 
+class Halves:
+    """A step in two compiled calls: what all robots read, and what follows from their orders. Programs answer between them."""
+
+    def __init__(self, world: World, engine: Engine, model: Model, state: State) -> None:
+        self._given = world, engine, model, state
+        driven = any(group.outside for group in world.groups)
+        self.lacking = without_kernels(world, programs=True) if driven else "a program outside"
+        self.readings: Readings = {}
+        self.orders: dict[str, Floats] = {}
+        self._bound: Bound | None = None               # of all stages, to know whether they are current
+        self._look: Program | None = None
+        self._move: Program | None = None
+        self._kinds = kinds_of(state)
+
+    def look(self) -> bool:
+        """Fill `readings`, and the orders of groups whose controllers have kernels; false if something has none."""
+        world, _, _, state = self._given
+        if self._bound is None or not self._bound.current(state):
+            refuse_others(state, self._kinds)
+            parts = stages_of(*self._given, programs=True)
+            self.lacking = parts.lacking
+            if self.lacking:
+                return False
+            self.readings, self.orders = parts.readings, parts.orders
+            self._look = Program([parts.running, *parts.look, *parts.decide], state.worlds, world.robots)
+            self._move = Program([parts.running, *parts.move], state.worlds, world.robots)
+            self._bound = Bound(state, parts.step, world.robots, state.memory)
+        return self._take(self._look)
+
+    def move(self, decided: dict[str, Any]) -> bool:
+        """What follows from the orders of programs, group -> `Orders`; false, and nothing has happened, if they order more than
+        drives."""
+        if any(each.drive is None or each.joints is not None or each.leds is not None or each.sound is not None
+               or each.message is not None for each in decided.values()):
+            return False
+        for name, orders in decided.items():
+            self.orders[name][...] = orders.drive
+        return self._take(self._move)
+
+    def orders_of(self, decided: dict[str, Any]) -> dict[str, Any]:
+        """All orders, of programs and of the controllers that have decided."""
+        return {name: control.Orders(drive.copy()) for name, drive in self.orders.items()} | decided
+
+    def _take(self, program: Program | None) -> bool:
+        world, _, _, state = self._given
+        if program is not None and not program.run(0, state.worlds):
+            refuse_orders(world, state, program.stopped, self.orders, self.readings)
+        return True
+
+
 def refuse_orders(world: World, state: State, stopped: Any, orders: dict[str, Floats], readings: Readings) -> None:
     """Say which order or message was not finite; stopped (W,): with what a program ended each world."""
     for group, robots in zip(world.groups, world.slices, strict=True):
@@ -162,4 +235,4 @@ def refuse_orders(world: World, state: State, stopped: Any, orders: dict[str, Fl
                 raise bad_order(group, int(w), int(i), readings)
 
 
-__all__ = ["Stages", "Steps", "refuse_orders", "stages_of"]
+__all__ = ["Halves", "Stages", "Steps", "refuse_orders", "stages_of"]

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+INSTEAD = "run these worlds one by one, or sweep them"  # of what cannot be in one batch
+
 
 class FormigaError(Exception):
     """Input that formiga cannot work with. The command line prints it as one line and exits with 2."""
@@ -15,6 +17,18 @@ class FormigaError(Exception):
 
 class WorldError(FormigaError):
     """A world, in a file or built in Python, that does not describe something that can run."""
+
+
+class CannotDiffer(WorldError):
+    """Worlds of one batch that differ in `what` must be the same in all of them; `world`: the number of one that does; why: the
+    rest of that sentence."""
+
+    def __init__(self, what: str, world: int, why: str = "which all worlds of a batch share", said: str = "") -> None:
+        super().__init__(said or f"world {world} of the batch differs from the first in {what}, {why}; {INSTEAD}.")
+        self.what, self.world, self.why = what, world, why
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.what, self.world, self.why, str(self))
 
 
 class RecordingError(FormigaError):

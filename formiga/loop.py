@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from formiga import act, comm, control, estimate, sense, sketch
-from formiga.compiled import Steps, shipped
+from formiga.batch import build_varied, described, refuse_too_many
+from formiga.compiled import Halves, Steps, shipped
 from formiga.control import Orders
 from formiga.control.neural import Network
+from formiga.differing import Apart
 from formiga.drawing import Drawings, Pen, Sheet
 from formiga.engine import engine as find_engine
 from formiga.engine.events import Event
-from formiga.errors import WorldError, suggest, whole
+from formiga.errors import CannotDiffer, WorldError, suggest, whole
 from formiga.state import CONTROLLER, Past, State, kinds_of, refuse_others
 from formiga.world.contract import channels
+from formiga.world.document import Document
 from formiga.world.elements import of, where
 from formiga.world.model import Group, World
-from formiga.world.shipped import Given, world_of
+from formiga.world.shipped import Given
+from formiga.world.variants import Params, Varied
 
-BYTES_PER_ROBOT = 300  # of state and working memory, at the very least
-BYTES_PER_READING = 16  # of each number that is read, heard or believed, and of one copy of it to work with
 EVENTS = 1000           # of a run that are remembered
 WORDS = {"grip": ("grip", "grips"), "release": ("release", "releases"), "lost": ("grip lost", "grips lost"),
          "break": ("joint broke", "joints broke"), "enter": ("came into a zone", "came into a zone"),
          "leave": ("left a zone", "left a zone"), "explode": ("explosion", "explosions")}
-Recorder = Callable[[list["Simulation"]], None]  # called with all shards after every step that they took together
 
 
 class Log:
@@ -46,6 +41,8 @@ class Log:
         self.counts: Counter[str] = Counter()
         self.last: deque[Event] = deque(maxlen=EVENTS)
         self.exploded: list[Event] = []                # those that ended a world
+        self.told: deque[str] = deque(maxlen=EVENTS)   # lines about programs outside
+        self._new: deque[str] = deque(maxlen=EVENTS)
 
     def take(self, events: Sequence[Event], first_world: int = 0) -> None:
         """Those of a step; `first_world`: the number of the engine's world 0."""
@@ -56,6 +53,15 @@ class Log:
             if event.kind == "explode":
                 self.exploded.append(numbered)
 
+    def tell(self, line: str) -> None:
+        """What a run has to say about a program outside, such as that it ended."""
+        self.told.append(line)
+        self._new.append(line)
+
+    def news(self) -> list[str]:
+        """What was told since this was last asked."""
+        return [self._new.popleft() for _ in range(len(self._new))]
+
     def words(self) -> str:
         """'3 grips, 1 joint broke'."""
         return ", ".join(f"{count:,} {WORDS.get(kind, (kind, kind))[count != 1]}" for kind, count in self.counts.items())
@@ -65,6 +71,7 @@ class Log:
         self.counts += other.counts
         self.last = deque(sorted((*self.last, *other.last), key=lambda event: event.time), EVENTS)
         self.exploded += other.exploded
+        self.told += other.told
 
 
 class Simulation:
@@ -72,22 +79,26 @@ class Simulation:
 
     world: a World, the name of a shipped one, or a file. genotypes: group -> genes of its controller, for all worlds (size,) or
     for each (worlds, size). copies: run each world so many times over, from the same start and with the same noise, so that
-    genotypes can be compared. start: positions (worlds, robots, 2) and headings (worlds, robots) instead of those that the
-    world's placement rules give. compiled=False: always through the readable loop, as a test does.
+    genotypes can be compared. params: name of a <param> of the file -> one value, or an array of one for each world (copies
+    counted); each world has the bits that it has alone. worlds=None: as many as there are values, else 1. start: positions
+    (worlds, robots, 2) and headings (worlds, robots) instead of those that the world's placement rules give. compiled=False:
+    always through the readable loop, as a test does.
     """
 
-    def __init__(self, world: Given, seed: int = 0, worlds: int = 1, engine: str | None = None, first_world: int = 0, *,
-                 copies: int = 1, genotypes: dict[str, Any] | None = None, start: tuple[Any, Any] | None = None,
-                 compiled: bool = True) -> None:
-        world = world_of(world)
-        self.world, self.seed = world, _seed(seed)
-        worlds = _worlds(worlds)
+    def __init__(self, world: Given | Document, seed: int = 0, worlds: int | None = None, engine: str | None = None,
+                 first_world: int = 0, *, copies: int = 1, params: Params | Varied | None = None,
+                 genotypes: dict[str, Any] | None = None, start: tuple[Any, Any] | None = None, compiled: bool = True) -> None:
         copies, first_world = whole("copies:", copies, 1, 2**31), whole("first_world:", first_world, 0, 2**31)
+        world, worlds, self.varied = described(world, params, worlds, copies)
+        self.world, self.seed = world, _seed(seed)
         self._asked = engine, first_world
         refuse_too_many(worlds * copies * world.robots, world)
-        sense.prepare_all(world)
         self.engine = find_engine(engine or world.engine)
-        self.model = self.engine.build(world, worlds, first_world, copies)
+        if self.varied is None:
+            sense.prepare_all(world)
+            self.model = self.engine.build(world, worlds, first_world, copies)
+        else:
+            self.model = build_varied(self.varied, self.engine, worlds, first_world, copies)
         self.state: State = self.engine.init(self.model, seed, start)
         self.state.genotypes = {name: self._genes(name, genes) for name, genes in (genotypes or {}).items()}
         self._kinds = kinds_of(self.state)
@@ -96,13 +107,22 @@ class Simulation:
         self._readings: sense.Readings | None = None
         self._past: Past = {}                          # what the sensors remembered before these readings
         self._compiled = Steps(world, self.engine, self.model, self.state) if compiled else None
+        self.programs: control.Programs | None = control.Programs(world)  # those outside; None: nothing is asked
+        self._driven = any(group.outside for group in world.groups)
+        self._halves = Halves(world, self.engine, self.model, self.state) if compiled else None
+        self._one_by_one: Apart | None = None          # worlds that differ, as soon as they are asked one by one
         self._believes = any(group.estimators for group in world.groups)
         self.draws = sketch.draws(world)               # whether an element of the world draws something
         self.sheet = Sheet()                           # what `pen` has drawn
+        self.touched = False                           # orders came from outside: world and seed alone do not give this run
+        if self.varied is not None and self._compiled is not None:
+            self._differ(self._compiled.bind)
 
     @property
     def readings(self) -> sense.Readings:
         """What sensors read, links receive and estimators believe now: group -> name -> array (worlds, robots, ...)."""
+        if self._readings is None and self.varied is not None:
+            self._readings = self._differ(self._apart().readings)
         if self._readings is None:
             self._past = self.state.sensors_remember() if self.state.memory else {}
             try:
@@ -134,14 +154,48 @@ class Simulation:
             raise WorldError(f"orders must be a dict of group -> array or Orders, not {type(orders).__name__}.")
         if not orders and self.advance(1):
             return
+        self.touched = self.touched or bool(orders) or self._driven
+        if self._halves is not None and self.programs is not None and not orders and self._step_outside():
+            return
         refuse_others(self.state, self._kinds)
         told = self._told(orders)                                          # refused, if at all, before a controller decides
+        if self.varied is not None:
+            self._orders = self._apart().step(told)
+            self._readings = None
+            return
         readings = self.readings                                           # what every robot reads, hears and believes
         with self.state.memory_stays(self.state.done):
-            decided = control.decide_all(self.world, self.state, readings)  # is decided upon before anything moves
-        merged = self._merged(told, decided)
-        self.engine.step(self.model, self.state, act.command(self.world, self.state, merged, readings))
-        self._orders = merged
+            decided = control.decide_all(self.world, self.state, readings, self.programs)  # is decided before anything moves
+        self._act(self._merged(told, decided), readings)
+
+    def _step_outside(self) -> bool:
+        """The same with groups that programs outside drive, in two compiled calls around their answers; false: not possible."""
+        halves = self._halves
+        assert halves is not None and self.programs is not None
+        if halves.lacking:
+            return False
+        self.forget_look()
+        if not halves.look():
+            return False
+        decided = {}
+        for group, robots in zip(self.world.groups, self.world.slices, strict=True):
+            if group.outside:
+                readings = halves.readings[group.name]
+                driver = self.programs.driver(group, self.state.worlds, self.world.dt, readings)
+                decided[group.name] = driver.ask(self.state.step, self.state.crashed[:, robots], readings)
+        if halves.move(decided):
+            self._orders = None
+        else:                                                              # they order more than drives
+            self._act(halves.orders_of(decided), halves.readings)
+        for line in self.programs.troubles():
+            self.log.tell(line)
+        return True
+
+    def _act(self, orders: dict[str, Orders], readings: sense.Readings) -> None:
+        self.engine.step(self.model, self.state, act.command(self.world, self.state, orders, readings))
+        self._orders = orders
+        for line in self.programs.troubles() if self.programs is not None else ():
+            self.log.tell(line)
         if events := self.engine.events(self.model, self.state):
             self.log.take(events, self._asked[1])
         self._readings = None
@@ -159,7 +213,8 @@ class Simulation:
     def orders(self) -> dict[str, Orders]:
         """Orders of the last step, group by group, as they were decided: before limits and noise."""
         if self._orders is None and self._compiled is not None:
-            return {name: Orders(drive) for name, drive in self._compiled.orders.items()}
+            compiled = self._halves if self._halves is not None and not self._halves.lacking else self._compiled
+            return {name: Orders(drive) for name, drive in compiled.orders.items()}
         return self._orders or {}
 
     def order(self, motor: str, value: Any) -> None:
@@ -176,6 +231,17 @@ class Simulation:
             raise WorldError(f"the order of '{motor}' must be a finite number.")
         number = names.index(motor)
         self.state.motor_command[:, number] = np.clip(given, self.world.motors[number].low, self.world.motors[number].high)
+
+    def close(self) -> None:
+        """End the programs outside that drive groups. It also happens when this is forgotten, and when Python ends."""
+        if self.programs is not None:
+            self.programs.close()
+
+    def __enter__(self) -> Simulation:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def pen(self, layer: str) -> Pen:
         """A pen for a study or a script: what it draws into the first world stays until `pen.clear()`, also after a reset."""
@@ -198,7 +264,9 @@ class Simulation:
     def forget_look(self) -> None:
         """Forget the readings: the sensors look again at this step. Those that remember start from what they remembered before
         they looked."""
-        if self._readings is not None:
+        if self._one_by_one is not None:
+            self._one_by_one.forget_look()
+        elif self._readings is not None:
             self.state.unlook(self._past)
         self._readings = None
 
@@ -218,6 +286,8 @@ class Simulation:
         """
         self.engine.put_down(self.model, self.state)
         self.state.note_start()
+        if self.varied is not None:
+            self.state.forget(self.state.step == 0)   # their elements remember since the batch was built
         self.forget_look()
 
     def edited(self, world: World, position: Any, heading: Any, kept: Any) -> Simulation:
@@ -247,7 +317,7 @@ class Simulation:
             still = _still(self.state, position, heading, stays)
             new.engine.carry_on(self.model, self.state, new.model, new.state, stays, still)
         new.log.add(self.log)
-        new.sheet = self.sheet
+        new.sheet, new.programs, new.touched = self.sheet, self.programs, self.touched
         remembered = replace(self.state, memory={key: memory.copy() for key, memory in self.state.memory.items()},
                              forgotten={key: forgotten.copy() for key, forgotten in self.state.forgotten.items()})
         if self._readings is not None:
@@ -265,6 +335,28 @@ class Simulation:
                 new.state.genotypes[group.name] = self.state.genotypes[group.name].copy()
         comm.renumber(world, new.state, stays, self.world.robots)
         return new
+
+    def _apart(self) -> Apart:
+        """Worlds that differ, one by one: this batch's state, each with its own description."""
+        if self._one_by_one is None:
+            (engine, first), varied, apart = self._asked, self.varied, self.model.worlds // self.model.copies
+            assert varied is not None
+            start = self.state.position, self.state.heading
+            self._one_by_one = Apart(self.state, lambda w: Simulation(
+                varied.worlds[w], self.seed, 1, engine or self.world.engine, first + w % apart, compiled=False,
+                start=(start[0][w:w + 1], start[1][w:w + 1])), varied.first)
+        return self._one_by_one
+
+    def _differ(self, what: Callable[[], Any]) -> Any:
+        """Do something that may find out that the worlds cannot be in one batch, and say then which param is to blame."""
+        try:
+            return what()
+        except CannotDiffer as wrong:
+            if self.varied is None:
+                raise
+            engine, _ = self._asked
+            raise self.varied.blamed(wrong, lambda two: Simulation(
+                two[0], self.seed, engine=engine, params=Varied(tuple(two))).readings) from wrong
 
     def _told(self, orders: dict[str, Any] | None) -> dict[str, Orders]:
         """Orders that come from outside, checked."""
@@ -343,152 +435,4 @@ def _same(old: Group, new: Group) -> list[str]:
     return same + [f"{new.name}/{CONTROLLER}"] * (old.controller == new.controller)
 
 
-def _worlds(worlds: int) -> int:
-    if whole("worlds:", worlds, -(2**63), 2**31) < 1:
-        raise WorldError(f"{worlds} worlds cannot run; there must be at least 1.")
-    return worlds
-
-
-@dataclass
-class Run:
-    """What came out of a run."""
-
-    world: World
-    seed: int
-    state: State                       # at the end, all worlds
-    seconds: float                     # simulated
-    elapsed: float                     # on the clock, without the start
-    start: float = 0.0                 # on the clock, up to the end of the first step: building, compiling, placing
-    interrupted: bool = False
-    recording: Any = None              # path of the file, if one was written
-    metrics: dict[str, float] = field(default_factory=dict)
-    log: Log = field(default_factory=Log)  # what happened in all worlds
-
-
-def simulate(world: World, seconds: float | None = None, seed: int = 0, worlds: int = 1, engine: str | None = None, *,
-             threads: int | None = None, record: Recorder | None = None, progress: Callable[[float], None] | None = None,
-             stop: Callable[[], bool] = lambda: False) -> Run:
-    """Run `worlds` copies of a world. Threads share out whole worlds, so they change the speed and not one bit.
-
-    record is called after every step; progress with the share that is done; stop says whether to end early, and is
-    asked between blocks of steps, so nothing is ever left half done.
-    """
-    steps = steps_in(world, seconds)
-    began, taken, interrupted = time.perf_counter(), 0, False
-    shards = _shards(world, seed, worlds, engine, threads)
-    start = 0.0
-    if record:
-        record(shards)  # the start
-    with ThreadPoolExecutor(len(shards)) as pool, _halting(shards):
-        block = 1
-        while taken < steps and not interrupted:
-            count = 1 if record else min(block, steps - taken)
-            clock = time.perf_counter()
-            if len(shards) == 1:
-                _advance(shards[0], count)
-            else:
-                list(pool.map(_advance, shards, [count] * len(shards)))
-            taken += count
-            if taken == 1:
-                start = time.perf_counter() - began
-            spent = time.perf_counter() - clock
-            block = max(1, min(4096, int(block * 0.1 / max(spent, 1e-6)), 2 * block))  # about a tenth of a second
-            if record:
-                record(shards)
-            if progress:
-                progress(taken / steps)
-            interrupted = stop() and taken < steps
-            if all(shard.state.done.all() for shard in shards):
-                break
-    elapsed = time.perf_counter() - began - start
-    state = _together([shard.state for shard in shards])
-    state.drive[state.done] = 0.0  # whether or not a block of steps went on after a world had ended
-    run = Run(world, seed, state, int(state.step.max()) * world.dt, elapsed, start, interrupted)
-    run.metrics = measure(run)
-    for shard in shards:
-        run.log.add(shard.log)
-    return run
-
-
-@contextmanager
-def _halting(shards: list[Simulation]) -> Iterator[None]:
-    """After an error or an interrupt no thread goes on with a long step."""
-    try:
-        yield
-    except BaseException:
-        for shard in shards:
-            shard.state.halted = True
-        raise
-
-
-def steps_in(world: World, seconds: float | None) -> int:
-    """Control periods in so many seconds, or in the world's own; a clear complaint if they cannot be simulated."""
-    seconds = world.seconds if seconds is None else seconds
-    if not isinstance(seconds, int | float) or not 0.0 < seconds < np.inf:
-        raise WorldError(f"{seconds} s cannot be simulated; the time must be above 0.")
-    if seconds / world.dt > 2**53:
-        raise WorldError(f"{seconds:g} s cannot be simulated in steps of {world.dt:g} s: they are too many to count.")
-    return max(1, round(seconds / world.dt))
-
-
-def refuse_too_many(robots: int, world: World) -> None:
-    """Complain now, not when the memory is full."""
-    words = sum(medium.numbers for medium in world.media.values())
-    least = robots * (BYTES_PER_ROBOT + 8 * words)
-    memory = np.inf if sys.platform == "win32" else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")  # there unknown
-    if least > memory:
-        raise WorldError(f"{where(world)}{robots} robots in all worlds need at least {least / 2**30:.0f} GB of memory; this "
-                         "machine has "
-                         f"{memory / 2**30:.0f} GB. Try fewer worlds.")
-    for group in world.groups:
-        for source in group.sources:
-            least += robots // world.robots * group.count * source.held(world.dt) * BYTES_PER_READING
-            if least > memory:
-                raise WorldError(f"{where(source)}<{of(source).tag}> of '{group.name}': what the robots in all worlds read "
-                                 f"needs at least {least / 2**30:.0f} GB of memory; this machine has {memory / 2**30:.0f} GB. "
-                                 "Try fewer worlds or robots, or smaller readings.")
-
-
-def _shards(world: World, seed: int, worlds: int, engine: str | None, threads: int | None) -> list[Simulation]:
-    """The worlds in as many parts as there are threads; each world keeps its number, and with it its noise."""
-    worlds = _worlds(worlds)
-    cores = os.cpu_count() or 1 if threads is None else whole("threads:", threads, 1, 4096)
-    parts = min(cores, worlds)
-    edges = [worlds * part // parts for part in range(parts + 1)]
-    return [Simulation(world, seed, last - first, engine, first) for first, last in pairwise(edges)]
-
-
-def _advance(shard: Simulation, steps: int) -> None:
-    if not shard.advance(steps):
-        for _ in range(steps):
-            shard.step()
-
-
-def _together(states: list[State]) -> State:
-    """The states of all shards as one."""
-    if len(states) == 1:
-        return states[0]
-    memory = {key: np.concatenate([state.memory[key] for state in states]) for key in states[0].memory}
-    return State.together(states, memory=memory)
-
-
-def measure(run: Run) -> dict[str, float]:
-    """The figures of a run's summary. Speeds are those of all steps but the first, which may have to compile."""
-    state = run.state
-    robot_steps = int(state.step.sum()) * run.world.robots
-    crashes = int(state.crashes.sum())
-    steps = round(run.seconds / run.world.dt)
-    share, clock = ((steps - 1) / steps, run.elapsed) if steps > 1 else (1.0, run.start)
-    return {
-        "simulated_seconds": run.seconds,
-        "start_seconds": run.start,
-        "elapsed_seconds": run.elapsed,
-        "real_time_factor": share * run.seconds / max(clock, 1e-9),
-        "robot_steps": robot_steps,
-        "robot_steps_per_s": share * robot_steps / max(clock, 1e-9),
-        "crashes": crashes,
-        "contact_rate": crashes / max(robot_steps, 1),
-        "worlds_ended": int(state.done.sum()),
-        "unresolved_steps": int(state.unresolved.sum()),
-        **comm.account(run.world, state),
-    }
+__all__ = ["EVENTS", "Log", "Simulation"]

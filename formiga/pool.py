@@ -22,11 +22,12 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
 from multiprocessing.resource_tracker import ensure_running
 from typing import Any, Protocol, TypeVar
 
@@ -35,6 +36,13 @@ from formiga.errors import FormigaError, MissingExtra, whole
 ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(?:[A-Za-z0-9_.\-]+|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})")
 ANSWER = 8.0       # s, until a scheduler must have answered
 ATTEMPTS = 3       # at a map whose local processes die
+AHEAD = 2          # tasks of `each` for every local worker, so that none waits for the next
+FLEET = 256        # tasks of `each` that are on a cluster at the same time
+PAUSE = 0.1        # s, between two questions whether to stop
+TAKEN = 5.0        # s, in which the manager of local processes takes the tasks that it was given
+LINGER = 60        # s, that idle local processes stay
+ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")}  # of libraries, in each of them
+KILLED = f"a process that evaluated was killed, {ATTEMPTS} times; was the memory full? Lower the jobs."
 LOGGERS = ("distributed", "distributed.client", "distributed.scheduler", "tornado.application")
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -48,6 +56,14 @@ class Pool(Protocol):
 
     def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> list[Result]:
         """[function(task) for task in tasks], in order. An exception of the function is raised here."""
+        ...
+
+    def each(self, function: Callable[[Task], Result], tasks: Iterable[Task],
+             stop: Callable[[], bool] = lambda: False) -> Generator[Result, None, None]:
+        """function(task) of every task, each as soon as it is there, in any order. Tasks are asked for as they are needed.
+
+        stop: asked several times a second while tasks are under way elsewhere; true drops these, and nothing more comes.
+        """
         ...
 
 
@@ -82,12 +98,21 @@ class Alone:
         """[function(task) for task in tasks]."""
         return [function(task) for task in tasks]
 
+    def each(self, function: Callable[[Task], Result], tasks: Iterable[Task],
+             stop: Callable[[], bool] = lambda: False) -> Generator[Result, None, None]:
+        """function(task) of every task, in order; stop is asked before each."""
+        for task in tasks:
+            if stop():
+                return
+            yield function(task)
+
 
 class Local:
     """The cores of this machine."""
 
     def __init__(self, jobs: int, threads: bool) -> None:
         self.size: int | None = jobs
+        self.jobs = jobs
         self.elsewhere = not threads
 
     def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> list[Result]:
@@ -105,7 +130,63 @@ class Local:
                     with _uninterrupted():
                         parallel([delayed(int)()] * 2)
                 return list(parallel(calls))
-        raise PoolError(f"a process that evaluated was killed, {ATTEMPTS} times; was the memory full? Lower the jobs.")
+        raise PoolError(KILLED)
+
+    def each(self, function: Callable[[Task], Result], tasks: Iterable[Task],
+             stop: Callable[[], bool] = lambda: False) -> Generator[Result, None, None]:
+        """function(task) of every task, as they are done. If a process is killed, those under way are evaluated again."""
+        from concurrent.futures.process import BrokenProcessPool
+
+        source, attempts = iter(tasks), 0
+        ready, waiting = list[Task](), dict[Future[Result], Task]()
+        executor: Any = None
+        try:
+            while True:
+                try:
+                    if stop():
+                        return
+                    executor = executor or self._executor()
+                    ready += islice(source, AHEAD * self.jobs - len(waiting) - len(ready))
+                    while ready:
+                        waiting[executor.submit(function, ready[0])] = ready[0]
+                        del ready[0]
+                    if not waiting:
+                        return
+                    for future in wait(waiting, PAUSE, FIRST_COMPLETED).done:
+                        result = future.result()
+                        del waiting[future]
+                        yield result
+                except BrokenProcessPool as wrong:
+                    if (attempts := attempts + 1) == ATTEMPTS:
+                        raise PoolError(KILLED) from wrong
+                    ready, waiting, executor = [*ready, *waiting.values()], {}, None
+        finally:
+            if executor is not None and (waiting or not self.elsewhere):
+                self._drop(executor, waiting)
+
+    def _executor(self) -> Any:
+        """Processes, which stay for the next time; or threads."""
+        if not self.elsewhere:
+            return ThreadPoolExecutor(self.jobs)
+        from joblib.executor import get_memmapping_executor  # the one that `map` has, too: there is one in a process
+
+        executor = get_memmapping_executor(self.jobs, timeout=LINGER, env=ONE_THREAD, max_nbytes=None)
+        with _uninterrupted():
+            for future in [executor.submit(int) for _ in range(self.jobs)]:
+                future.result()
+        return executor
+
+    def _drop(self, executor: Any, waiting: Iterable[Future[Any]]) -> None:
+        """End what is under way. Threads come to the end of their tasks."""
+        if self.elsewhere:
+            limit = time.monotonic() + TAKEN
+            while not all(future.running() or future.done() for future in waiting) and time.monotonic() < limit:
+                time.sleep(0.01)
+            executor.shutdown(kill_workers=True)  # its manager would die of tasks that it has not taken, or that are cancelled
+        else:
+            for future in waiting:
+                future.cancel()
+            executor.shutdown()
 
 
 @contextmanager
@@ -145,41 +226,78 @@ class Cluster:
     def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> list[Result]:
         """[function(task) for task in tasks]. Tasks of a worker that is lost are run again by another one."""
         from cloudpickle import dumps
-        from distributed.scheduler import KilledWorker
         from toolz import pipe
 
         blobs = [dumps(partial(_evaluate, _version(), function, task)) for task in tasks]
         steps = ([step] * len(blobs) for step in (pickle.loads, operator.call))
         futures = []
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that it is a large graph
-                futures = self._client.map(pipe, blobs, *steps, key="formiga", pure=False)
-            return self._collect(futures)
+            with self._blamed():
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # that it is a large graph
+                    futures = self._client.map(pipe, blobs, *steps, key="formiga", pure=False)
+                return self._collect(futures)
+        finally:
+            for future in futures:
+                future.release()  # tasks whose results are not awaited any more are not started
+
+    def each(self, function: Callable[[Task], Result], tasks: Iterable[Task],
+             stop: Callable[[], bool] = lambda: False) -> Generator[Result, None, None]:
+        """function(task) of every task, as they are done. Tasks of a worker that is lost are run again by another one."""
+        from cloudpickle import dumps
+        from toolz import pipe
+
+        source, waiting, some = iter(tasks), set[Any](), threading.Event()
+        self._workers_seen = time.monotonic()
+        try:
+            with self._blamed():
+                while True:
+                    for task in islice(source, FLEET - len(waiting)):
+                        blob = dumps(partial(_evaluate, _version(), function, task))
+                        waiting.add(future := self._client.submit(pipe, blob, pickle.loads, operator.call, pure=False))
+                        future.add_done_callback(lambda future: some.set())
+                    if not waiting or stop():
+                        return
+                    if not some.wait(PAUSE) and time.monotonic() - self._workers_seen > 1.0:
+                        self._look_around(list(waiting))
+                    some.clear()
+                    for future in [future for future in waiting if future.done()]:
+                        result = future.result()
+                        waiting.discard(future)
+                        self._workers_seen = time.monotonic()
+                        yield result
+        finally:
+            for future in waiting:
+                with suppress(Exception):  # the scheduler may be gone
+                    future.cancel()
+
+    @contextmanager
+    def _blamed(self) -> Iterator[None]:
+        """What goes wrong with the workers, in words."""
+        from distributed.scheduler import KilledWorker
+
+        try:
+            yield
         except KilledWorker as wrong:
             raise PoolError(f"a task took down every worker of {self._address} that tried it; was the memory full?") from wrong
         except ModuleNotFoundError as wrong:
             raise PoolError(f"a worker of {self._address} cannot import '{wrong.name}'; install it where the worker runs, in "
                             "the same version as here.") from wrong
-        finally:
-            for future in futures:
-                future.release()  # tasks whose results are not awaited any more are not started
+        except CancelledError as wrong:
+            raise PoolError(f"the Dask scheduler at {self._address} is gone, and the evaluations with it.") from wrong
 
     def _collect(self, futures: list[Any]) -> list[Any]:
         self._workers_seen = time.monotonic()
         results: list[Any] = []
-        try:
-            while len(results) < len(futures):
-                future = futures[len(results)]
-                try:
-                    results.append(future.result(timeout=1.0))
-                    self._workers_seen = time.monotonic()
-                except TimeoutError:
-                    if future.status == "error":  # its own
-                        raise
-                    self._look_around(futures)
-        except CancelledError as wrong:
-            raise PoolError(f"the Dask scheduler at {self._address} is gone, and the evaluations with it.") from wrong
+        while len(results) < len(futures):
+            future = futures[len(results)]
+            try:
+                results.append(future.result(timeout=1.0))
+                self._workers_seen = time.monotonic()
+            except TimeoutError:
+                if future.status == "error":  # its own
+                    raise
+                self._look_around(futures)
         return results
 
     def _look_around(self, futures: list[Any]) -> None:

@@ -15,24 +15,41 @@ settings.load_profile("formiga")
 
 
 # -- what one worker runs alone -----------------------------------------------------------------------------------------
-BROWSER = {"tests/benchmarks/test_view.py",
+BROWSER = {"tests/benchmarks/test_view.py",  # one: two paint in software on all cores, and all other tests wait
            *(f"tests/page/test_{name}.py"
-             for name in ("browser", "comfort", "drawings", "every_world", "soccer", "space", "tools"))}
+             for name in ("browser", "comfort", "drawings", "every_world", "looks", "papers", "soccer", "space", "tools"))}
+SLOW = ("browser", "tests/docs/test_blocks.py", "tests/soccer/test_tournament.py", "tests/engine/test_impulse.py",
+        "tests/session/test_wrong_input.py", "tests/test_lab.py", "tests/session/test_saving.py", "tests/laws/test_impacts.py",
+        "tests/world/test_schema.py")  # these start first where no run is remembered
+REMEMBERED = "formiga/seconds"         # of each scope, in pytest's own cache
+
+
+def scope(nodeid):
+    """What goes to one worker: a file, or those that share the browser."""
+    file = nodeid.split("::")[0]
+    return "browser" if file in BROWSER else file
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Tests that share something costly go to one worker: those of a file its fixtures, those of the page a browser.
 
-    A scheduler of our own: the mark xdist_group does nothing with pytest 9.2 and xdist 3.8, because node ids can no longer be
-    changed.
+    What took longest in the last run starts first, so that no worker is left alone with it at the end. A scheduler of our own:
+    the mark xdist_group does nothing with pytest 9.2 and xdist 3.8, because node ids can no longer be changed.
     """
     from xdist.scheduler import LoadScopeScheduling
 
+    kept = config.pluginmanager.has_plugin("cacheprovider")
+    took = (kept and config.cache.get(REMEMBERED, {})) or {name: 1000.0 - place for place, name in enumerate(SLOW)}
+
     class Together(LoadScopeScheduling):
         def _split_scope(self, nodeid):
-            file = nodeid.split("::")[0]
-            return "browser" if file in BROWSER else file
+            return scope(nodeid)
+
+        def _assign_work_unit(self, node):
+            slowest = max(self.workqueue, key=lambda name: took.get(name, 0.1 * len(self.workqueue[name])))
+            self.workqueue.move_to_end(slowest, last=False)
+            super()._assign_work_unit(node)
 
     return Together(config, log)
 
@@ -52,6 +69,11 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_sep("=", "ten slowest files")
         for file, seconds in _seconds.most_common(10):
             terminalreporter.write_line(f"{seconds:7.1f} s  {file}")
+        took = Counter()
+        for file, seconds in _seconds.items():
+            took[scope(file)] += seconds
+        if len(_seconds) > 100 and terminalreporter.config.pluginmanager.has_plugin("cacheprovider"):  # a part says little
+            terminalreporter.config.cache.set(REMEMBERED, {name: round(seconds, 1) for name, seconds in took.items()})
         terminalreporter.write_line(f"{_seconds.total():7.1f} s  all {len(_seconds)} files, added up over the workers")
 
 

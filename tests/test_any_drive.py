@@ -155,7 +155,7 @@ def test_a_recording_has_all_channels_and_runs_again_with_the_same_bits(tmp_path
     recording = read_recording(run.recording)
     channels = run.state.drive.shape[2]
     extra = [f"drive{k}" for k in range(2, channels)]
-    assert [column for column in recording.table.column_names if column.startswith("drive")] == extra
+    assert [column for column in recording.table().column_names if column.startswith("drive")] == extra
     np.testing.assert_array_equal(recording.poses().drive[-1, 0], run.state.drive[0])
     assert recording.replay() is None
 

@@ -7,7 +7,8 @@ from formiga import control
 from formiga.control.sequence import Sequence
 from formiga.errors import WorldError
 from formiga.estimate.odometry import Odometry
-from formiga.loop import Simulation, simulate
+from formiga.loop import Simulation
+from formiga.runs import simulate
 from formiga.sense.scanner import Scanner
 from formiga.world.model import Arena, Contact, Group, Wall, World
 from formiga.world.placement import At
@@ -208,7 +209,7 @@ def test_a_run_equals_the_same_steps_by_hand():
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_run_that_is_stopped_keeps_a_whole_number_of_steps(after, threads):
     asked = []
-    run = simulate(world(), 1e4, worlds=3, threads=threads, stop=lambda: asked.append(1) or len(asked) >= after)
+    run = simulate(world(), 1e4, worlds=3, threads=threads, watch=lambda share: asked.append(1) or len(asked) >= after)
     steps = set(run.state.step)
     assert run.interrupted and len(asked) == after and len(steps) == 1
     taken = steps.pop()
@@ -217,7 +218,7 @@ def test_a_run_that_is_stopped_keeps_a_whole_number_of_steps(after, threads):
 
 
 def test_a_run_that_is_stopped_when_it_is_over_was_not_interrupted():
-    assert not simulate(world(), 0.1, stop=lambda: True).interrupted
+    assert not simulate(world(), 0.1, watch=lambda share: True).interrupted
 
 
 def test_a_recorder_sees_the_start_and_every_step():
@@ -228,7 +229,7 @@ def test_a_recorder_sees_the_start_and_every_step():
 
 def test_progress_ends_at_one_and_never_goes_back():
     shares = []
-    simulate(world(), 20.0, progress=shares.append)
+    simulate(world(), 20.0, watch=shares.append)
     assert shares[-1] == 1.0 and shares == sorted(shares) and shares[0] > 0.0
 
 

@@ -24,16 +24,18 @@ ROOT = Path(__file__).parents[1]
 MODULES = {*standin.MODULES, "crypt", "nis", "posix", "readline", "spwd"}
 NAMES = {(module.__name__, name) for module, names in standin.LACKS["win32"].items() for name in names}
 INSIDE_FUNCTIONS = {                               # where a function uses one, and why that is right
+    "formiga/batch.py": "how much memory the machine has; without it no world is too large",
     "formiga/benchmarks/browser.py": "ends Chromium with its children; there is no browser to measure with where it cannot",
     "formiga/benchmarks/first_step.py": "peak memory, where there is no /proc; without both it is 0, unknown",
+    "formiga/benchmarks/remote.py": "ticks of /proc of a program that was started, so on Linux",
     "formiga/benchmarks/view.py": "ticks of /proc/stat, which only Linux has",
     "formiga/files.py": "owners of folders; Windows has a branch of its own",
     "formiga/kernels/cache.py": "locks between processes that compile; without them a kernel may be compiled twice",
     "formiga/link/memory.py": "memfds and their seals, which only Linux has",
     "formiga/link/process.py": "starts programs on Linux only, and refuses elsewhere",
-    "formiga/loop.py": "how much memory the machine has; without it no world is too large",
     "formiga/pool.py": "signal masks; Windows has a branch of its own",
     "formiga/studies/soccer/game.py": "kills a program that was started, so on Linux; ticks of /proc",
+    "formiga/sweeps/journal.py": "a lock on the folder of a sweep; without it two processes may write into one",
     "formiga/world/machine/spec.py": "limits of a trial process; without them the caller's clock is the limit",
 }
 

@@ -23,6 +23,8 @@ BENCHES: dict[str, str] = {
     "scanner": "range scanners of 181 beams of 30 m among up to 5,000 walls, against trying every wall",
     "s3": "s-bots in space: tables 5.1 to 5.4 of the swarm-bot simulator, free, connected, and their sensors",
     "own": "a sensor of 50 neighbours of a user's own, as a kernel and with building blocks, against the same written by us",
+    "remote": "round trips a second to a program in another process, by shared memory and UDP; scans of 10 robots by rosbridge",
+    "differ": "1,000 worlds with numbers of their own in one batch, against 1,000 copies of one world",
     "view": "steps of the laboratory with and without a window that looks on, 128 and 1,000 robots",
 }
 _LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")

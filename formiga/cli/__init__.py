@@ -22,7 +22,7 @@ import click
 
 from formiga.errors import FormigaError
 
-COMMANDS = ("run", "view", "export", "match", "tournament", "evolve", "check", "list", "schema", "bench", "study",
+COMMANDS = ("run", "view", "export", "match", "tournament", "evolve", "sweep", "check", "list", "schema", "bench", "study",
             "sample")
 EXPLODED = UNFINISHED = PAGE_FAILED = 1
 FAULT = 70                                                       # EX_SOFTWARE of sysexits.h

@@ -50,7 +50,7 @@ def entries(section: str) -> dict[str, str]:
     from formiga.world.elements import registered
 
     if section == "worlds":
-        return {name: lab.read_world(name).doc for name in lab.shipped_worlds()}
+        return {name: lab.read_world(name).doc for name in lab.known_worlds()}
     if section in ROLES:
         return {tag: known.doc for tag, known in registered(ROLES[section]).items()}
     if section == "studies":
@@ -74,7 +74,7 @@ def _world(name: str) -> list[str]:
     from formiga.cli.check import describe
     from formiga.world.nodes import load, parse
 
-    file = lab.shipped_worlds()[name]
+    file = lab.known_worlds()[name]
     nodes = parse(name, load(str(file), f"{name}: "), None).children
     params = {node.attributes["name"]: node.attributes["value"] for node in nodes if node.tag == "param"}
     return [describe(lab.read_world(name)), str(file), *_table({name: f"param, default {value}"

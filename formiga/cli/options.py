@@ -45,6 +45,19 @@ def settings(command: F) -> F:
                         help="Replaces the value of a <param> of the world. Repeatable.")(command)
 
 
+def rosbridge(command: F) -> F:
+    """--rosbridge, with or without an address."""
+    return click.option("--rosbridge", metavar="[HOST:]PORT", is_flag=False, flag_value="9090",
+                        help="Serves ROS tools (roslibpy, roslibjs, Foxglove) over a websocket; alone: port 9090 of this "
+                             "machine.")(command)
+
+
+def programs(command: F) -> F:
+    """--program GROUP=COMMAND, repeatable."""
+    return click.option("--program", "programs", metavar="GROUP=COMMAND", multiple=True, callback=_programs,
+                        help="Starts this program, which drives the group with a <remote> of that name. Repeatable.")(command)
+
+
 def engine(command: F) -> F:
     """--engine planar|spatial."""
     return click.option("--engine", metavar="E",
@@ -65,6 +78,18 @@ def _pairs(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...
         if name in pairs:
             raise click.BadParameter(f"'{name}' is set twice.", ctx, parameter)
         pairs[name] = value
+    return pairs
+
+
+def _programs(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for text in given:
+        name, equals, command = text.partition("=")
+        if not equals or not name or not command.strip():
+            raise click.BadParameter(f"'{text}' is not GROUP=COMMAND, such as swarm=\"./driver --fast\".", ctx, parameter)
+        if name in pairs:
+            raise click.BadParameter(f"'{name}' is given two programs.", ctx, parameter)
+        pairs[name] = command
     return pairs
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 
-from formiga.cli import INTERRUPTED, SIGNALLED, Ended
+from formiga.cli import INTERRUPTED, SIGNALLED, Ended, printable
 
 ENDS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 PATIENCE = 1.0  # s of compiling, before it is told
@@ -32,7 +32,7 @@ class Display:
     def __init__(self, name: str, seconds: float, quiet: bool) -> None:
         self._name, self._seconds, self._quiet = name, seconds, quiet
         self._bar: Any = None
-        self._compiling = Compiling(self._say)
+        self._compiling = Compiling(self.say)
 
     def __enter__(self) -> Display:
         if self._quiet:
@@ -54,9 +54,11 @@ class Display:
         if self._bar is not None:
             self._bar.stop()
 
-    def _say(self, text: str) -> None:
+    def say(self, text: str) -> None:
+        """A line on stderr, above the bar. It may quote a program or a client: it is printed as it is."""
+        text = printable(text)
         if self._bar is not None:
-            self._bar.console.print(text, highlight=False)
+            self._bar.console.print(text, highlight=False, markup=False, soft_wrap=True)
         else:
             _echo(text)
 

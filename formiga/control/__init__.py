@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from formiga.control.orders import Orders, as_orders, bad_order, merge, merge_all, refuse_message, settle
+from formiga.control.programs import Programs
 from formiga.control.view import View, view_of
 from formiga.sense import Readings
 from formiga.state import State
@@ -21,15 +22,23 @@ from formiga.world.model import World
 LAST_DRIVE = "<drive>"  # name of a controller's memory
 
 
-def decide_all(world: World, state: State, readings: Readings) -> dict[str, Orders]:
-    """Orders of all groups with a controller, from readings of before the step."""
+def decide_all(world: World, state: State, readings: Readings, programs: Programs | None = None) -> dict[str, Orders]:
+    """Orders of all groups with a controller, from readings of before the step.
+
+    programs: those outside that may be asked; None: groups that one drives stand still.
+    """
     decided = {}
     for group, robots in zip(world.groups, world.slices, strict=True):
         if group.controller is None:
             continue
-        view = view_of(world, state, group, robots, readings[group.name])
-        orders = as_orders(group, state.worlds, group.controller.decide(view), where(group.controller))
-        decided[group.name] = orders if group.controller.kernels or group.robot.drive is None else _held(view, orders)
+        outside = None
+        if group.controller.outside and programs is not None:
+            outside = programs.driver(group, state.worlds, world.dt, readings[group.name])
+        view = view_of(world, state, group, robots, readings[group.name], outside)
+        decision = group.controller.decide(view)
+        orders = as_orders(group, state.worlds, decision, where(group.controller), open=group.controller.outside)
+        held = not (group.controller.kernels or group.controller.outside or group.robot.drive is None)
+        decided[group.name] = _held(view, orders) if held else orders
     return decided
 
 
@@ -47,5 +56,5 @@ def _held(view: View, orders: Orders) -> Orders:
 
 discover(__name__)
 
-__all__ = ["Orders", "View", "as_orders", "bad_order", "decide_all", "merge", "merge_all", "refuse_message", "settle",
-           "view_of"]
+__all__ = ["Orders", "Programs", "View", "as_orders", "bad_order", "decide_all", "merge", "merge_all", "refuse_message",
+           "settle", "view_of"]

@@ -25,6 +25,13 @@ from formiga.world.model import Group, World
 class View(RobotView):
     """One group of robots, as its controller may use it: readings and beliefs, time, its own memory. No true poses."""
 
+    outside: Any = None          # the `Driver` of a group that a program outside drives, while the run may ask it
+
+    @property
+    def steps(self) -> Any:
+        """Steps that each world has taken, (W,)."""
+        return self._state.step
+
     @property
     def genotype(self) -> Floats | None:
         """Genes (W, size) that this run gives each world's controller, or None: then its own count."""
@@ -80,10 +87,10 @@ class _Apart(View):
         return np.asarray(self.readings[f"<outbox> {self._link(link).name}"])
 
 
-def view_of(world: World, state: State, group: Group, robots: slice, readings: dict[str, Any]) -> View:
+def view_of(world: World, state: State, group: Group, robots: slice, readings: dict[str, Any], outside: Any = None) -> View:
     """What the controller of a group may know."""
     noise = Noise(state.key, state.step, robots, group.name, CONTROLLER)
-    return View(group, readings, state, robots, world.dt, noise, world)
+    return View(group, readings, state, robots, world.dt, noise, world, outside=outside)
 
 
 __all__ = ["View", "view_of"]

@@ -14,6 +14,8 @@ from formiga.errors import WorldError, suggest
 from formiga.world.mount import CHASSIS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from formiga.engine.above.hearing import Ears, Heard
@@ -47,6 +49,9 @@ class Model(Protocol):
     @property
     def first_world(self) -> int:
         """Number of the first world in the run, when several threads share it."""
+    @property
+    def variants(self) -> tuple[World, ...]:
+        """The descriptions (W,) of worlds that differ; () if all are as `world` says."""
     @property
     def dt(self) -> float:
         """s, the control period."""
@@ -101,9 +106,14 @@ class Engine(Protocol):
     NAME: str
 
     # -- making and starting ------------------------------------------------------------------------------------------------
-    def build(self, world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
+    def build(self, world: World, worlds: int = 1, first_world: int = 0, copies: int = 1,
+              variants: Sequence[World] = ()) -> Model:
         """Constants of a batch: worlds numbered from `first_world`, all of them once, then all again, `copies` times.
-        WorldError says what this engine cannot do."""
+        variants: the descriptions (W,), copies counted, of worlds that differ in numbers; the first of them is `world`.
+        WorldError says what this engine cannot do, CannotDiffer what must be the same in all worlds of a batch."""
+
+    def variant(self, model: Own, world: World) -> Model:
+        """The constants of one of the worlds that differ, for the stages of its elements; CannotDiffer as `build`."""
 
     def init(self, model: Own, seed: int = 0, start: tuple[Any, Any] | None = None) -> State:
         """All that changes, at the start. start: positions (W, N, 2) and headings (W, N), instead of the placement rules'."""
@@ -211,6 +221,10 @@ class Engine(Protocol):
         is computed when this is called."""
 
     # -- the same as stages of a compiled program; None where the engine has no kernels: see formiga/compiled.py --------------
+    def vary(self, model: Own, stages: Sequence[Stage]) -> list[Stage] | None:
+        """The stages of the first world for all: what the engine keeps of a world's description is each one's own. None if the
+        worlds differ in more than that."""
+
     def step_stages(self, model: Own, state: State) -> list[Stage] | None:
         """What `step` does with orders that are in the array `told`."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil, sqrt
 from typing import Any, NamedTuple
@@ -113,6 +114,43 @@ def near_table(fixed: Fixed, radius: float, size: float | None = None) -> Near:
     items = np.empty(max(1, start[-1]), np.int32)
     _list_near(fixed.shapes, x0, y0, size, columns, rows, radius, start.copy(), items, True)
     return Near(float(x0), float(y0), float(size), columns, rows, start, items, radius)
+
+
+def near_tables(fixed: Sequence[Fixed], radius: float) -> list[Near]:
+    """`near_table` of many sets of things, in a few calls for all of them."""
+    counts = {len(each.shapes) for each in fixed}
+    if len(counts) > 1 or 0 in counts:
+        return [near_table(each, radius) for each in fixed]
+    shapes = np.stack([each.shapes for each in fixed])
+    one, other, around = shapes[..., :2], shapes[..., 2:4], shapes[..., 4:]
+    low = (np.minimum(one, other) - around).min(axis=1) - radius
+    width, depth = ((np.maximum(one, other) + around).max(axis=1) + radius - low).T
+    size = np.maximum(np.maximum(radius, width / 1024), depth / 1024)
+    size[size == 0.0] = 1.0
+    columns, rows = (np.maximum(1, np.ceil(side / size)).astype(np.int64) for side in (width, depth))
+    first = np.concatenate([np.zeros(1, np.int64), np.cumsum(columns * rows + 1)])  # of each table in `start`
+    start = np.zeros(first[-1], np.int64)
+    lattices = low[:, 0].copy(), low[:, 1].copy(), size, columns, rows
+    _list_each(shapes, *lattices, radius, first, start, np.zeros(0, np.int64), np.zeros(1, np.int32), False)
+    total = np.zeros(len(fixed) + 1, np.int64)                                      # of each table in `items`
+    for k in range(len(fixed)):
+        begins = start[first[k]:first[k + 1]]
+        begins[1:] = np.cumsum(begins[:-1])
+        begins[0] = 0
+        total[k + 1] = total[k] + max(1, begins[-1])
+    items = np.zeros(total[-1], np.int32)
+    _list_each(shapes, *lattices, radius, first, start.copy(), total, items, True)
+    x0, y0 = low.T.tolist()
+    return [Near(x0[k], y0[k], float(size[k]), int(columns[k]), int(rows[k]), start[first[k]:first[k + 1]],
+                 items[total[k]:total[k + 1]], radius) for k in range(len(fixed))]
+
+
+@kernel()
+def _list_each(shapes, x0, y0, size, columns, rows, radius, first, cursor, total, items, write):
+    """`_list_near` for many tables: cursors of the cells of table k begin at first[k], items at total[k]."""
+    for k in range(shapes.shape[0]):
+        own = items[total[k]:total[k + 1]] if write else items
+        _list_near(shapes[k], x0[k], y0[k], size[k], columns[k], rows[k], radius, cursor[first[k]:first[k + 1]], own, write)
 
 
 def sight_table(fixed: Fixed, radius: float) -> Sight:

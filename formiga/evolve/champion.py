@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from formiga import loop
+from formiga import runs
 from formiga.control.neural import genotype as genotypes
 from formiga.control.neural import learner
 from formiga.evolve.checkpoint import Evolution
@@ -120,7 +120,7 @@ def keep(folder: Path, evolution: Evolution, champion: Champion) -> dict[str, An
     write_whole(folder / SUMMARY, json.dumps(summary, indent=1) + "\n")
     runnable, test = read(folder / WORLD), seed_for(seed, "test")
     with Recorder(folder / REPLAY, runnable, test) as record:
-        loop.simulate(runnable, evolution.search.seconds, test, record=record)
+        runs.simulate(runnable, evolution.search.seconds, test, record=record)
     return summary
 
 

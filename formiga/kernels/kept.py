@@ -106,7 +106,7 @@ def holding(state: Any, stages: Sequence[Stage]) -> Callable[[Any], tuple[Any, .
 
 
 def arrays_of(stages: Sequence[Stage]) -> Iterator[Any]:
-    """All arrays among the arguments of stages, also those in tuples."""
+    """All arrays among the arguments of stages, also those in tuples; but for those that each world has of its own."""
     waiting = [argument for stage in stages for argument in stage.arguments]
     while waiting:
         each = waiting.pop()

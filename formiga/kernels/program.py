@@ -6,7 +6,8 @@
 A stage is a kernel whose first argument is the number of a world. It is compiled once for its types of arguments, as a
 function that takes a range of worlds and the address of a block of words: of each array the address, the shape and the
 strides, of each number its 64 bits. So any kernels can be put together at run time, and nothing is compiled for the
-combination. A few worlds at a time go through all their steps, so their state stays in the processor's cache.
+combination. A few worlds at a time go through all their steps, so their state stays in the processor's cache. An argument that
+is an `Each` has a value of its own in every world: then the stage has a block for each of them.
 """
 
 from __future__ import annotations
@@ -58,6 +59,18 @@ class Stage(NamedTuple):
     decides: bool = False
 
 
+class Each:
+    """An argument with a value of each world's own: `which` (W,) of the values it is. They are of one type: numbers, arrays, or
+    tuples of them."""
+
+    def __init__(self, values: Sequence[Any], which: Any) -> None:
+        self.values, self.which = list(values), which
+
+    def of(self, world: int) -> Any:
+        """The value of a world."""
+        return self.values[self.which[world]]
+
+
 class Program:
     """Stages in order, for so many worlds. `stopped` (W,) has the number with which each world's steps ended, else GO_ON."""
 
@@ -67,10 +80,11 @@ class Program:
         self._stages = list(stages)
         self._together = max(1, TOGETHER // max(1, robots))
         self._given = [_given(stage, number, self.stopped) for number, stage in enumerate(stages)]  # keeps the arrays alive
-        self._blocks = [np.array(_words(given), np.int64) for given in self._given]
-        self._table = np.array([(_entry(stage.kernel, _kind(stage, given), stage.decides).address, block.ctypes.data)
+        self._blocks = [_blocks(given, worlds) for given in self._given]
+        self._table = np.array([(_entry(stage.kernel, _kind(stage, given), stage.decides).address, block.ctypes.data,
+                                 block.strides[0] if len(block) > 1 else 0)
                                 for stage, given, block in zip(stages, self._given, self._blocks, strict=True)],
-                               np.int64).reshape(-1, 2)
+                               np.int64).reshape(-1, 3)
 
     def run(self, first: int, last: int, steps: int = 1) -> bool:
         """So many steps of the worlds first .. last - 1; false if a stage found something wrong in one of them."""
@@ -83,7 +97,8 @@ class Program:
         """Raise the exception of a user's kernel in world w: it is run again from Python, which tells what and where."""
         own = self._stages[RAISED - int(self.stopped[w])].kernel
         with suppress(OnlyCompiled):  # it calls a kernel that Python cannot
-            own.py_func(w, *self._stages[RAISED - int(self.stopped[w])].arguments)
+            own.py_func(w, *(each.of(w) if isinstance(each, Each) else each
+                             for each in self._stages[RAISED - int(self.stopped[w])].arguments))
         raise FormigaError(f"{_place(own)}the kernel {own.py_func.__name__} raised an exception in world {w}.")
 
 
@@ -95,7 +110,11 @@ def _run(stages, first, last, steps, together, stopped):
         stopped[begin:end] = GO_ON
         for _ in range(steps):
             for k in range(stages.shape[0]):
-                _call(stages[k, 0], begin, end, stages[k, 1])
+                if stages[k, 2] == 0:
+                    _call(stages[k, 0], begin, end, stages[k, 1])
+                else:
+                    for w in range(begin, end):
+                        _call(stages[k, 0], w, w + 1, stages[k, 1] + w * stages[k, 2])
             going = False
             for w in range(begin, end):
                 going |= stopped[w] == GO_ON
@@ -185,6 +204,11 @@ def _given(stage: Stage, number: int, stopped: Any) -> tuple[Any, ...]:
 
 def _plain(value: Any) -> Any:
     """An argument that a kernel can take; a TypeError that says why if none can."""
+    if isinstance(value, Each):
+        values = [_plain(each) for each in value.values]
+        if not all(alike(values[0], each) for each in values):
+            raise TypeError("cannot take values of other types in some worlds of a batch than in the first")
+        return Each(values, value.which)
     if isinstance(value, tuple):
         made: Any = tuple(map(_plain, value))
         same = all(map(is_, made, value))  # those of a NamedTuple have types that a kernel supports, and stay as they are
@@ -204,10 +228,38 @@ def _plain(value: Any) -> Any:
 
 def _kind(stage: Stage, given: tuple[Any, ...]) -> Any:
     try:
-        return typeof(given)
+        return typeof(tuple(each.values[0] if isinstance(each, Each) else each for each in given))
     except ValueError as wrong:
         raise FormigaError(f"{_place(stage.kernel)}the kernel {stage.kernel.py_func.__name__} cannot take its arguments: "
                            f"{' '.join(str(wrong).split())[:LONGEST]}") from wrong
+
+
+def _blocks(given: tuple[Any, ...], worlds: int) -> Any:
+    """The arguments as words: one row (1, words), or one for each world (W, words) where some are `Each`."""
+    if not any(isinstance(each, Each) for each in given):
+        return np.array([_words(given)], np.int64)
+    columns = []
+    for each in given:
+        if isinstance(each, Each):
+            columns.append(np.array([_words(value) for value in each.values], np.int64)[each.which])
+        else:
+            columns.append(np.broadcast_to(np.array(_words(each), np.int64), (worlds, len(_words(each)))))
+    return np.ascontiguousarray(np.concatenate(columns, axis=1))  # a block is read from its address on
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two arguments are of one type, so that one compiled stage serves both."""
+    if isinstance(one, tuple):
+        return type(one) is type(other) and len(one) == len(other) and all(map(alike, one, other))
+    if isinstance(one, np.ndarray):
+        return (isinstance(other, np.ndarray) and one.dtype == other.dtype and one.ndim == other.ndim
+                and _layout(one) == _layout(other) and one.flags.writeable == other.flags.writeable)
+    return type(one) is type(other)
+
+
+def _layout(array: Any) -> str:
+    """As numba has it: an array of one row, say, is C and not F."""
+    return "C" if array.flags.c_contiguous else "F" if array.flags.f_contiguous else "A"
 
 
 def _words(value: Any) -> list[int]:
@@ -274,4 +326,4 @@ def _call(typing: Any, function: Any, first: Any, last: Any, block: Any) -> Any:
     return types.void(types.int64, types.int64, types.int64, types.int64), generate
 
 
-__all__ = ["ENDED", "GO_ON", "Program", "Stage"]
+__all__ = ["ENDED", "Each", "GO_ON", "Program", "Stage", "alike"]

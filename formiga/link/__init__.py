@@ -29,10 +29,12 @@ A program may end, hang or write garbage: `ask` never raises and never waits lon
 `remote.troubles()` says in one line what happened. A Record is bytes at fixed places, little-endian and without gaps, so the
 other program may be written in any language; formiga/soccer/memory.h shows one in C.
 
-process.py starts and guards, memory.py shares, exchange.py pairs two memories, remote.py and peer.py are the two sides,
-sockets.py has datagrams, pace.py keeps up with the clock. Nothing in here knows what the records mean.
+process.py starts and guards, memory.py shares, exchange.py pairs two memories, datagrams.py carries them by UDP, remote.py and
+peer.py are the two sides, sockets.py opens sockets, pace.py keeps up with the clock, clients/ is for programs without formiga.
+Nothing in here knows what the records mean.
 """
 
+from formiga.link.datagrams import Datagrams
 from formiga.link.errors import LinkError
 from formiga.link.exchange import Exchange, Reply
 from formiga.link.memory import TURN, Memory, Record
@@ -41,4 +43,5 @@ from formiga.link.peer import Peer
 from formiga.link.process import Program
 from formiga.link.remote import Remote, Words
 
-__all__ = ["TURN", "Exchange", "LinkError", "Memory", "Pace", "Peer", "Program", "Record", "Remote", "Reply", "Words"]
+__all__ = ["TURN", "Datagrams", "Exchange", "LinkError", "Memory", "Pace", "Peer", "Program", "Record", "Remote", "Reply",
+           "Words"]

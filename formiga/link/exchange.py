@@ -21,6 +21,14 @@ class Reply(NamedTuple):
     values: Any                # the answer record, until the next `take`; meaningless if it is damaged
 
 
+def check_turns(*records: Record) -> None:
+    """LinkError if a record lacks the fields by which an exchange works in turns."""
+    for record in records:
+        if missing := [name for name, _ in TURN if name not in (record.layout.names or ())]:
+            raise LinkError(f"record '{record.name}' has no field '{missing[0]}'; an exchange needs the fields TURN of "
+                            "formiga.link in both records.")
+
+
 class Exchange:
     """Both memories, without a program: any process that can open their paths may answer.
 
@@ -29,14 +37,10 @@ class Exchange:
 
     def __init__(self, question: Record, answer: Record, *, name: str = "link", folder: str | os.PathLike[str] | None = None,
                  ) -> None:
-        for record in (question, answer):
-            if missing := [name for name, _ in TURN if name not in (record.layout.names or ())]:
-                raise LinkError(f"record '{record.name}' has no field '{missing[0]}'; an exchange needs the fields TURN of "
-                                "formiga.link in both records.")
-        self.name, self.newest, self.closed = name, -1, False
+        check_turns(question, answer)
         self._files: list[int] = []
         self._named: list[Path] = []
-        self._memories: list[Memory] = []
+        memories: list[Memory] = []
         try:
             for record, asks in ((question, True), (answer, False)):
                 path = None
@@ -45,12 +49,17 @@ class Exchange:
                     path.parent.mkdir(parents=True, exist_ok=True)
                 memory, file = make(record, path, f"{name}-{record.name}", read_only=asks)
                 self._files.append(file)
-                self._memories.append(memory)
+                memories.append(memory)
                 self._named += [path] if path is not None else []
         except LinkError:
-            self._release()
+            self._release(memories)
             raise
-        self.asked, self.answered = self._memories
+        self._begin(name, *memories)
+
+    def _begin(self, name: str, asked: Any, answered: Any) -> None:
+        """Take two memories, or what does as well: the question has not been asked, and nothing has opened the answer."""
+        self.name, self.newest, self.closed = name, -1, False
+        self.asked, self.answered = asked, answered
         for memory, state in ((self.asked, 1), (self.answered, 0)):
             memory.values["state"], memory.values["frame"] = state, -1
             memory.write()
@@ -111,10 +120,10 @@ class Exchange:
         self.closed = True
         self.asked.values["state"] = 0
         self.asked.write()
-        self._release()
+        self._release([self.asked, self.answered])
 
-    def _release(self) -> None:
-        for memory in self._memories:
+    def _release(self, memories: list[Any]) -> None:
+        for memory in memories:
             memory.close()
         for file in self._files:
             os.close(file)
@@ -128,4 +137,4 @@ class Exchange:
         self.close()
 
 
-__all__ = ["SLICE", "Exchange", "Reply"]
+__all__ = ["SLICE", "Exchange", "Reply", "check_turns"]

@@ -41,6 +41,7 @@ TURN = (                       # fields by which an Exchange works in turns
     ("frame", "<i8"),          # question: its number, -1 before the first. answer: that of the question it answers
     ("time", "<f8"),           # s, of that question
 )
+SPIN = 60e-6 if (os.cpu_count() or 1) > 1 else 0.0   # s: what comes within it needs no sleep; never on one core
 SEQUENCE = 20 // 4             # the sequence is this 32-bit word; the ones before it never change
 BODY = 24                      # a writing copies what follows the sequence
 
@@ -168,10 +169,19 @@ class Memory:
                 time.sleep(20e-6)
         return None
 
-    def wait(self, sequence: int, seconds: float) -> None:
-        """Sleep until the memory's sequence is no longer this one, at most so long; also if its writer wakes no readers."""
-        if self._words[SEQUENCE] != sequence or seconds <= 0.0:
+    def wait(self, sequence: int, seconds: float, spin: float = 0.0) -> None:
+        """Sleep until the memory's sequence is no longer this one, at most so long; also if its writer wakes no readers.
+
+        spin: s for which it is looked at before sleeping, because to be woken takes longer than a quick answer.
+        """
+        words = self._words
+        if words[SEQUENCE] != sequence or seconds <= 0.0:
             return
+        if spin > 0.0:
+            until = time.monotonic() + min(spin, seconds)
+            while time.monotonic() < until:
+                if words[SEQUENCE] != sequence:
+                    return
         if _FUTEX is not None:
             span = _Span(int(seconds), int(seconds % 1.0 * 1e9))
             _syscall(_FUTEX, self._address, _WAIT, sequence, ctypes.byref(span), None, 0)
@@ -246,4 +256,4 @@ def open_memory(record: Record, path: str, *, writable: bool = False) -> Memory:
     return memory
 
 
-__all__ = ["BODY", "HEAD", "Memory", "Record", "SEQUENCE", "TURN", "make", "open_memory"]
+__all__ = ["BODY", "HEAD", "Memory", "Record", "SEQUENCE", "SPIN", "TURN", "make", "open_memory"]

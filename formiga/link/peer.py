@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 from formiga.link.errors import LinkError
-from formiga.link.memory import Record, open_memory
+from formiga.link.memory import SPIN, Record, open_memory
 
 LOOK = 0.002  # s: a writer that wakes no readers is looked at this often
 
@@ -48,7 +48,7 @@ class Peer:
 
     def look(self) -> Any:
         """Wait for the next question, the newest: a slow program misses some. None when there are no more."""
-        asked, values = self._asked, self._asked.values
+        asked, values, spin = self._asked, self._asked.values, SPIN
         while True:
             sequence = asked.sequence
             if not sequence & 1 and asked.read() is not None:
@@ -57,7 +57,8 @@ class Peer:
                 if values["frame"] not in (-1, self.frame):
                     self.frame = int(values["frame"])
                     return values
-            asked.wait(sequence, LOOK)
+            asked.wait(sequence, LOOK, spin)
+            spin = 0.0
 
     def reply(self) -> None:
         """Send the answer to the question that was seen last. The loop does this by itself."""

@@ -26,10 +26,10 @@ PYTHON = {"PYTHONUNBUFFERED": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS
 
 
 def environment() -> dict[str, str]:
-    """Ours, and a Python that finds formiga, prints at once, and starts no threads for small matrices."""
-    here = str(Path(__file__).parents[2])
+    """Ours, and a Python that finds formiga and formiga_remote, prints at once, and starts no threads for small matrices."""
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    return {**os.environ, **PYTHON, "PYTHONPATH": os.pathsep.join([*paths, here] if here not in paths else paths)}
+    ours = (str(Path(__file__).parents[2]), str(Path(__file__).with_name("clients")))
+    return {**os.environ, **PYTHON, "PYTHONPATH": os.pathsep.join(dict.fromkeys((*paths, *ours)))}
 
 
 class Program:

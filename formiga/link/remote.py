@@ -7,10 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+import numpy as np
+
 from formiga.link.errors import LinkError
 from formiga.link.exchange import SLICE, Exchange
+from formiga.link.memory import SPIN
 from formiga.link.process import Program
 
+LISTEN = 0.005     # s: what a program prints is taken this often
 TRIAL = 0.1        # s: a program that answers something after it hung is waited for so long, to catch up
 AGAIN = 1.0        # s of simulated time between two lines about the same trouble
 MOST_LINES = 100   # of troubles that wait to be asked for
@@ -34,11 +38,12 @@ class Remote:
     until it answers again, so that a hung program costs little. Without waiting the newest answer counts. In both, an answer
     that is older than `silence` seconds of simulated time does not count any more.
 
+    command: None for a program that is started elsewhere and comes by itself; while there is none, nothing is waited for.
     exchange: its memories, which are closed with it. patience: s on the clock for the first answer, in lock step: the program
     has to load. accept: called with the fields of each answer that may count; returns None, or (kind, message) of a trouble.
     """
 
-    def __init__(self, name: str, command: Sequence[str], exchange: Exchange, *, arguments: Sequence[str] = (),
+    def __init__(self, name: str, command: Sequence[str] | None, exchange: Exchange, *, arguments: Sequence[str] = (),
                  silence: float = 1.0, patience: float = 10.0, words: Words | None = None,
                  accept: Callable[[Any], tuple[str, str] | None] = lambda values: None) -> None:
         self.name, self.exchange, self.silence = name, exchange, silence
@@ -50,8 +55,12 @@ class Remote:
         self._hung = self._silent = False          # it missed a question that was waited for; it was silent for too long
         self._closed, self._dead, self._how = False, False, ""
         self._values: Any = None                   # of the newest answer
+        self._listened = 0.0                       # when its program was last listened to, s on the clock
+        self._taken = -1                           # the sequence of the answer memory when it was last read
+        self._program: Program | None = None
         try:
-            self._program = Program(name, [*command, "--memory", *exchange.paths, *arguments], exchange.files)
+            if command is not None:
+                self._program = Program(name, [*command, "--memory", *exchange.paths, *arguments], exchange.files)
         except LinkError:
             exchange.close()
             raise
@@ -70,8 +79,8 @@ class Remote:
 
     @property
     def pid(self) -> int:
-        """Of its program; also the number of its process group."""
-        return self._program.pid
+        """Of its program; also the number of its process group. 0: it was started elsewhere."""
+        return self._program.pid if self._program is not None else 0
 
     @property
     def how(self) -> str:
@@ -87,7 +96,7 @@ class Remote:
         while not self.exchange.opened:
             if self._is_dead() or time.monotonic() >= until:
                 return False
-            self._program.listen()
+            self._listen()
             answers.wait(answers.sequence, SLICE)
         return True
 
@@ -107,6 +116,11 @@ class Remote:
             return f"it answered no {self._words.question}"
         return "it does not answer any more" if self._hung or self._silent else ""
 
+    @property
+    def troubled(self) -> bool:
+        """Whether `troubles` has something to say, without a look at the program itself."""
+        return bool(self._troubles)
+
     def troubles(self) -> list[str]:
         """What went wrong since this was last asked, a line each."""
         if not self._closed:
@@ -116,6 +130,8 @@ class Remote:
 
     def log(self) -> str:
         """The last 64 KiB that the program printed."""
+        if self._program is None:
+            return ""
         if not self._closed:
             self._program.listen()
         return self._program.log()
@@ -126,12 +142,12 @@ class Remote:
         if self._closed:
             return
         self._now = float(time)
-        self._program.listen()
+        self._listen()
         self.exchange.show(frame, time)
 
     def ask(self, frame: int, wait: float) -> Any:
         """The fields of the newest answer; None if there is none that counts. wait: s for that to `frame`. Never raises."""
-        if self._closed or self._dead:
+        if self._closed or self._dead or (self._program is None and not self.exchange.opened):
             return None
         before = self.answered
         self.refresh()
@@ -151,9 +167,12 @@ class Remote:
 
     def refresh(self) -> None:
         """Take the newest answer, if it makes sense."""
-        reply = None if self._closed or self._dead else self.exchange.take()
+        if self._closed or self._dead or (sequence := self.exchange.answered.sequence) == self._taken:
+            return
+        reply = self.exchange.take()
         if reply is None:
             return
+        self._taken = sequence
         if reply.damage == "head":
             self._complain("head", f"wrote over the head of its memory; {self._words.refused}")
         elif reply.damage == "frame":
@@ -162,7 +181,8 @@ class Remote:
             return
         if reply.frame > self.answered:
             self.answered, self._heard = reply.frame, self._now
-        self._values = reply.values.copy()
+        kept = bytearray(reply.values.tobytes())       # a copy; that of an array of records takes five times as long
+        self._values = np.frombuffer(kept, reply.values.dtype).reshape(())
         if trouble := self._accept(self._values):
             self._complain(*trouble)
 
@@ -173,7 +193,8 @@ class Remote:
         self._is_dead()  # an end before this one is a trouble
         self._closed = True
         self.exchange.close()
-        self._program.end(patience=END)
+        if self._program is not None:
+            self._program.end(patience=END)
 
     def __enter__(self) -> Self:
         return self
@@ -185,7 +206,7 @@ class Remote:
     def _wait(self, frame: int, limit: float) -> None:
         """Sleep until the answer is there, the program is dead, or the time is over."""
         answers = self.exchange.answered
-        until = time.monotonic() + limit
+        until, spin = time.monotonic() + limit, SPIN
         while (left := until - time.monotonic()) > 0.0:
             sequence = answers.sequence
             if not sequence & 1:
@@ -193,9 +214,10 @@ class Remote:
             if self.answered >= frame:
                 return
             began = time.monotonic()
-            answers.wait(sequence, min(left, SLICE))
+            answers.wait(sequence, min(left, SLICE), spin)
+            spin = 0.0
             if time.monotonic() - began > 0.5 * SLICE:
-                self._program.listen()
+                self._listen()
                 if self._is_dead():
                     return
 
@@ -220,10 +242,15 @@ class Remote:
             self._complain("again", "answers again")
 
     def _is_dead(self) -> bool:
-        if not self._dead and (how := self._program.ended()) is not None:
+        if self._program is not None and not self._dead and (how := self._program.ended()) is not None:
             self._dead, self._how = True, how
             self._troubles.append(f"its program ended ({how})")
         return self._dead
+
+    def _listen(self) -> None:
+        if self._program is not None and (now := time.monotonic()) - self._listened > LISTEN:
+            self._listened = now
+            self._program.listen()
 
     def _complain(self, kind: str, text: str) -> None:
         """One line of each kind in a second of simulated time: a program that fails all the time must not fill a disk."""

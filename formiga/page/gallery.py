@@ -1,15 +1,20 @@
-"""The shipped worlds, grouped, each with a line and a picture."""
+"""What the gallery shows: the shipped worlds, grouped, each with a line and a picture; and papers, with what came of them.
+
+A paper's result is read from the file in its study's folder, as data: nothing is run, and no study is imported.
+"""
 
 from __future__ import annotations
 
-import base64
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
-from formiga import lab
+from formiga import lab, studies
+from formiga.errors import FormigaError
+from formiga.studies import report
+from formiga.studies.results import KEPT
 
-PICTURES = "pictures"   # beside the worlds; made by docs/screenshots.py
 OTHERS = "Others"
+MOST = 64               # rendered pages that are held
 
 
 @cache
@@ -18,11 +23,45 @@ def gallery() -> list[dict[str, Any]]:
     topics: dict[str, list[dict[str, str]]] = {}
     for name, file in lab.shipped_worlds().items():
         world = lab.read_world(name)
-        picture = file.parent / PICTURES / f"{name}.webp"
-        data = f"data:image/webp;base64,{base64.b64encode(picture.read_bytes()).decode()}" if picture.exists() else ""
-        topics.setdefault(world.topic or OTHERS, []).append({"name": name, "doc": world.doc, "picture": data})
+        entry = {"name": name, "doc": world.doc, "picture": report.thumbnail(file)}
+        topics.setdefault(world.topic or OTHERS, []).append(entry)
     order = sorted(topics, key=lambda topic: (topic == OTHERS, topic != "First steps", topic))
     return [{"name": topic, "worlds": topics[topic]} for topic in order]
 
 
-__all__ = ["gallery"]
+def papers() -> list[dict[str, str]]:
+    """[{"name", "card"}] of all studies, in the order of the shelf: S1, S2, ... R01, R02, ..."""
+    return [_card(*_which(paper.study)) for paper in studies.shelf()]
+
+
+def paper(name: str) -> dict[str, str]:
+    """{"title", "article"}: the page of one."""
+    return _page(*_which(name))
+
+
+def _which(name: str) -> tuple[str, float]:
+    """A study, and when its result was kept: what was rendered for these stays as it is."""
+    file = studies.require(name) / KEPT / "result.json"
+    return name, file.stat().st_mtime if file.exists() else 0.0
+
+
+@lru_cache(MOST)
+def _card(name: str, changed: float) -> dict[str, str]:
+    return {"name": name, "card": report.card(studies.about(name), outcome(name))}
+
+
+@lru_cache(MOST)
+def _page(name: str, changed: float) -> dict[str, str]:
+    about = studies.about(name)
+    return {"title": about.title, "article": report.article(about, outcome(name), buttons=True)}
+
+
+def outcome(name: str) -> report.Outcome:
+    """The result in a study's folder; if it is damaged, what is wrong with it."""
+    try:
+        return studies.kept(name)
+    except FormigaError as wrong:
+        return str(wrong)
+
+
+__all__ = ["gallery", "paper", "papers"]

@@ -5,7 +5,8 @@ From the window                         To the window
     {"press": "w"}, {"release": "w"}        {"status": {...}}   some ten times a second
     {"blur": true}                          {"keys": [...]}     the keys that are bound
     {"complete": "spe"}                     {"complete": "spe", "words": ["speed"]}
-    {"gallery": true}                       {"gallery": [...], "recent": [...]}
+    {"gallery": true}                       {"gallery": [...], "recent": [...]}, {"papers": [...]}
+    {"paper": "swarmod"}                    {"paper": {"title": "...", "article": "..."}}  see studies/report.py
     {"turned": true}  the camera, by hand   {"faults": {"count": 3, "text": "..."}}  what failed in the laboratory itself
     {"folder": "runs"}                      {"listing": {...}}  worlds and recordings there: see open.py
     {"load": "runs/run.parquet"}            {"loaded": {"error": ""}}  a file of the open dialog, and what is wrong with it

@@ -15,6 +15,7 @@ import secrets
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from importlib import resources
@@ -29,14 +30,15 @@ from viser import _messages
 from formiga.console import quote
 from formiga.errors import FormigaError, suggest
 from formiga.page import export
+from formiga.page import gallery as shown
 from formiga.page.faults import Faults
-from formiga.page.gallery import gallery
 from formiga.page.line import Line, client_of
 from formiga.page.open import listing, recents
 from formiga.page.panels import Panels
 from formiga.page.server import PORT, Server
 from formiga.session import Session
 from formiga.session.names import robot_name, thing_names
+from formiga.studies import report
 from formiga.view import cameras
 from formiga.view.cameras import Pose
 from formiga.view.canvas import Canvas, Target
@@ -45,16 +47,17 @@ from formiga.view.frame import Frame
 RATE, FLAT_OUT = 30.0, 10.0  # pictures a second, at most; and of a run as fast as it goes, too fast to follow by eye
 HAND_OVER = 0.0002     # s after which a thread that draws gives way to the steps; Python's own 5 ms cost a tenth of the speed
 STATUS = 0.2           # s between two messages about time and speed, and two looks at the panels
-SCRIPTS = ("page.js", "open.js", "draw.js", "export.js")  # one function body in each window, in this order
+SCRIPTS = ("page.js", "open.js", "papers.js", "draw.js", "export.js")  # one function body in each window, in this order
 SIDES = ("#1f6feb", "#f2c200", "#2da44e", "#cf4a22")  # colours of sides whose robots have none
 
 
 class Page:
     """The page of one session, for any number of windows."""
 
-    def __init__(self, session: Session, host: str = "127.0.0.1", port: int = PORT, gallery: bool = False) -> None:
-        """gallery: whether the first window opens with the choice of worlds."""
-        self.session, self._greet = session, gallery
+    def __init__(self, session: Session, host: str = "127.0.0.1", port: int = PORT, gallery: bool = False,
+                 paper: str = "") -> None:
+        """gallery: whether the first window opens with the choice of worlds; paper: and with the page of this study's paper."""
+        self.session, self._greet, self._paper = session, gallery or bool(paper), paper
         self.folder = os.getcwd()                              # that the open dialog shows, and nothing above it
         self.token = secrets.token_urlsafe(16)
         self.lines: dict[int, Line] = {}
@@ -199,8 +202,7 @@ class Page:
 
     # -- windows ------------------------------------------------------------------------------------------------------
     async def _opened(self, client: viser.ClientHandle) -> None:
-        settings = json.dumps({"client": client.client_id, "token": self.token, "css": _text("page.css") + _text("tools.css"),
-                               "version": viser.__version__})
+        settings = json.dumps({"client": client.client_id, "token": self.token, "css": css(), "version": viser.__version__})
         client._websock_connection.queue_message(
             _messages.RunJavascriptMessage(f"const SETTINGS = {settings};\n" + "\n".join(map(_text, SCRIPTS))))
 
@@ -221,6 +223,8 @@ class Page:
         if self._greet:
             self._greet = False
             line.send({"open": "gallery"})
+            if self._paper:
+                self._answer(line, lambda: {"paper": shown.paper(self._paper)})
         try:
             await line.talk(self._line_heard)
         finally:
@@ -242,7 +246,10 @@ class Page:
         elif isinstance(typed := message.get("complete"), str):
             self.session.post(partial(self._complete, line, typed))
         elif message.get("gallery"):
-            line.send({"gallery": gallery(), "recent": recents()})
+            line.send({"gallery": shown.gallery(), "recent": recents()})
+            self._answer(line, lambda: {"papers": shown.papers()})
+        elif isinstance(study := message.get("paper"), str):
+            self._answer(line, lambda: {"paper": shown.paper(study)})
         elif message.get("turned"):
             self._turned.add(sender)
         elif isinstance(folder := message.get("folder"), str):
@@ -260,6 +267,13 @@ class Page:
         """Open a file for the window that asks, and tell it whether that worked: its dialog stays until then."""
         task = self.session.console.run(f"load {quote([file])}; pause off", sender=line.client)
         self._send(line, {"loaded": {"error": (task.error or "").removeprefix("console:1: ")}})
+
+    def _answer(self, line: Line, make: Callable[[], dict[str, Any]]) -> None:
+        """Send what a window asked for, or say what is wrong with it."""
+        try:
+            line.send(make())
+        except FormigaError as wrong:
+            line.send({"say": str(wrong), "kind": "error"})
 
     def _heard(self, kind: str, text: str, window: Any) -> None:
         self._send_all({"say": text, "kind": kind})
@@ -434,6 +448,11 @@ def note(frame: Frame) -> dict[str, Any] | None:
     sides = [{"name": side.name, "score": side.score, "colour": own.get(side.group) or SIDES[number % len(SIDES)]}
              for number, side in enumerate(frame.note.sides)]
     return {"title": frame.note.title, "clock": frame.note.clock, "text": frame.note.text, "sides": sides}
+
+
+def css() -> str:
+    """The style sheets of what is ours."""
+    return "".join((_text("page.css"), _text("tools.css"), report.style(), _text("papers.css")))
 
 
 def _text(name: str) -> str:

@@ -19,24 +19,20 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from math import isfinite
 from typing import Any
-from urllib.parse import urlsplit
 
 import rich
 import viser
 from viser import _messages, infra
-from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 from formiga.errors import FormigaError, reason
+from formiga.link.guard import LOOPBACK, MESSAGES, Refused, paced, refuse_origin
 from formiga.page.faults import is_ours
 from formiga.page.sockets import Held, bounded_sockets
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 PORT = 8017
 MOST_WINDOWS = 64              # connections, two for each window
-MESSAGES, BYTES = 500, 64 << 20  # that one connection may send in a second, before it has to wait
-TYPED = 100                    # the same for a line: faster than a person types or scrubs
-STRIKES = 5                    # seconds in a row that it may have to wait, before it is put out
+TYPED = 100                    # messages that a line may send in a second: more than a person types or scrubs
 SHUT = (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect, _messages.FileTransferStartUpload)
 
 FaultHandler = Callable[[BaseException], None]       # told of what fails in our own code while the server serves
@@ -45,10 +41,6 @@ LineHandler = Callable[[Any, str], Awaitable[None]]  # a websocket, and the path
 
 def _raise(wrong: BaseException) -> None:
     raise wrong
-
-
-class Refused(Exception):
-    """This connection ends here, and viser is not to go on with it."""
 
 
 EXPECTED = (Refused, ConnectionClosed, OSError)  # how connections end
@@ -187,17 +179,6 @@ def free_port(host: str, port: int) -> int:
     raise FormigaError(f"no port from {port} to 65535 is free; give another one with --port.")
 
 
-def refuse_origin(origin: str | None, host: str, loopback: bool) -> str:
-    """Why a page may not speak to this server, or ''. Programs that are no browsers send no origin, and may."""
-    try:
-        name = urlsplit(f"//{host}").hostname or ""
-        if loopback and name not in LOOPBACK:
-            return "wrong host"
-        return "" if origin is None or urlsplit(origin).netloc == host else "another site's page"
-    except ValueError:
-        return "wrong address"
-
-
 def fits(element: Any, updates: Any) -> bool:
     """Whether a window may change an element so: its value alone, to one of the same type, and one of those it offers."""
     if not isinstance(updates, dict) or updates.keys() != {"value"}:
@@ -209,28 +190,4 @@ def fits(element: Any, updates: Any) -> bool:
     return isinstance(value, type(now)) and (not offered or value in element.options)
 
 
-def paced(connection: ServerConnection, messages: int = MESSAGES) -> Callable[..., Awaitable[Any]]:
-    """Receive at most so much in a second. A client that sends more has to wait; one that does not stop is disconnected."""
-    recv, count, size, began, strikes = connection.recv, 0, 0, 0.0, 0
-
-    async def receive(*given: Any, **named: Any) -> Any:
-        nonlocal count, size, began, strikes
-        now = asyncio.get_running_loop().time()
-        if now - began > 1.0:
-            strikes = 0 if now - began > 2.0 else strikes
-            count, size, began = 0, 0, now
-        elif count >= messages or size >= BYTES:
-            strikes += 1
-            if strikes > STRIKES:
-                connection.transport.abort()
-                raise Refused
-            await asyncio.sleep(began + 1.0 - now)
-            count, size, began = 0, 0, asyncio.get_running_loop().time()
-        message = await recv(*given, **named)
-        count, size = count + 1, size + len(message)
-        return message
-
-    return receive
-
-
-__all__ = ["PORT", "Server", "fits", "free_port", "paced", "refuse_origin"]
+__all__ = ["PORT", "Server", "fits", "free_port", "refuse_origin"]

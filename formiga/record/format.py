@@ -6,6 +6,9 @@ of the user's own it also has `own`, what is to be known about each without its 
 which is never run unless it is asked for. Pages of the table have checksums of their own; the text has `seal`, its hash, by
 which a damaged one is known.
 
+The column `group` has the name of each robot's group; bodies that are no robots have none. It follows from the world and the
+number of the robot, so it is made anew when a file is read, and older files, which were written without it, read the same.
+
 A world with things that can be pushed is recorded in format 2: they follow the robots of their world as if they were more of
 them, in the order of `world.movables`, and every body has a velocity and a spin.
 
@@ -17,6 +20,8 @@ at the end; `left` and `right` are the first two channels of any drive.
 A run in three dimensions is recorded in format 3: every body has a height and a turn, too, and the robots are followed by all
 other bodies that move (turrets, arms, wheels, solids, what can be pushed), in the order of the engine's `model.parts`, which is
 among the words as `parts`: for each body the number of its robot or -1, that of its thing or -1, and its name.
+
+A batch of worlds that differ is recorded in format 4: columns as in format 1, and `variants` among the words, see variants.py.
 """
 
 from __future__ import annotations
@@ -49,7 +54,7 @@ from formiga.world.own import own_elements, sources_of
 from formiga.world.placeholder import about
 from formiga.world.writer import to_text
 
-FORMAT, WITH_MOVABLES, IN_SPACE = 1, 2, 3
+FORMAT, WITH_MOVABLES, IN_SPACE, DIFFERING = 1, 2, 3, 4
 SPATIAL = "spatial"  # the engine whose runs are in space
 CHASSIS = "chassis"  # the part of a robot that is in the robot's own row
 KEY = b"formiga"
@@ -57,7 +62,8 @@ SEAL = "seal"
 ENDINGS = ("complete", "interrupted", "failed")
 EMBEDDED = re.compile(r"[0-9]{1,6}/[^/\\\0]{1,255}")  # names of files inside a recording: '0/table.csv'
 
-INDICES = {"step": pa.int32(), "time": pa.float64(), "world": pa.int32(), "robot": pa.int32()}
+WORD = pa.dictionary(pa.int32(), pa.string())
+INDICES = {"step": pa.int32(), "time": pa.float64(), "world": pa.int32(), "robot": pa.int32(), "group": WORD}
 KINDS = {np.float64: pa.float64(), np.bool_: pa.bool_()}
 
 
@@ -69,15 +75,15 @@ def _columns(*arrays: str) -> dict[str, pa.DataType]:
 
 FLAT = ("position", "heading", "drive", "crashed", "alive")  # arrays of the state that every recording has
 MEASURED, MOVING, RAISED = _columns(*FLAT), _columns("velocity"), _columns("bodies")  # not in format 1; only in format 3
-COLUMNS = pa.schema([pa.field(name, kind, nullable=False) for name, kind in (INDICES | MEASURED).items()])
+COLUMNS = pa.schema([pa.field(name, kind, nullable=name == "group") for name, kind in (INDICES | MEASURED).items()])
 MORE_COLUMNS = pa.schema([*COLUMNS, *(pa.field(name, kind, nullable=False) for name, kind in MOVING.items())])
 SPACE_COLUMNS = pa.schema([*MORE_COLUMNS, *(pa.field(name, kind, nullable=False) for name, kind in RAISED.items())])
 DTYPES = {name: np.dtype(kind.to_pandas_dtype()) for name, kind in MEASURED.items()}
 MORE_DTYPES = DTYPES | {name: np.dtype(kind.to_pandas_dtype()) for name, kind in MOVING.items()}
 SPACE_DTYPES = MORE_DTYPES | {name: np.dtype(kind.to_pandas_dtype()) for name, kind in RAISED.items()}
-SCHEMAS = {FORMAT: COLUMNS, WITH_MOVABLES: MORE_COLUMNS, IN_SPACE: SPACE_COLUMNS}
-MEASURES = {FORMAT: DTYPES, WITH_MOVABLES: MORE_DTYPES, IN_SPACE: SPACE_DTYPES}
-BYTES_PER_ROW = {FORMAT: 62, WITH_MOVABLES: 86, IN_SPACE: 126}  # in memory
+SCHEMAS = {FORMAT: COLUMNS, WITH_MOVABLES: MORE_COLUMNS, IN_SPACE: SPACE_COLUMNS, DIFFERING: COLUMNS}
+MEASURES = {FORMAT: DTYPES, WITH_MOVABLES: MORE_DTYPES, IN_SPACE: SPACE_DTYPES, DIFFERING: DTYPES}
+BYTES_PER_ROW = {FORMAT: 66, WITH_MOVABLES: 90, IN_SPACE: 130, DIFFERING: 66}  # in memory
 MOST_CHANNELS = 64  # of a drive
 ROWS = 1 << 17      # of a row group, at most: 8 to 16 MB in memory
 MOST_PARTS = 1_000_000
@@ -92,6 +98,12 @@ def more_drive(channels: int) -> tuple[str, ...]:
 def schema_of(format: int, channels: int = 2) -> pa.Schema:
     """All columns of a recording whose drives have so many channels, at most; more than two stand at the end."""
     return pa.schema([*SCHEMAS[format], *(pa.field(name, pa.float64(), nullable=False) for name in more_drive(channels))])
+
+
+def are_columns(columns: pa.Schema, format: int) -> bool:
+    """Whether these are the columns of a recording in that format; older ones have no groups."""
+    expected = schema_of(format, channels_in(columns))
+    return columns.equals(expected) or columns.equals(expected.remove(expected.get_field_index("group")))
 
 
 def measures_of(format: int, channels: int = 2) -> dict[str, Any]:
@@ -112,6 +124,16 @@ def format_of(world: World, engine: str) -> int:
 def bodies_of(world: World, parts: tuple[Part, ...] = ()) -> int:
     """How many rows a world has in each step: its robots, then the things that can be pushed, or in space all other bodies."""
     return world.robots + (len(others(parts)) if parts else len(world.movables))
+
+
+def groups_in(world: World, bodies: int, rows: NDArray[np.int32]) -> pa.DictionaryArray:
+    """The column `group` of rows, from the number of the body in each of them (below `bodies`)."""
+    numbers = np.full(bodies, -1, np.int32)
+    for number, robots in enumerate(world.slices):
+        numbers[robots] = number
+    found = numbers[rows]
+    names = pa.array([group.name for group in world.groups], pa.string())
+    return pa.DictionaryArray.from_arrays(pa.array(found, mask=found < 0), names)
 
 
 def others(parts: tuple[Part, ...]) -> list[int]:
@@ -264,7 +286,7 @@ def embed(world: World) -> tuple[World, dict[str, str]]:
 
     def packed(thing: Any) -> Any:
         for _, attribute, path in named_files([thing]):
-            folder, bundle = len(files), thing.bundle(attribute) or {os.path.basename(path): _contents(path)}
+            folder, bundle = len(files), thing.bundle(attribute) or {os.path.basename(path): contents(path)}
             files.update({f"{folder}/{name}": base64.b64encode(contents).decode() for name, contents in bundle.items()})
             thing = copy.copy(thing)
             # not replace(): a class of the user's may open its file
@@ -283,7 +305,8 @@ def embed(world: World) -> tuple[World, dict[str, str]]:
                    page=tuple(each for each in world.page if not any(named_files([each])))), files  # without scripts
 
 
-def _contents(path: str) -> bytes:
+def contents(path: str) -> bytes:
+    """Of a file that a world names."""
     try:
         with open(path, "rb") as stream:
             data = stream.read(LARGEST_FILE + 1)

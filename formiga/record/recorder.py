@@ -1,7 +1,7 @@
 """State -> a Parquet file. A file that has its final name is always whole.
 
     with Recorder("run.parquet", world, seed=7) as record:
-        loop.simulate(world, 60.0, seed=7, record=record)
+        runs.simulate(world, 60.0, seed=7, record=record)
 """
 
 from __future__ import annotations
@@ -24,11 +24,26 @@ from formiga.engine.axes import sizes_of
 from formiga.engine.parts import Part
 from formiga.errors import FormigaError, RecordingError, reason, whole
 from formiga.loop import Simulation
-from formiga.record.format import IN_SPACE, KEY, ROWS, bodies_of, describe, measured, measures_of, own, schema_of, sealed
+from formiga.record import variants
+from formiga.record.format import (
+    DIFFERING,
+    IN_SPACE,
+    KEY,
+    ROWS,
+    bodies_of,
+    describe,
+    groups_in,
+    measured,
+    measures_of,
+    own,
+    schema_of,
+    sealed,
+)
 from formiga.record.notes import MOST_NOTES, words_of
 from formiga.record.tables import Tables, remove_tables
 from formiga.supervisor import Note
 from formiga.world.model import World
+from formiga.world.variants import Varied
 
 LAST_STEP = 2**31 - 1  # that the column can hold
 
@@ -42,12 +57,13 @@ class Recorder:
     Steps and time count from where the recording starts, which may be in the middle of a run; any thread may do all this.
 
     What is drawn into the first world goes into a table beside the file, if anything is; drawings: also if nothing is. wrong:
-    told what is wrong with a drawing, which is then left out; None: it is raised.
+    told what is wrong with a drawing, which is then left out; None: it is raised. varied: worlds that differ, of which `world`
+    is the first.
     """
 
     def __init__(self, path: str | os.PathLike[str], world: World, seed: int = 0, worlds: int = 1,
                  engine_name: str | None = None, every: int = 1, *, drawings: bool = False,
-                 wrong: Callable[[FormigaError], None] | None = None) -> None:
+                 wrong: Callable[[FormigaError], None] | None = None, varied: Varied | None = None) -> None:
         if whole("every:", every, -(2**63), 2**31 - 1) < 1:
             raise RecordingError(f"every {every} steps cannot be recorded; it must be at least 1.")
         self.path = Path(path)
@@ -55,6 +71,8 @@ class Recorder:
         self.touched = False               # may be set, too: the run was changed by hand, so it cannot be run again
         self.written = False               # whether the file has its name
         self._meta = describe(world, seed, worlds, engine_name or world.engine, every)
+        if varied is not None:
+            self._meta |= {"format": DIFFERING, "variants": variants.told(varied.worlds, self._meta["files"])}
         self._every, self._dt = every, world.dt
         self._world, self._parts = world, tuple[Part, ...]()  # those of the model, as soon as there is one
         self._shape = (worlds, bodies_of(world))
@@ -83,7 +101,7 @@ class Recorder:
             self._file = open(self._beside, "wb")
             self._writer = pq.ParquetWriter(
                 self._file, self._schema, compression="zstd", write_page_checksum=True,
-                write_statistics=["step", "time", "world"], use_dictionary=["step", "time", "world", "robot"],
+                write_statistics=["step", "time", "world"], use_dictionary=["step", "time", "world", "robot", "group"],
                 use_byte_stream_split=[name for name, kind in self._measures.items() if kind == np.float64])
             self._drawings.__enter__()
         except (OSError, ValueError) as wrong:
@@ -101,8 +119,8 @@ class Recorder:
             self._prepare(shards)
         self._refuse_others(shards)
         self._step, self._shards = self._step + 1, shards
-        if self._step == 0 and any(shard.state.step.any() for shard in shards):
-            self.touched = True  # it began in the middle: what the seed gives is another start
+        if any(shard.touched for shard in shards) or (self._step == 0 and any(shard.state.step.any() for shard in shards)):
+            self.touched = True  # ordered from outside, or begun in the middle: what the seed gives is another run
         if self._step % self._every == 0:
             self._take()
         self._drawings(shards)
@@ -175,12 +193,13 @@ class Recorder:
     def _write(self) -> None:
         self._busy = True  # stays true after an exception: then the contents of the file are unknown
         steps, self._steps = np.array(self._steps, np.int32), []
-        worlds, robots = self._shape
-        size = worlds * robots
+        worlds, bodies = self._shape
+        size = worlds * bodies
+        robot = np.tile(np.arange(bodies, dtype=np.int32), worlds * len(steps))
         columns = {
             "step": np.repeat(steps, size), "time": np.repeat(steps * self._dt, size),
-            "world": np.tile(np.repeat(np.arange(worlds, dtype=np.int32), robots), len(steps)),
-            "robot": np.tile(np.arange(robots, dtype=np.int32), worlds * len(steps)),
+            "world": np.tile(np.repeat(np.arange(worlds, dtype=np.int32), bodies), len(steps)),
+            "robot": robot, "group": groups_in(self._world, bodies, robot),
             **{name: values[:len(steps)].reshape(-1) for name, values in self._waiting.items()},
         }
         try:

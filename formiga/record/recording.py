@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,19 +16,23 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from formiga import loop
+from formiga import runs
 from formiga.engine.parts import Part
 from formiga.errors import RecordingError
 from formiga.geometry import TURN
+from formiga.loop import Simulation
 from formiga.record import trust
 from formiga.record.format import (
     BYTES_PER_ROW,
+    COLUMNS,
+    DIFFERING,
     FORMAT,
     IN_SPACE,
     MOVING,
     RAISED,
     bodies_of,
     channels_in,
+    groups_in,
     measured,
     measures_of,
     more_drive,
@@ -37,9 +42,11 @@ from formiga.record.format import (
     schema_of,
 )
 from formiga.record.notes import notes_of
+from formiga.record.tables import POSES, TABLES, framed, read_further, table_file
 from formiga.state import Floats
 from formiga.supervisor import Note
 from formiga.world.model import World
+from formiga.world.variants import Varied
 
 LARGEST_NUMBER = 1e9          # in a column: metres, radians, metres a second
 LARGEST_IN_MEMORY = 8 << 30   # bytes, of a table that is asked for in one piece
@@ -97,6 +104,7 @@ class Recording:
     parts: tuple[Part, ...]    # the bodies of a run in space; () in the plane
     missing: tuple[str, ...]   # tags of own elements whose code is not loaded: placeholders stand for them
     _file: pq.ParquetFile
+    varied: Varied | None = None  # of worlds that differ, the description of each
 
     @property
     def code(self) -> dict[str, str]:
@@ -108,8 +116,22 @@ class Recording:
 
     @property
     def format(self) -> int:
-        """1: robots; 2: and what they push; 3: and everything else that moves in space."""
+        """1: robots; 2: and what they push; 3: and everything else that moves in space; 4: robots, in worlds that differ."""
         return self.meta["format"]
+
+    def described(self, number: int) -> World:
+        """The description of one world, by its number."""
+        return self.world if self.varied is None else self.varied.worlds[self.numbered(number)]
+
+    def numbered(self, world: int) -> int:
+        """The number of a world, if there is one of that number."""
+        try:
+            number = operator.index(world)
+        except TypeError:
+            number = -1
+        if not 0 <= number < self.worlds:
+            raise RecordingError(f"{self.path}: there is no world {world!r}; they are numbered from 0 to {self.worlds - 1}.")
+        return number
 
     @property
     def channels(self) -> int:
@@ -131,16 +153,25 @@ class Recording:
         """What a supervisor showed, if there was one: (step, note) for each step at which that changed, in order."""
         return notes_of(self.meta["notes"], self.meta["last_step"]) or []
 
-    @property
-    def table(self) -> pa.Table:
-        """All rows."""
+    def table(self, name: str = POSES) -> pa.Table:
+        """All rows; or those of a further table that was recorded with them, such as 'readings'."""
+        if name != POSES:
+            return read_further(self.path, name)
         self._refuse_large(self._file.metadata.num_rows)
-        return pa.concat_tables([schema_of(self.format, self.channels).empty_table(), *self.blocks()])
+        return pa.concat_tables([schema_of(self.format, self.channels).empty_table(), *self.blocks()]).unify_dictionaries()
+
+    def frame(self, name: str = POSES) -> Any:
+        """The same as a DataFrame of pandas."""
+        return framed(self.table(name))
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of all tables that there are."""
+        return [POSES, *(name for name in TABLES if table_file(self.path, name).exists())]
 
     def poses(self, world: int | None = None) -> Poses:
         """All rows as arrays (steps, worlds, robots); or those of one world (steps, 1, robots), and no others in memory."""
-        if world is not None and not 0 <= world < self.worlds:
-            raise RecordingError(f"{self.path}: there is no world {world}; they are numbered from 0 to {self.worlds - 1}.")
+        world = None if world is None else self.numbered(world)
         shape, robots = (len(self.steps), self.worlds if world is None else 1, self.rows), self.world.robots
         self._refuse_large(prod(shape))
         kinds = measures_of(self.format, self.channels)
@@ -159,7 +190,7 @@ class Recording:
         more = more_drive(self.channels)
         drive = np.stack([arrays[name][..., :robots] for name in ("left", "right", *more)], axis=-1)
         arrays = {name: values for name, values in arrays.items() if name not in more}
-        if self.format == FORMAT:
+        if self.format in (FORMAT, DIFFERING):
             nothing = np.broadcast_to(0.0, (*shape, 3))
             return Poses(time, **arrays, velocity=nothing, movables=np.empty((*shape[:2], 0, 6)), bodies=bodies, drive=drive)
         movables = np.stack([arrays[name][..., robots:] for name in MOVABLES], axis=-1)
@@ -182,15 +213,16 @@ class Recording:
 
     def blocks(self) -> Iterator[pa.Table]:
         """The rows in order, some at a time, whatever the size of the file."""
-        row = 0
+        row, columns = 0, [name for name in self._file.schema_arrow.names if name != "group"]
         for number in range(self._file.num_row_groups):
             try:
-                block = self._file.read_row_group(number)
+                block = self._file.read_row_group(number, columns)
             except trust.BAD_PARQUET as wrong:
                 raise RecordingError(f"{self.path}: damaged; rows from {row} on cannot be read.") from wrong
             self._check_order(block, row)
             row += block.num_rows
-            yield block
+            groups = groups_in(self.world, self.rows, block["robot"].to_numpy())
+            yield block.add_column(COLUMNS.get_field_index("group"), COLUMNS.field("group"), groups)
 
     def frames(self) -> Iterator[pa.Table]:
         """The rows of one recorded step at a time."""
@@ -211,8 +243,8 @@ class Recording:
                                  f"{trust.HOW_TO_LOAD}.")
         again = _Comparison(self)
         last = int(self.steps[-1])
-        loop.simulate(self.world, max(1, last) * self.world.dt, self.seed, self.worlds, self.engine, threads=threads,
-                      record=again, stop=lambda: again.found is not None or again.step >= last)
+        runs.simulate(self.world, max(1, last) * self.world.dt, self.seed, self.worlds, self.engine, threads=threads,
+                      record=again, varied=self.varied, watch=lambda share: again.found is not None or again.step >= last)
         return again.found or again.missing()
 
     def _check_order(self, block: pa.Table, row: int) -> None:
@@ -239,7 +271,7 @@ class _Comparison:
         self.step = -1
         self.found: Difference | None = None
 
-    def __call__(self, shards: Sequence[loop.Simulation]) -> None:
+    def __call__(self, shards: Sequence[Simulation]) -> None:
         self.step += 1
         frame = next(self.frames, None) if self.step == self.due and self.found is None else None
         if frame is None:
@@ -268,6 +300,12 @@ def _bits(values: Any) -> Any:
     return np.ascontiguousarray(values).view(np.uint64 if values.dtype == np.float64 else np.uint8)
 
 
+def read_table(recording: str | os.PathLike[str], name: str = POSES) -> pa.Table:
+    """A table of a recording: its poses, or one that was recorded with them; RecordingError with one sentence if there is none.
+    """
+    return read_recording(recording).table() if name == POSES else read_further(recording, name)
+
+
 def read_recording(path: str | os.PathLike[str], *, run_code: bool = False) -> Recording:
     """The recording in a file; RecordingError with one sentence if it is not one.
 
@@ -282,6 +320,7 @@ def read_recording(path: str | os.PathLike[str], *, run_code: bool = False) -> R
     unknown = trust.missing_elements(file, meta)
     world = trust.read_world(file, meta, unknown)
     parts = trust.read_parts(file, meta, world)
+    varied = trust.read_variants(file, meta, world)
     steps = trust.read_steps(file, meta, parquet.metadata.num_rows, world, parts)
     return Recording(file, meta, world, meta["seed"], meta["worlds"], meta["engine"], steps, meta["ending"], parts,
-                     tuple(unknown), parquet)
+                     tuple(unknown), parquet, varied)

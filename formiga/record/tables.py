@@ -1,12 +1,11 @@
-"""Tables beside a recording: joints, messages, readings, orders, events and drawings of the run, one Parquet file each.
+"""Tables beside a recording: readings, beliefs, messages and more of the run, one Parquet file each; columns.py has their rows.
 
     with Tables("out/run.parquet", ["joints", "events"]) as tables:
-        loop.simulate(world, 60.0, record=tables)
-    read_table("out/run.parquet", "joints")        # out/run.joints.parquet
+        runs.simulate(world, 60.0, record=tables)
+    read_further("out/run.parquet", "joints")        # out/run.joints.parquet
 
-A row of `joints`, `readings` and `orders` is one number of one robot at one step. Orders are those of the step that led here,
-so the start has none; readings are what the sensors say here. A file that has its final name is always whole, and it is of the
-same run as the recording beside it. Drawings (see drawings.py) are written with every recording of a run that has some.
+A file that has its final name is always whole, and it is of the same run as the recording beside it. Drawings (see drawings.py)
+are written with every recording of a run that has some. Rows wait in memory, at most ROWS of them, or HEAVY numbers.
 """
 
 from __future__ import annotations
@@ -17,41 +16,38 @@ from contextlib import nullcontext, suppress
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from formiga.comm.inbox import Inbox
-from formiga.control import Orders
-from formiga.errors import FormigaError, RecordingError, reason, suggest
+from formiga.errors import FormigaError, MissingExtra, RecordingError, reason, suggest
 from formiga.loop import Simulation
-from formiga.record.drawings import COLUMNS, Changes, Timeline, too_large
+from formiga.measures import Measure, find, momentary
+from formiga.record import former
+from formiga.record.columns import INDICES, NUMBERS, READERS, SCHEMAS, TABLES, Columns, Words, array_of, metrics, size_of
+from formiga.record.drawings import Changes, Timeline, too_large
 from formiga.record.format import KEY, ROWS
-from formiga.record.trust import BAD_PARQUET
-from formiga.world.model import Group
+from formiga.record.trust import BAD_PARQUET, parse_meta
+from formiga.state import State
 
 if TYPE_CHECKING:
     from formiga.record.recorder import Recorder
 
 STAMP = b"formiga.recording"  # key under which a table says to which recording it belongs
-WORD = pa.dictionary(pa.int32(), pa.string())
-INDICES = {"step": pa.int32(), "time": pa.float64(), "world": pa.int32()}
-SCHEMAS = {name: pa.schema([pa.field(column, kind, nullable=False) for column, kind in (INDICES | columns).items()])
-           for name, columns in {
-    "joints": {"robot": pa.int32(), "joint": WORD, "position": pa.float64(), "effort": pa.float64(), "command": pa.float64()},
-    "messages": {"robot": pa.int32(), "link": WORD, "sender": pa.int32(), "range": pa.float64(), "bearing": pa.float64(),
-                 "index": pa.int32(), "value": pa.float64()},
-    "readings": {"robot": pa.int32(), "sensor": WORD, "index": pa.int32(), "value": pa.float64()},
-    "orders": {"robot": pa.int32(), "part": WORD, "name": WORD, "value": pa.float64()},
-    "events": {"kind": WORD, "text": pa.string()},
-    "drawings": COLUMNS,
-}.items()}
+POSES, METRICS, ORDERS, DRAWINGS = "poses", "metrics", "orders", "drawings"
+NAMES = (POSES, *TABLES)       # of what can be recorded; the poses always are
+HEAVY = 1_000_000              # numbers in lists that wait in memory, at most, beside those of one moment
+LARGEST_IN_MEMORY = 8 << 30    # bytes, of a table that is read in one piece
+BYTES_PER_ROW = 64             # beside the numbers in its lists
 
-HEAVY = 1_000_000    # numbers of drawings that wait in memory, at most, beside those of one moment
 
-Columns = dict[str, Any]
+class Asked(NamedTuple):
+    """What is recorded of a run beside its poses."""
+
+    names: tuple[str, ...]           # of tables
+    measures: dict[str, Measure]     # for the table of metrics
 
 
 def table_file(recording: str | os.PathLike[str], name: str) -> Path:
@@ -60,35 +56,68 @@ def table_file(recording: str | os.PathLike[str], name: str) -> Path:
     return path.with_name(f"{path.stem}.{name}.parquet")
 
 
-def known_names(names: Sequence[str]) -> list[str]:
-    """The names of tables, each once; RecordingError for what is not a list of them."""
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise RecordingError(f"tables are a list of names, such as ['joints'], not {names!r}. There are: {', '.join(SCHEMAS)}.")
-    found = [name if isinstance(name, str) else repr(name) for name in names]
-    for name in found:
-        if name not in SCHEMAS:
-            raise RecordingError(f"there is no table '{name}' of a run.{suggest(name, SCHEMAS)} "
-                                 f"There are: {', '.join(SCHEMAS)}.")
-    return list(dict.fromkeys(found))
+def asked(record: Iterable[str | Measure]) -> Asked:
+    """Names of tables, 'metrics:NAME' for one measure, functions that are measures; RecordingError for what is none of them.
+
+    'metrics' alone is all measures that can be asked at any moment, so not fitness.
+    """
+    if isinstance(record, str) or not isinstance(record, Iterable):
+        raise RecordingError(f"what is recorded is a list of names, such as ['readings'], not {record!r}. There are: "
+                             f"{', '.join(NAMES)}.")
+    names, measures = dict[str, None](), dict[str, Measure]()
+    for each in record:
+        if callable(each):
+            new = {_called(each): each}
+        elif isinstance(each, str) and each.startswith(f"{METRICS}:"):
+            name = each.removeprefix(f"{METRICS}:")
+            new = {name: find(name)}
+        else:
+            new = momentary() if each == METRICS else {}
+        for name, measure in new.items():
+            if measures.setdefault(name, measure) is not measure:
+                raise RecordingError(f"two of the metrics are called '{name}'; give one of the functions another name.")
+        names[METRICS if new else known_name(each)] = None
+    names.pop(POSES, None)
+    return Asked(tuple(names), measures)
+
+
+def known_name(name: Any) -> str:
+    """The name of a table; RecordingError if there is none of that name."""
+    if not isinstance(name, str) or name not in NAMES:
+        wrong = name if isinstance(name, str) else repr(name)
+        raise RecordingError(f"there is no table '{wrong}' of a run.{suggest(wrong, NAMES)} There are: {', '.join(NAMES)}.")
+    return name
+
+
+def _called(function: Any) -> str:
+    try:
+        return str(function.__name__)
+    except AttributeError:
+        raise RecordingError(f"a metric needs a name: write it as a function, with def, not {function!r}.") from None
 
 
 class Tables:
-    """Writes the named tables: called with a run's shards at the start and after every step, as a `Recorder` is.
+    """Writes tables: called with a run's shards at the start and after every step, as a `Recorder` is.
 
-    recorder: of the recording beside which they stand. They are put in place if it was, with its stamp; its signals wait until
-    a step is taken as a whole. if_any: write only those that have rows; wrong: told what is wrong with a drawing, which is then
-    left out; None: it is raised.
+    names: as `simulate` takes them, or what was made of them. recorder: of the recording beside which they stand. They are put
+    in place if it was, with its stamp; its signals wait until a step is taken as a whole. if_any: write only those that have
+    rows; wrong: told what is wrong with a drawing, which is then left out; None: it is raised.
     """
 
-    def __init__(self, recording: str | os.PathLike[str], names: Sequence[str], every: int = 1,
+    def __init__(self, recording: str | os.PathLike[str], names: Iterable[str | Measure] | Asked, every: int = 1,
                  recorder: Recorder | None = None, *, if_any: bool = False,
                  wrong: Callable[[FormigaError], None] | None = None) -> None:
         self._recording, self._recorder = Path(recording), recorder
-        self.paths = {name: table_file(recording, name) for name in known_names(names)}
+        wanted = names if isinstance(names, Asked) else asked(names)
+        self._readers = {**READERS, METRICS: lambda shard, step: metrics(shard, wanted.measures)}
+        self.paths = {name: table_file(recording, name) for name in wanted.names}
         self._if_any, self._rows = if_any, dict.fromkeys(self.paths, 0)
         self._changes, self._wrong = Changes(), wrong
         self._every, self._step = every, -1
+        self._steps: dict[int, Any] = {}                # number of a shard's first world -> the steps of its worlds so far
         self._waiting: dict[str, list[pa.Table]] = {name: [] for name in self.paths}
+        self._held = dict.fromkeys(self.paths, 0)       # rows that wait
+        self._numbers = dict.fromkeys(self.paths, 0)    # in their lists
         self._files: dict[str, Any] = {}
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._broken = False    # the contents of a file are unknown
@@ -97,8 +126,7 @@ class Tables:
         for name, path in self.paths.items():
             try:
                 self._files[name] = open(_beside(path), "wb")
-                self._writers[name] = pq.ParquetWriter(self._files[name], SCHEMAS[name], compression="zstd",
-                                                       write_page_checksum=True)
+                self._writers[name] = _writer(self._files[name], name)
             except (OSError, ValueError) as wrong:
                 self._abandon()
                 raise _unwritable(path, wrong) from wrong
@@ -113,36 +141,50 @@ class Tables:
                 for name in self.paths:
                     if name == "events" or self._step % self._every == 0:
                         self._take(name, shard, first)
+                self._steps[first] = shard.state.step.copy()
                 first += shard.state.worlds
-            for name, tables in self._waiting.items():
-                if sum(table.num_rows for table in tables) >= ROWS or (name == "drawings" and self._changes.waiting > HEAVY):
+            for name in self.paths:
+                if self._held[name] >= ROWS or self._numbers[name] > HEAVY:
                     self._write(name)
 
     def _take(self, name: str, shard: Simulation, first: int) -> None:
-        for columns in self._drawn(shard, first) if name == "drawings" else READERS[name](shard, self._step):
+        found: list[pa.Table] = []
+        for columns in self._drawn(shard, first) if name == DRAWINGS else self._readers[name](shard, self._step):
+            if name == ORDERS and shard.state.done.any():
+                columns = self._obeyed(columns, shard.state, first)
             count = len(columns["world"])
-            self._rows[name] += count
+            self._rows[name], self._held[name] = self._rows[name] + count, self._held[name] + count
+            self._numbers[name] += self._changes.waiting if name == DRAWINGS else size_of(columns)
             columns |= {"step": np.full(count, self._step, np.int32), "time": np.full(count, self._step * shard.world.dt),
                         "world": np.asarray(columns["world"], np.int32) + first}
-            arrays = [_column(columns[field.name], field.type) for field in SCHEMAS[name]]
-            self._waiting[name].append(pa.Table.from_arrays(arrays, schema=SCHEMAS[name]))
+            arrays = [array_of(columns[field.name], field.type) for field in SCHEMAS[name]]
+            found.append(pa.Table.from_arrays(arrays, schema=SCHEMAS[name]))
+        if len(found) > 1 and shard.state.worlds > 1:  # world after world, however they are shared out
+            together = pa.concat_tables(found)
+            found = [together.take(np.argsort(together["world"].to_numpy(), kind="stable"))]
+        self._waiting[name] += found
+
+    def _obeyed(self, columns: Columns, state: State, first: int) -> Columns:
+        """The rows of orders without those of worlds that had ended before: they took no step."""
+        rows = (state.step != self._steps.get(first))[columns["world"]]
+        return {name: Words(values.numbers[rows], values.words) if isinstance(values, Words) else values[rows]
+                for name, values in columns.items()}
 
     def _drawn(self, shard: Simulation, first: int) -> Iterator[Columns]:
         """What is drawn into the first world."""
         if first == 0 and self._changes.due(self._step, shard.world.dt):
+            self._changes.waiting = 0
             yield self._changes.take(shard.drawings(self._wrong))
 
     def _write(self, name: str) -> None:
         if not self._waiting[name]:
             return
-        if name == "drawings":
-            self._changes.waiting = 0
         broken, self._broken = self._broken, True
         try:
             self._writers[name].write_table(pa.concat_tables(self._waiting[name]).unify_dictionaries(), row_group_size=ROWS)
         except OSError as wrong:
             raise _unwritable(self.paths[name], wrong) from wrong
-        self._waiting[name], self._broken = [], broken
+        self._waiting[name], self._held[name], self._numbers[name], self._broken = [], 0, 0, broken
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         try:
@@ -190,25 +232,50 @@ def remove_tables(recording: Path) -> None:
             table_file(recording, name).unlink(missing_ok=True)
 
 
-def read_table(recording: str | os.PathLike[str], name: str) -> pa.Table:
+def read_further(recording: str | os.PathLike[str], name: str) -> pa.Table:
     """A table that was written beside a recording; RecordingError with one sentence if there is none."""
     if not isinstance(recording, str | os.PathLike) or not Path(recording).name:
         raise RecordingError(f"{recording!r} is not the path of a recording.")
-    known_names([name])
+    if known_name(name) == POSES:
+        raise RecordingError(f"{recording}: the poses are the recording itself; read_recording(...).table() has them.")
     path = table_file(recording, name)
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            if (size := _size(file.metadata)) > LARGEST_IN_MEMORY:
+                raise RecordingError(f"{path}: {size / 2**30:.1f} GB are too many at once; read some of its row groups, with "
+                                     "pyarrow.parquet.ParquetFile.")
             table, stamp = file.read(), (file.metadata.metadata or {}).get(STAMP)
         table.validate(full=True)
     except FileNotFoundError as wrong:
-        raise RecordingError(f"{path}: there is no such file; `formiga run --out DIR --tables {name}` writes it.") from wrong
+        raise RecordingError(f"{path}: there is no such file; record=['{name}'], or `formiga run --out DIR --record {name}`, "
+                             "writes it.") from wrong
     except BAD_PARQUET as wrong:
         raise RecordingError(f"{path}: damaged, or not a table of a run.") from wrong
-    if not table.schema.equals(SCHEMAS[name]):
-        raise RecordingError(f"{path}: it has other columns than a table of {name}: {', '.join(table.schema.names)}.")
     if stamp is not None and Path(recording).is_file() and stamp != _stamp(Path(recording)):
         raise RecordingError(f"{path}: this is a table of another run than the recording {Path(recording).name} beside it.")
+    if former.is_former(table, name):
+        about = _about(Path(recording)) if Path(recording).is_file() else {}
+        table = former.renewed(table, name, path, about.get("groups", []))
+    if not table.schema.equals(SCHEMAS[name]):
+        raise RecordingError(f"{path}: it has other columns than a table of {name}: {', '.join(table.schema.names)}.")
     return table
+
+
+def framed(table: pa.Table) -> Any:
+    """A DataFrame of pandas: words are categories, lists are arrays."""
+    try:
+        return table.to_pandas()
+    except ImportError as wrong:
+        raise MissingExtra("DataFrames need pandas; install it with: pip install 'formiga[pandas]'. A table of Arrow needs "
+                           "nothing more: .table(...).") from wrong
+
+
+def _size(metadata: Any) -> int:
+    """Bytes of a table in memory, about."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    lists = [group.column(number).num_values for group in groups for number in range(group.num_columns)
+             if "." in group.column(number).path_in_schema]
+    return int(metadata.num_rows * BYTES_PER_ROW + 8 * sum(lists))
 
 
 def drawings_of(recording: str | os.PathLike[str], world: int = 0) -> Timeline:
@@ -219,7 +286,7 @@ def drawings_of(recording: str | os.PathLike[str], world: int = 0) -> Timeline:
     try:
         if too_large(pq.read_metadata(path)):
             return Timeline(wrong=f"{path}: it is larger than formiga writes; nothing of it is shown.")
-        return Timeline(read_table(recording, "drawings"))
+        return Timeline(read_further(recording, DRAWINGS))
     except RecordingError as wrong:
         return Timeline(wrong=f"{str(wrong).rstrip('.')}; nothing of it is shown.")
     except BAD_PARQUET as wrong:
@@ -229,101 +296,35 @@ def drawings_of(recording: str | os.PathLike[str], world: int = 0) -> Timeline:
 
 def _stamp(recording: Path) -> bytes:
     """What a recording says about its run, in short: the same for its tables."""
+    return sha256(_text(recording)).hexdigest().encode()
+
+
+def _about(recording: Path) -> dict[str, Any]:
+    """What a recording says about its run; nothing if that is damaged."""
+    return parse_meta(_text(recording)) or {}
+
+
+def _text(recording: Path) -> bytes:
     try:
-        about = (pq.read_metadata(recording).metadata or {}).get(KEY, b"")
+        return bytes((pq.read_metadata(recording).metadata or {}).get(KEY, b""))
     except BAD_PARQUET as wrong:
         raise RecordingError(f"{recording}: damaged, or not a recording.") from wrong
-    return sha256(about).hexdigest().encode()
 
 
 def _unwritable(path: Path, wrong: Exception) -> RecordingError:
     return RecordingError(f"{path}: cannot be written ({reason(wrong)}).")
 
 
-def _column(values: Any, kind: pa.DataType) -> pa.Array:
-    if pa.types.is_list(kind):
-        return pa.array(list(values), type=kind)
-    if pa.types.is_dictionary(kind):
-        return pa.array(values, type=pa.string()).dictionary_encode()
-    return pa.array(np.array(values), type=kind)  # a copy: pa.array shares the memory of the state, which goes on
+def _writer(file: Any, name: str) -> pq.ParquetWriter:
+    """Numbers in lists, which are mostly all different, are stored byte by byte: a quarter smaller with noise."""
+    lists = [f"{column}.list.element" for column, kind in TABLES[name].items() if kind == NUMBERS]
+    given = {"use_byte_stream_split": lists, "use_dictionary": [*INDICES, *TABLES[name]]} if lists else {}
+    return pq.ParquetWriter(file, SCHEMAS[name], compression="zstd", write_page_checksum=True, **given)
 
 
 def _beside(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
-# -- a step -> columns; world and robot are numbers inside the shard ----------------------------------------------------------
-def _each(shard: Simulation) -> Iterator[tuple[Group, slice]]:
-    return zip(shard.world.groups, shard.world.slices, strict=True)
-
-
-def _flat(values: Any, robots: slice) -> Columns:
-    """World, robot and index of values (W, n, ...), one row for each number."""
-    shape = values.shape[0], values.shape[1], int(np.prod(values.shape[2:], dtype=np.int64))
-    world, robot, index = (part.reshape(-1) for part in np.indices(shape))
-    return {"world": world, "robot": robots.start + robot, "index": index}
-
-
-def _joints(shard: Simulation, step: int) -> Iterator[Columns]:
-    state = shard.state
-    for group, robots in _each(shard):
-        K = min(len(group.robot.joints), state.joint_position.shape[2])  # none in an engine without joints
-        if K == 0:
-            continue
-        flat = _flat(state.joint_position[:, robots, :K], robots)
-        names = np.array([joint.name for joint in group.robot.joints])[flat.pop("index")]
-        yield flat | {"joint": names, **{column: values[:, robots, :K].reshape(-1) for column, values in (
-            ("position", state.joint_position), ("effort", state.joint_effort), ("command", state.joint_command))}}
-
-
-def _readings(shard: Simulation, step: int) -> Iterator[Columns]:
-    readings = shard.readings
-    for group, robots in _each(shard):
-        for sensor, values in readings[group.name].items():
-            flat = _flat(values, robots)
-            yield flat | {"sensor": np.full(len(flat["world"]), sensor), "value": values.reshape(-1).astype(np.float64)}
-
-
-def _messages(shard: Simulation, step: int) -> Iterator[Columns]:
-    """One row for each number of each message that was heard; range and bearing are NaN for a link that measures none."""
-    readings, state = shard.readings, shard.state
-    for group, robots in _each(shard):
-        for link in group.links:
-            inbox = Inbox.at(state, group, link, readings[group.name])
-            if inbox is None:
-                continue
-            world, robot, row = np.nonzero(inbox.heard)
-            at, each, none = (world, robot, row), link.numbers, np.full(len(world), np.nan)
-            yield {"world": np.repeat(world, each), "robot": np.repeat(robots.start + robot, each),
-                   "link": np.full(len(world) * each, link.name), "sender": np.repeat(inbox.sender[at], each),
-                   "range": np.repeat(none if inbox.range is None else inbox.range[at], each),
-                   "bearing": np.repeat(none if inbox.bearing is None else inbox.bearing[at], each),
-                   "index": np.tile(np.arange(each), len(world)), "value": inbox.message[at].reshape(-1)}
-
-
-def _orders(shard: Simulation, step: int) -> Iterator[Columns]:
-    if step == 0:
-        return
-    for group, robots in _each(shard):
-        given = shard.orders.get(group.name, Orders())
-        drive = group.robot.drive
-        named = (("drive", given.drive, drive.channels if drive else ()),
-                 ("joint", given.joints, [joint.name for joint in group.robot.joints]))
-        for part, values, names in named:
-            if values is None:
-                continue
-            flat = _flat(values, robots)
-            yield flat | {"name": np.array(names)[flat.pop("index")], "part": np.full(values.size, part),
-                          "value": np.asarray(values, np.float64).reshape(-1)}
-
-
-def _events(shard: Simulation, step: int) -> Iterator[Columns]:
-    events = shard.engine.events(shard.model, shard.state) if step else []
-    if events:
-        yield {"world": [event.world for event in events], "kind": [event.kind for event in events],
-               "text": [event.text for event in events]}
-
-
-READERS = {"joints": _joints, "messages": _messages, "readings": _readings, "orders": _orders, "events": _events}
-
-__all__ = ["SCHEMAS", "Tables", "drawings_of", "known_names", "read_table", "remove_tables", "table_file"]
+__all__ = ["DRAWINGS", "METRICS", "NAMES", "POSES", "SCHEMAS", "TABLES", "Asked", "Tables", "asked", "drawings_of", "framed",
+           "known_name", "read_further", "remove_tables", "table_file"]

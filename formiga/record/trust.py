@@ -26,6 +26,7 @@ from formiga.errors import RecordingError, WorldError
 from formiga.record.format import (
     BYTES_PER_ROW,
     COLUMNS,
+    DIFFERING,
     EMBEDDED,
     ENDINGS,
     IN_SPACE,
@@ -37,23 +38,24 @@ from formiga.record.format import (
     SCHEMAS,
     SPATIAL,
     WITH_MOVABLES,
+    are_columns,
     bodies_of,
-    channels_in,
     elements_of,
     movables_rows,
     named_files,
     own,
-    schema_of,
     steps_recorded,
     unsealed,
 )
 from formiga.record.notes import notes_of
+from formiga.record.variants import worlds_of
 from formiga.world.elements import ROLES, Element, registered
 from formiga.world.kinds import HUGE, NAME
 from formiga.world.model import World
 from formiga.world.own import MAIN, Source, run_source
 from formiga.world.placeholder import placeholder
 from formiga.world.reader import read_text
+from formiga.world.variants import Varied
 
 LARGEST_META = 64 << 20                # bytes
 MOST_OWN, MOST_ATTRIBUTES, LONGEST_NAME = 1_000, 1_000, 255
@@ -84,9 +86,9 @@ def open_parquet(file: Path) -> pq.ParquetFile:
         raise RecordingError(f"{file}: not a recording, or cut short: not a whole Parquet file.") from wrong
     if KEY not in (parquet.metadata.metadata or {}):
         raise RecordingError(f"{file}: a Parquet file, but not a recording of formiga.")
-    if missing := [name for name in COLUMNS.names if name not in columns.names]:
+    if missing := [name for name in COLUMNS.names if name not in (*columns.names, "group")]:
         raise RecordingError(f"{file}: not a whole recording; it has no column '{missing[0]}'.")
-    if not any(columns.equals(schema_of(each, channels_in(columns))) for each in SCHEMAS):
+    if not any(are_columns(columns, each) for each in SCHEMAS):
         raise RecordingError(f"{file}: its columns are not those of a recording: {', '.join(COLUMNS.names)}.")
     if sum(group.num_rows for group in groups) != parquet.metadata.num_rows:
         raise RecordingError(f"{file}: damaged; its row groups do not have the rows that it claims.")
@@ -105,7 +107,7 @@ def read_meta(file: Path, parquet: pq.ParquetFile) -> dict[str, Any]:
     if type(known) is not int or known not in SCHEMAS:
         raise RecordingError(f"{file}: a recording of format {str(known)[:20]}, written by formiga "
                              f"{_written_by(meta)}; this one reads formats {min(SCHEMAS)} to {max(SCHEMAS)}.")
-    if not parquet.schema_arrow.equals(schema_of(known, channels_in(parquet.schema_arrow))):
+    if not are_columns(parquet.schema_arrow, known):
         raise RecordingError(f"{file}: damaged; a recording of format {meta['format']} has other columns.")
     rules: dict[str, Any] = {
         "world": lambda value: isinstance(value, str), "engine": lambda value: isinstance(value, str),
@@ -215,6 +217,18 @@ def read_world(file: Path, meta: dict[str, Any], unknown: Mapping[str, Element] 
     if strangers := [path for path in named if not folder or not path.startswith(folder + os.sep)]:
         raise RecordingError(f"{file}: its world names {strangers[0]!r}, which is not in the recording.")
     return world
+
+
+def read_variants(file: Path, meta: dict[str, Any], world: World) -> Varied | None:
+    """The worlds of a batch that differ, each with the elements and files that the recording says; None if they do not."""
+    if meta["format"] != DIFFERING:
+        return None
+    paths = [path for _, _, path in named_files(elements_of(world))]
+    folder = os.path.dirname(os.path.dirname(paths[0])) if paths else _unpack(file, meta["files"])
+    worlds = worlds_of(meta.get("variants"), meta["worlds"], world, folder)
+    if worlds is None:
+        raise RecordingError(f"{file}: damaged; what it says about the worlds that differ makes no sense.")
+    return Varied(worlds)
 
 
 def read_parts(file: Path, meta: dict[str, Any], world: World) -> tuple[Part, ...]:

@@ -10,6 +10,7 @@ give the same bits, whatever the number of threads.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +23,8 @@ from formiga.compiled import refuse_orders, stages_of
 from formiga.control.neural import Network, learner
 from formiga.errors import WorldError, whole
 from formiga.kernels.program import Program
-from formiga.loop import Simulation, steps_in
+from formiga.loop import Simulation
+from formiga.runs import steps_in
 from formiga.score import Score
 from formiga.state import Floats
 from formiga.world.drives import Differential, tops
@@ -115,24 +117,39 @@ def _attempt(world: World, group: Group, genotypes: Floats, seed: int, trials: i
                      compiled=compiled)
     score = Score(world, lab.engine, lab.model, lab.state, group)
     start = lab.state.position.copy()
+    advance(lab, group, score, steps, compiled)
+    return _tried(lab, group, score, start, len(genotypes), steps)
+
+
+def advance(lab: Simulation, group: Group, score: Score, steps: int, compiled: bool = True,
+            stop: Callable[[], bool] = lambda: False) -> bool:
+    """Take so many steps and add up the score of a group: in compiled calls, or step by step through the loop.
+
+    stop: asked now and then; true ends it there. Whether all steps were taken, or all worlds ended before.
+    """
+    world = lab.world
     parts = stages_of(world, lab.engine, lab.model, lab.state) if compiled and not score.lacking else None
     scoring = score.stages(parts.readings[group.name]) if parts is not None and not parts.lacking else None
     if parts is not None and scoring is not None:
         program = Program([*parts.step, *scoring], lab.state.worlds, world.robots)
         block = max(1, ROBOT_STEPS // max(1, lab.state.worlds * world.robots))
         for taken in range(0, steps, block):  # between two calls Python hears signals
+            if stop():
+                return False
             if not program.run(0, lab.state.worlds, min(block, steps - taken)):
                 score.refuse(program.stopped)
                 refuse_orders(world, lab.state, program.stopped, parts.orders, parts.readings)
-        return _tried(lab, group, score, start, len(genotypes), steps)
+        return True
     for _ in range(steps):
         running = ~lab.state.done
         if not running.any():
             break
+        if stop():
+            return False
         score.see(lab.readings[group.name])
         lab.step()
         score.add(running)
-    return _tried(lab, group, score, start, len(genotypes), steps)
+    return True
 
 
 def _tried(lab: Simulation, group: Group, score: Score, start: Floats, genotypes: int, steps: int) -> Tried:
@@ -153,4 +170,4 @@ def _tried(lab: Simulation, group: Group, score: Score, start: Floats, genotypes
     return tuple(array.reshape(genotypes, -1) for array in each)
 
 
-__all__ = ["Rollout", "genes", "lacking", "rollout"]
+__all__ = ["Rollout", "advance", "genes", "lacking", "rollout"]

@@ -56,7 +56,9 @@ class Changes:
                 session.refuse_while_supervised("its world stays as it is")
                 self._refuse_to_bury(change)
             if try_out:
-                session.sim.edited(change.world, change.position, change.heading, change.kept).step()
+                trial = session.sim.edited(change.world, change.position, change.heading, change.kept)
+                trial.programs = None  # those outside are not asked
+                trial.step()
             new = session.sim.edited(change.world, change.position, change.heading, change.kept)
         if change.alive is not None:
             new.state.alive[0] = change.alive

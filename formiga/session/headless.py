@@ -10,7 +10,8 @@ from pathlib import Path
 from formiga import lab
 from formiga.console import parse, read_script
 from formiga.errors import FormigaError
-from formiga.loop import Run, measure, steps_in
+from formiga.record.stored import Stored
+from formiga.runs import Run, measure, steps_in
 from formiga.session.session import Session
 from formiga.view.picture import Picture
 from formiga.world.document import Document
@@ -80,7 +81,7 @@ def run_script(given: World | Document, script: str | os.PathLike[str], seconds:
     if drawing is not None:
         drawing.save()
     run = Run(session.world, session.seed, session.sim.state, session.console.now(), time.perf_counter() - began - start, start,
-              interrupted, recording)
+              interrupted, recording, stored=None if recording is None else Stored(recording))
     run.metrics, run.log = _figures(run, session.steps.robot_steps), session.sim.log
     return run, task.done
 

@@ -16,7 +16,7 @@ from formiga.world.document import Document
 from formiga.world.model import World
 from formiga.world.own import own_mistakes
 
-Given = str | World | Recording | Document  # a shipped world's name, a file of either kind, or what was read from one
+Given = str | World | Recording | Document  # a world's name, a file of either kind, or what was read from one
 
 
 class Opened(NamedTuple):

@@ -25,7 +25,8 @@ class Replay:
         self.recording, self.number = recording, _world(recording, chosen or {})
         self.poses = recording.poses(self.number)
         self.steps = recording.steps
-        self.sim = Simulation(recording.world, recording.seed, 1, recording.engine, self.number, start=self._start())
+        self.sim = Simulation(recording.described(self.number), recording.seed, 1, recording.engine, self.number,
+                              start=self._start())
         if recording.parts and tuple(self.sim.model.parts) != recording.parts:
             raise FormigaError(f"{recording.path}: its bodies are not those of its world; it was changed, or this formiga "
                                "builds robots in another way.")
@@ -40,7 +41,7 @@ class Replay:
         In space a recording may begin with robots that lean on each other, which no start allows. There the rules place them,
         unless their code is not here.
         """
-        rules = (rule for group in self.recording.world.groups for rule in group.place)
+        rules = (rule for group in self.recording.described(self.number).groups for rule in group.place)
         if self.recording.parts and not any(isinstance(rule, Placeholder) for rule in rules):
             return None
         return np.stack([self.poses.x[0], self.poses.y[0]], axis=-1), self.poses.heading[0]

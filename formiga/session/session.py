@@ -11,17 +11,19 @@ One thread owns a session and everything in it: the one that calls `run`. Other 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from formiga import lab
 from formiga.console import Console
+from formiga.control import Programs
 from formiga.errors import FormigaError
 from formiga.loop import Simulation
 from formiga.record.recorder import Recorder
 from formiga.record.trust import HOW_TO_LOAD
+from formiga.runs import Watch
 from formiga.session import recent, settings
 from formiga.session.changes import Changes
 from formiga.session.commands import commands
@@ -59,6 +61,7 @@ class Session:
     be driven and everything that moves can be put somewhere else, but the world stays as it is and time does not begin again;
     `load` closes it, and so does the end of `run`. engine: instead of the world's own. own: Python files with elements of
     the user's own that are loaded already; when one changes, the run goes on with the new code.
+    programs: group with a <remote> -> the command of the program that drives it, until another world is opened.
     """
 
     world: World
@@ -68,7 +71,7 @@ class Session:
 
     def __init__(self, given: Given, *, seed: int = 0, parameters: dict[str, str] | None = None,
                  hear: Hearer | None = None, own_settings: bool = True, supervisor: Supervisor | None = None,
-                 engine: str | None = None, own: Sequence[str] = ()) -> None:
+                 engine: str | None = None, own: Sequence[str] = (), programs: Mapping[str, str] | None = None) -> None:
         self.hearers: list[Hearer] = [hear] if hear else []
         self.past: deque[tuple[str, str]] = deque(maxlen=PAST)  # what was said lately, for windows that open later
         self.playing = False
@@ -83,6 +86,7 @@ class Session:
         self.first_followed: tuple[int, bool] | None = None  # robot that new windows follow, as a script said; with its eyes?
         self.sought = 0                                # jumps in recordings, by `seek`
         self.supervisor: Supervisor | None = None
+        self.outside: Watch | None = None              # what accompanies the run for programs outside, such as a rosbridge
         self.manual = Manual()
         self.changes = Changes(self)
         self.steps = Steps(self)
@@ -93,7 +97,8 @@ class Session:
         self._selected = -1
         self._ground: Ground | None = None
         self._own = OwnFiles(own)
-        self._open(given, seed, parameters, engine)
+        self._opened = False
+        self._open(given, seed, parameters, engine, programs)
         self.supervisor, self.touched = supervisor, supervisor is not None
         self.console = Console(say=self.say, clock=lambda: self.time, complain=lambda text: self.say(text, "error"))
         self.console.add(commands(self))
@@ -113,10 +118,17 @@ class Session:
         self._remember(given)
         self._run_own_text()
 
-    def _open(self, given: Given, seed: int, parameters: dict[str, str] | None, engine: str | None = None) -> None:
+    def _open(self, given: Given, seed: int, parameters: dict[str, str] | None, engine: str | None = None,
+              programs: Mapping[str, str] | None = None) -> None:
         sim, document, replay = opened(given, seed, parameters, engine)
+        if programs:
+            attached = sim.world
+            for group, command in programs.items():
+                attached = lab.attach(attached, group, command)
+            sim.programs = Programs(attached)
         self.tape.close("another world was opened")
         self._dismiss()
+        self._end_programs()
         self.replay, self.world, self.sim, self.document = replay, sim.world, sim, document
         self.manual.clear()
         self.changes.clear()
@@ -131,7 +143,7 @@ class Session:
     def _remember(self, given: Given) -> None:
         """Put a file that was opened on the list of recent ones."""
         path = self.document.file if self.document is not None else self.replay.recording.path if self.replay else None
-        if path is not None and not (isinstance(given, str) and given in lab.shipped_worlds()):
+        if path is not None and not (isinstance(given, str) and lab.named_world(given) is not None):
             self._list(path)
 
     def _list(self, path: str | Path) -> None:
@@ -149,6 +161,11 @@ class Session:
         supervisor, self.supervisor = self.supervisor, None
         if supervisor is not None:
             supervisor.close()
+
+    def _end_programs(self) -> None:
+        if self._opened:
+            self.sim.close()
+        self._opened = True
 
     def refuse_while_supervised(self, what: str) -> None:
         """An error that says what cannot be done while a supervisor accompanies the run."""
@@ -223,6 +240,7 @@ class Session:
             self.tape.close()
         finally:
             self._dismiss()
+            self.sim.close()
 
     def answer(self) -> None:
         """Do what was posted."""
@@ -267,6 +285,7 @@ class Session:
     def use(self, world: World, sim: Simulation) -> None:
         """Go on with another run, of this world or an edited one."""
         drawn_again = world is not self.world
+        sim.programs = self.sim.programs
         self.world, self.sim, self.touched = world, sim, True
         self._jumped(drawn_again)
 
@@ -286,6 +305,7 @@ class Session:
             with own_mistakes():
                 sim = Simulation(self.world, self.seed if seed is None else seed)
             self.tape.close("the world was reset")
+            sim.programs = self.sim.programs
             self.sim, self.touched = sim, False
             self.manual.clear()
         self._jumped(False)
@@ -303,13 +323,13 @@ class Session:
         """Order a robot's drive, as shares of the limits of its channels; None leaves it to its controller."""
         self._refuse_replay()
         self.manual.drive(self.world, robot, shares)
-        self._touch(shares is not None)
+        self.touch(shares is not None)
 
     def steer(self, robot: int, axis: str, share: float) -> None:
         """Order a robot's drive as a driver does: a share of the top speed 'ahead', 'aside' (to the left) or 'turn' (left)."""
         self._refuse_replay()
         self.manual.steer(self.world, robot, axis, share)
-        self._touch(True)
+        self.touch(True)
 
     def actuate(self, robot: int, name: str, value: float | None) -> None:
         """Order one channel of a robot's drive or one joint, by its name: a share of the limit for a channel, such as wheel_l
@@ -317,20 +337,21 @@ class Session:
         """
         self._refuse_replay()
         self.manual.actuate(self.world, robot, name, value, self.sim.model.moves_joints)
-        self._touch(value is not None)
+        self.touch(value is not None)
 
     def order(self, motor: str, value: float | None) -> None:
         """Order a motor of a joint of the world, in the unit of its mode; None: as the world's description has it."""
         self._refuse_replay()
         first = next((each.order for each in self.world.motors if each.name == motor), 0.0)
         self.sim.order(motor, first if value is None else value)
-        self._touch(value is not None)
+        self.touch(value is not None)
 
     def _refuse_replay(self) -> None:
         if self.replay:
             raise FormigaError("robots in a recording cannot be driven.")
 
-    def _touch(self, ordered: bool) -> None:
+    def touch(self, ordered: bool) -> None:
+        """Something was ordered from outside: the run is no longer the one that its seed gives."""
         if ordered:
             self.touched = True
             self.tape.touch()

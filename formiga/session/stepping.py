@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from formiga.control import as_orders, merge_all
+from formiga.control import Orders, as_orders, merge_all
 from formiga.errors import FormigaError
 from formiga.session.pace import BLOCK, IDLE
 from formiga.session.watch import Before
@@ -91,7 +91,12 @@ class Steps:
         elif session.supervisor is not None:
             self._step_supervised(session.supervisor)
         else:
-            session.sim.step(session.manual.orders(session.world))
+            outside = session.outside
+            given = outside.before([session.sim]) if outside is not None else None
+            session.touch(bool(given))
+            session.sim.step(self._merged(given))
+            if outside is not None:
+                outside.after([session.sim])
             self._taken_on()
 
     def _step_supervised(self, supervisor: Supervisor) -> None:
@@ -100,9 +105,7 @@ class Steps:
         if not supervisor.over:
             if not session.playing:
                 supervisor.resume()
-            world, given = session.world, supervisor.before(session.sim) or {}
-            ordered = {name: as_orders(world.group(name), 1, orders, open=True) for name, orders in given.items()}
-            session.sim.step(merge_all(session.manual.orders(world) or {}, ordered))
+            session.sim.step(self._merged(supervisor.before(session.sim)))
             supervisor.after(session.sim)
             self._taken_on()
         if supervisor.over:
@@ -111,10 +114,18 @@ class Steps:
             outcome = f": {note.outcome}" if note is not None and note.outcome else ""
             session.say(f"the {supervisor.name} is over{outcome}.", "note")
 
+    def _merged(self, given: dict[str, Any] | None) -> dict[str, Orders]:
+        """Orders from outside, with those by hand above them."""
+        world = self._session.world
+        ordered = {name: as_orders(world.group(name), 1, orders, open=True) for name, orders in (given or {}).items()}
+        return merge_all(self._session.manual.orders(world) or {}, ordered)
+
     def _taken_on(self) -> None:
         session = self._session
         self.robot_steps += session.world.robots
         session.tape.take(session.sim, session.note())
+        for line in session.sim.log.news():
+            session.say(line, "note")
         self._say_events()
 
     def _say_events(self) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib.resources import files
 from math import isfinite
@@ -43,6 +43,8 @@ ORIGINS = {
 }
 
 
+VERDICTS = {"met": "green", "missed": "bold red", "reported": "cyan"}  # and their colours in a terminal
+FORMS = ("quick", "full")
 Draw = Callable[[Path], None]  # draws a figure into a PNG file
 
 
@@ -182,42 +184,77 @@ def compare(claim: str, published: Published, ours: dict[str, float], origin: st
 
 
 def run(name: str, study: Study, full: bool, jobs: int, json_path: str | None, out: Path | None,
-        cluster: str | None = None) -> int:
-    """Run a study on so many processes or on a cluster, and show it; 1 if a row was missed."""
-    console = Console()
-    if not console.is_terminal:
-        console.width = 132  # a file or a pipe has no width of its own
+        cluster: str | None = None, keep: Callable[[str, Study], object] | None = None) -> int:
+    """Run a study on so many processes or on a cluster, and show it; 1 if a row was missed. `keep` is given the JSON, too."""
+    console = terminal()
     if out:
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-        except OSError as wrong:
-            raise FormigaError(f"{out}: cannot be made a folder ({wrong.strerror}).") from wrong
-    began = time.perf_counter()
-    rows: list[Row] = []
+        folder(out)
     with pool(jobs, cluster) as workers, console.status(f"study {name} ...") as status:
-        for row in study.rows(full, workers):
-            rows.append(row)
-            status.update(f"study {name}: {len(rows)} rows, {row.claim}")
-    seconds = time.perf_counter() - began
+        rows, seconds = perform(study, full, workers, lambda text: status.update(f"study {name}: {text}"))
     show(console, name, rows, seconds)
-    result = {"study": name, "rows": [as_json(row) for row in rows], "runs": study.runs, "seconds": seconds}
-    text = json.dumps(result, indent=1) + "\n"
+    text = as_text(name, study, rows, full, seconds)
     if json_path:
         write_whole(json_path, text)
     if out:
-        write_whole(out / f"{name}.json", text)
-        for stem, draw in study.figures().items():
-            target = out / f"{stem}.png"
-            with whole_file(target) as beside:
-                draw(beside)
+        for target in write(out, name, text, study):
             console.print(f"figure: {target}")
-    return 1 if any(row.verdict == "missed" for row in rows) else 0
+    if keep:
+        console.print(f"kept: {keep(text, study)}")
+    return int(any(row.verdict == "missed" for row in rows))
+
+
+def perform(study: Study, full: bool, workers: Pool, hear: Callable[[str], object]) -> tuple[list[Row], float]:
+    """The rows, and the seconds that they took. `hear` is told of each row."""
+    began, rows = time.perf_counter(), []
+    for row in study.rows(full, workers):
+        rows.append(row)
+        hear(f"{len(rows)} rows, {row.claim}")
+    return rows, time.perf_counter() - began
+
+
+def as_text(name: str, study: Study, rows: Iterable[Row], full: bool, seconds: float) -> str:
+    """A result as JSON, as --json writes it. It names its figures, which stand beside it if there is a folder."""
+    import formiga
+
+    figures = list(study.figures())
+    for stem in figures:
+        if stem != name and not stem.startswith(f"{name}-"):  # results of all studies may stand in one folder
+            raise ValueError(f"the figure '{stem}' of the study {name} is to be called {name} or {name}-...")
+    result = {"study": name, "rows": [as_json(row) for row in rows], "runs": study.runs, "seconds": seconds,
+              "form": FORMS[full], "date": time.strftime("%Y-%m-%d"), "formiga": formiga.__version__, "figures": figures}
+    return json.dumps(result, indent=1) + "\n"
+
+
+def write(out: Path, name: str, text: str, study: Study) -> list[Path]:
+    """Write a result and its figures into a folder; the figures' files. None takes its name before all are written."""
+    targets = {out / f"{stem}.png": draw for stem, draw in study.figures().items()}
+    with ExitStack() as stack:
+        stack.enter_context(whole_file(out / f"{name}.json")).write_text(text, encoding="utf-8")  # the last to take its name
+        for target, draw in targets.items():
+            draw(stack.enter_context(whole_file(target)))
+    return list(targets)
+
+
+def folder(path: Path) -> Path:
+    """Make a folder, or say why that cannot be."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        raise FormigaError(f"{path}: cannot be made a folder ({wrong.strerror}).") from wrong
+    return path
+
+
+def terminal() -> Console:
+    """Where tables are printed."""
+    console = Console()
+    if not console.is_terminal:
+        console.width = 132  # a file or a pipe has no width of its own
+    return console
 
 
 def show(console: Console, name: str, rows: Iterable[Row], seconds: float) -> None:
     """The tables, one for each origin of numbers."""
     rows = list(rows)
-    colours = {"met": "green", "missed": "bold red", "reported": "cyan"}
     for origin, (title, left) in ORIGINS.items():
         table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
         table.add_column("claim")
@@ -226,13 +263,13 @@ def show(console: Console, name: str, rows: Iterable[Row], seconds: float) -> No
         for row in rows:
             if row.origin == origin:
                 table.add_row(row.claim, shown(row.published), shown(row.ours) + spread(row), difference(row),
-                              f"{row.tolerance:g}" if difference(row) else "", f"[{colours[row.verdict]}]{row.verdict}[/]")
+                              f"{row.tolerance:g}" if difference(row) else "", f"[{VERDICTS[row.verdict]}]{row.verdict}[/]")
         if table.row_count:
             console.print(table)
     for row in rows:
         if row.verdict == "missed" and row.note:
             console.print(f"missed: {row.claim}: {row.note}")
-    counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in colours}
+    counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in VERDICTS}
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
     console.print(f"study {name}: {verdicts} in {seconds:.1f} s")
 
@@ -259,5 +296,6 @@ def as_json(row: Row) -> dict[str, Any]:
     return {key: str(value) if isinstance(value, float) and not isfinite(value) else value for key, value in plain.items()}
 
 
-__all__ = ["Pool", "Draw", "Published", "Row", "Study", "as_json", "at_least", "at_most", "canvas", "compare", "counted",
-           "definition", "dots", "mean_row", "reported", "run", "seed_of", "show", "summary", "world"]
+__all__ = ["FORMS", "ORIGINS", "VERDICTS", "Draw", "Pool", "Published", "Row", "Study", "as_json", "as_text", "at_least",
+           "at_most", "canvas", "compare", "counted", "definition", "difference", "dots", "folder", "mean_row", "perform",
+           "reported", "run", "seed_of", "show", "shown", "spread", "summary", "terminal", "world", "write"]

@@ -34,7 +34,7 @@ MOST_POINTS = 4000  # of a trail; a longer run keeps every other one
 
 
 class Picture:
-    """Collects the trails of the first world of a run; give it to `loop.simulate(record=...)`, then `save`."""
+    """Collects the trails of the first world of a run; give it to `runs.simulate(record=...)`, then `save`."""
 
     def __init__(self, world: World, path: str | os.PathLike[str]) -> None:
         self.world, self.path = world, Path(path)
@@ -96,8 +96,9 @@ class Picture:
             artists(axes, drawings, place, about_z(self.heading[:robots]))
 
 
-def draw_world(axes: Any, world: World, solids: dict[int, Any] | None = None) -> None:
-    """What stands still, and <solid>s; solids: where those of these numbers are now."""
+def draw_world(axes: Any, world: World, solids: dict[int, Any] | None = None, weight: float = 1.0) -> None:
+    """What stands still, and <solid>s; solids: where those of these numbers are now. weight: of lines and signs, 1: on a page.
+    """
     from matplotlib.collections import LineCollection, PolyCollection
     from matplotlib.patches import Circle
     from matplotlib.patches import Polygon as Outline
@@ -106,7 +107,7 @@ def draw_world(axes: Any, world: World, solids: dict[int, Any] | None = None) ->
         if not is_on(thing) and not isinstance(thing, Lamp):
             continue
         if isinstance(thing, Terrain | Hole | Ramp | Platform | Solid | Trigger):
-            draw_ground(axes, thing, (solids or {}).get(index))
+            draw_ground(axes, thing, (solids or {}).get(index), weight)
             continue
         if isinstance(thing, Zone) and thing.radius > 0.0:
             axes.add_patch(Circle((thing.x, thing.y), thing.radius, color=thing.colour, alpha=0.35, lw=0, zorder=0))
@@ -125,19 +126,20 @@ def draw_world(axes: Any, world: World, solids: dict[int, Any] | None = None) ->
             for line in pitch.lines(thing):
                 axes.add_patch(Outline(line, facecolor=thing.line_colour, lw=0, zorder=0.5))
         elif isinstance(thing, Lamp):
-            axes.plot(thing.x, thing.y, marker="*", ms=16, mec="#555555", mew=0.7, zorder=5,
+            axes.plot(thing.x, thing.y, marker="*", ms=16 * weight, mec="#555555", mew=0.7 * weight, zorder=5,
                       color=thing.colour if thing.on else "#555555")
     fixed = flatten(world)
-    axes.add_collection(LineCollection([((a, b), (c, d)) for a, b, c, d in fixed.segments], colors="#3b3a36", lw=2.2, zorder=2))
+    axes.add_collection(LineCollection([((a, b), (c, d)) for a, b, c, d in fixed.segments], colors="#3b3a36",
+                                       lw=2.2 * weight, zorder=2))
     for x, y, radius in fixed.discs:
-        axes.add_patch(Circle((x, y), radius, facecolor="#c9c4bb", edgecolor="#3b3a36", lw=1.2, zorder=2))
+        axes.add_patch(Circle((x, y), radius, facecolor="#c9c4bb", edgecolor="#3b3a36", lw=1.2 * weight, zorder=2))
     region = ground.seen(world, fixed)
     margin = 0.03 * max(region.x1 - region.x0, region.y1 - region.y0)
     if world.things:
         axes.set(xlim=(region.x0 - margin, region.x1 + margin), ylim=(region.y0 - margin, region.y1 + margin))
 
 
-def draw_ground(axes: Any, thing: Any, pose: Any = None) -> None:
+def draw_ground(axes: Any, thing: Any, pose: Any = None, weight: float = 1.0) -> None:
     """What there is in three dimensions, from above: hills light where they are high, ramps light at their upper end."""
     from matplotlib.patches import Polygon as Outline
     from scipy.spatial import ConvexHull
@@ -145,8 +147,8 @@ def draw_ground(axes: Any, thing: Any, pose: Any = None) -> None:
     if isinstance(thing, Solid):
         place, turn = ((thing.x, thing.y), ground.attitude(thing)) if pose is None else (pose[:2], pose[TURN])
         shadow = rotate(turn, shape_of(thing).vertices)[:, :2]
-        axes.add_patch(Outline(shadow[ConvexHull(shadow).vertices] + place, facecolor=thing.colour, edgecolor="#3b3a36", lw=0.8,
-                               zorder=2.5))
+        axes.add_patch(Outline(shadow[ConvexHull(shadow).vertices] + place, facecolor=thing.colour, edgecolor="#3b3a36",
+                               lw=0.8 * weight, zorder=2.5))
         return
     heading = thing.heading if isinstance(thing, Ramp | Platform) else 0.0
     half, c, s = np.array(rectangle(thing.width, thing.depth)), np.cos(heading), np.sin(heading)
@@ -160,49 +162,59 @@ def draw_ground(axes: Any, thing: Any, pose: Any = None) -> None:
         axes.imshow(shade, origin="lower", extent=(thing.x - x, thing.x + x, thing.y - y, thing.y + y), zorder=-1,
                     interpolation="bilinear")
     elif isinstance(thing, Hole):
-        axes.add_patch(Outline(corners, facecolor="#4a4641", edgecolor="#23211e", lw=1.0, zorder=0.4))
+        axes.add_patch(Outline(corners, facecolor="#4a4641", edgecolor="#23211e", lw=weight, zorder=0.4))
     elif isinstance(thing, Trigger):
-        axes.add_patch(Outline(corners, facecolor="#3a7ca5", alpha=0.15, edgecolor="#3a7ca5", lw=1.0, ls="--", zorder=0.6))
+        axes.add_patch(Outline(corners, facecolor="#3a7ca5", alpha=0.15, edgecolor="#3a7ca5", lw=weight, ls="--", zorder=0.6))
     elif isinstance(thing, Ramp):
         own = np.array(rgb(thing.colour)) / 255.0
         for k in range(16):  # the way up, a little lighter with each strip
             strip = np.array([(k, -0.5), (k + 1, -0.5), (k + 1, 0.5), (k, 0.5)]) * (thing.width / 16, thing.depth)
             strip = (strip - (thing.width / 2, 0.0)) @ np.array([[c, s], [-s, c]]) + (thing.x, thing.y)
             axes.add_patch(Outline(strip, facecolor=np.clip(own * (0.75 + 0.4 * k / 15), 0.0, 1.0), lw=0, zorder=0.5))
-        axes.add_patch(Outline(corners, fill=False, edgecolor="#6d7178", lw=1.0, zorder=0.55))
+        axes.add_patch(Outline(corners, fill=False, edgecolor="#6d7178", lw=weight, zorder=0.55))
     elif isinstance(thing, Platform):
-        axes.add_patch(Outline(corners, facecolor=thing.colour, edgecolor="#6d7178", lw=1.0, zorder=0.5))
+        axes.add_patch(Outline(corners, facecolor=thing.colour, edgecolor="#6d7178", lw=weight, zorder=0.5))
 
 
 def draw_robots(axes: Any, world: World, position: Any, heading: Any, trail: Any) -> None:
     """Bodies (N, 2) with a stroke that points ahead, and trails (steps, N, 2)."""
     for group, robots in zip(world.groups, world.slices, strict=True):
-        colour, radius, outline = group.robot.colour, group.robot.radius, group.robot.outline
-        reach = radius if outline is None else max(x for x, _ in outline)
-        _draw(axes, outline or radius, colour, "white", position[robots], heading[robots], trail[:, robots])
-        for (x, y), ahead in zip(position[robots], heading[robots], strict=True):
-            axes.plot([x, x + reach * np.cos(ahead)], [y, y + reach * np.sin(ahead)], color="white", lw=1.6, zorder=4)
+        draw_trails(axes, trail[:, robots], group.robot.colour)
+        draw_bodies(axes, group.robot, position[robots], heading[robots], [group.robot.colour] * group.count)
 
 
-def draw_movables(axes: Any, world: World, position: Any, heading: Any, trail: Any) -> None:
+def draw_movables(axes: Any, world: World, position: Any, heading: Any, trail: Any, weight: float = 1.0) -> None:
     """Things that can be pushed, at (M, 2), and trails (steps, M, 2)."""
     for m, thing in enumerate(world.movables):
-        _draw(axes, thing.outline or thing.radius, thing.colour, "#3b3a36", position[m:m + 1],
-              heading[m:m + 1], trail[:, m:m + 1])
+        draw_trails(axes, trail[:, m:m + 1], thing.colour)
+        _draw_shape(axes, thing.outline or thing.radius, thing.colour, "#3b3a36", position[m], heading[m], weight)
 
 
-def _draw(axes: Any, shape: Any, colour: str, edge: str, position: Any, heading: Any, trail: Any) -> None:
-    """Bodies of one shape, an outline in its own frame or the radius of a disc, and how they came there."""
+def draw_trails(axes: Any, trail: Any, colours: Any, lw: float = 0.8, alpha: float = 0.35) -> None:
+    """Where bodies were, (steps, N, 2), each a line."""
     from matplotlib.collections import LineCollection
+
+    axes.add_collection(LineCollection([trail[:, n] for n in range(trail.shape[1])], colors=colours, lw=lw, alpha=alpha,
+                                       zorder=1.5))
+
+
+def draw_bodies(axes: Any, robot: Any, position: Any, heading: Any, colours: Any, weight: float = 1.0) -> None:
+    """Robots of one kind at (n, 2), each of its colour, with a stroke that points ahead."""
+    outline = robot.outline
+    reach = robot.radius if outline is None else max(x for x, _ in outline)
+    for (x, y), ahead, colour in zip(position, heading, colours, strict=True):
+        _draw_shape(axes, outline or robot.radius, colour, "white", (x, y), ahead, weight)
+        axes.plot([x, x + reach * np.cos(ahead)], [y, y + reach * np.sin(ahead)], color="white", lw=1.6 * weight, zorder=4)
+
+
+def _draw_shape(axes: Any, shape: Any, colour: str, edge: str, place: Any, heading: Any, weight: float) -> None:
+    """A body, an outline in its own frame or the radius of a disc."""
     from matplotlib.patches import Circle
     from matplotlib.patches import Polygon as Outline
 
-    axes.add_collection(LineCollection([trail[:, n] for n in range(len(position))], colors=colour, lw=0.8, alpha=0.35,
-                                       zorder=1.5))
-    for (x, y), angle in zip(position, heading, strict=True):
-        look: Any = {"facecolor": colour, "edgecolor": edge, "lw": 0.8, "zorder": 3}
-        if isinstance(shape, float):
-            axes.add_patch(Circle((x, y), shape, **look))
-        else:
-            c, s = np.cos(angle), np.sin(angle)
-            axes.add_patch(Outline(np.array(shape) @ np.array([[c, s], [-s, c]]) + (x, y), **look))
+    look: Any = {"facecolor": colour, "edgecolor": edge, "lw": 0.8 * weight, "zorder": 3}
+    if isinstance(shape, float):
+        axes.add_patch(Circle(place, shape, **look))
+    else:
+        c, s = np.cos(heading), np.sin(heading)
+        axes.add_patch(Outline(np.array(shape) @ np.array([[c, s], [-s, c]]) + place, **look))

@@ -274,6 +274,8 @@ class Controller(Described, Drawing, Protocol):
     """Readings -> orders."""
 
     kernels: ClassVar[bool] = False          # whether `stages` is its own: see `complete`
+    outside: ClassVar[bool] = False          # whether it only passes orders on, from outside of this process: all worlds of a
+    #                                          run then step together
 
     def decide(self, view: Any) -> Any:
         """Its orders: those that its kernels fill, unless it is overridden."""

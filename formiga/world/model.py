@@ -242,6 +242,11 @@ class Group:
         return *self.sensors, *self.links, *self.estimators
 
     @cached_property
+    def outside(self) -> bool:
+        """Whether a program outside drives it."""
+        return self.controller is not None and bool(self.controller.outside)
+
+    @cached_property
     def carried(self) -> dict[str, tuple[Any, ...]]:
         """What stands in its element, by role."""
         parts = {role: tuple(getattr(self, part)) for role, part in PARTS.items()}

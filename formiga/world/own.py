@@ -92,8 +92,8 @@ def own_elements(things: Iterable[Any] | None = None) -> list[Element]:
             if known.cls.__module__.partition(".")[0] != "formiga" and (chosen is None or known.cls in chosen)]
 
 
-def sources_of(elements: Iterable[Element]) -> list[Source]:
-    """The modules that these elements need and that are the user's, each after those that it uses itself.
+def sources_of(elements: Iterable[Element], functions: Iterable[Any] = ()) -> list[Source]:
+    """The modules that these elements and functions need and that are the user's, each after those that it uses itself.
 
     A module without a file, such as a notebook, is not among them.
     """
@@ -113,8 +113,9 @@ def sources_of(elements: Iterable[Element]) -> list[Source]:
             del found[name]
             found[name] = source
 
-    for element in elements:
-        visit(element.cls.__module__)
+    for module in [*(element.cls.__module__ for element in elements), *(function.__module__ for function in functions)]:
+        if module.partition(".")[0] != "formiga":
+            visit(module)
     return [source for source in found.values() if source is not None]
 
 
@@ -128,8 +129,10 @@ def _source(module: ModuleType) -> Source | None:
         return None
 
 
-def pack(value: Any) -> bytes:
+def pack(value: Any, functions: Iterable[Any] = ()) -> bytes:
     """A value that holds own elements, as bytes that `unpack` understands in a process that has never seen their code.
+
+    functions: those of the user's own among what it holds.
 
     Modules travel as their text. What stands in the user's script itself, or in a notebook, travels by value: running the
     script again would do again all that it does.
@@ -143,7 +146,7 @@ def pack(value: Any) -> bytes:
         tags = ", ".join(f"<{known.tag}>" for known in elements if known.cls.__module__ == MAIN) or "the world"
         raise FormigaError(f"{tags} cannot be sent to another process ({_words(wrong)}). Elements in a file of their own, "
                            "which the script imports, can.") from wrong
-    return dumps(([source for source in sources_of(elements) if source.module != MAIN], inner))
+    return dumps(([source for source in sources_of(elements, functions) if source.module != MAIN], inner))
 
 
 def unpack(packed: bytes) -> Any:

@@ -12,6 +12,7 @@ import operator
 import re
 import warnings
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any
 
@@ -66,6 +67,14 @@ class Params:
         """Name -> value of those that are known so far, in their order."""
         return dict(self._values)
 
+    def now(self, name: str) -> str | None:
+        """The value of a param, or None if there is none of that name so far."""
+        return self._values.get(name)
+
+    def place(self, name: str) -> Where:
+        """Where the `<param>` of that name stands."""
+        return self._places[name]
+
     def check_overrides(self) -> None:
         """At the end of the file: ValueError if an override has no `<param>`."""
         for name in self._overrides:
@@ -108,10 +117,7 @@ class Params:
         try:
             if len(expression) > LONGEST_EXPRESSION:
                 raise ValueError(f"it is longer than {LONGEST_EXPRESSION} characters")
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # '2if' is refused below; Python need not comment on it as well
-                tree = ast.parse(expression, mode="eval")
-            return self._value(tree.body)
+            return self._value(_parsed(expression))
         except ZeroDivisionError as wrong:
             raise ValueError(f"${{{expression}}}: division by zero") from wrong
         except OverflowError as wrong:
@@ -163,6 +169,14 @@ class Params:
         return ", ".join(names[:MOST_SHOWN]) + (f" and {len(names) - MOST_SHOWN} more" if names[MOST_SHOWN:] else "") or "none"
 
 
+@lru_cache(maxsize=4096)
+def _parsed(expression: str) -> ast.expr:
+    """The tree of an expression; it is only read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # '2if' is refused later; Python need not comment on it as well
+        return ast.parse(expression, mode="eval").body
+
+
 def written(name: str, value: Any) -> str:
     """An override as it would be written in the file."""
     if isinstance(value, bool):
@@ -173,7 +187,7 @@ def written(name: str, value: Any) -> str:
         return str(int(value))
     if isinstance(value, Real):
         return _digits(float(value))
-    raise ValueError(f"param '{name}' cannot be {value!r}; it takes a number or a text")
+    raise ValueError(f"param '{name}' cannot be {' '.join(repr(value).split())[:80]}; it takes a number or a text")
 
 
 def _round(value: float | int, digits: int | None) -> float | int:

@@ -27,6 +27,7 @@ from formiga.world.params import Params
 MOST_INCLUDES = 1_000
 MOST_PLACED = 10_000   # parts of objects in all, counted once for each object that they are in
 DEEPEST_INCLUDE = 50   # files that are inside each other
+USUAL = Contact()      # of a world that does not say
 INSIDE = ("solid", "render", "floor")  # tags whose relative paths stay in the folder of their file
 
 
@@ -41,7 +42,7 @@ def read_all(path: str | os.PathLike[str], parameters: Mapping[str, str | float]
 
     data: the text as it was read before, instead of what the file holds now.
     """
-    file, each = os.fspath(path), _Reader(parameters)
+    file, each = os.fspath(path), Reader(parameters)
     data = load(file, f"{file}: ") if data is None else data
     return data, each.world(file, data, None), each.params.values()
 
@@ -59,11 +60,11 @@ def read_text(text: str, file: str = "<text>", parameters: Mapping[str, str | fl
                          f"character {text[wrong.start]!r} cannot stand in a world file.") from wrong
     if len(data) > LARGEST_FILE:
         raise WorldError(f"{file}:1: larger than {LARGEST_FILE >> 20} MB.")
-    return _Reader(parameters, unknown).world(file, data, "utf-8")
+    return Reader(parameters, unknown).world(file, data, "utf-8")
 
 
 # -- nodes -> world -------------------------------------------------------------------------------------------------
-class _Reader:
+class Reader:
     """What has been read so far, from top to bottom."""
 
     def __init__(self, parameters: Mapping[str, str | float] | None, unknown: Mapping[str, Element] | None = None) -> None:
@@ -90,12 +91,29 @@ class _Reader:
             raise root.wrong(f"{wrong}.") from wrong
         only_one(self.parts["setting"])
         only_one(self.parts["search"], "search")
-        contact = next((setting for setting in self.parts["setting"] if isinstance(setting, Contact)), Contact())
-        return _located(root, World(
-            **own, contact=contact, things=tuple(self.parts["thing"]), groups=tuple(self.named_groups()),
-            settings=tuple(setting for setting in self.parts["setting"] if setting is not contact),
-            fitness=tuple(self.parts["fitness"]), search=next(iter(self.parts["search"]), None),
-            page=tuple(self.parts["page"])))
+        contact = next((setting for setting in self.parts["setting"] if isinstance(setting, Contact)), USUAL)
+        return self.whole(root, World, {
+            **own, "contact": contact, "things": self.row(self.parts["thing"]), "groups": self.row(self.named_groups()),
+            "settings": self.row(setting for setting in self.parts["setting"] if setting is not contact),
+            "fitness": self.row(self.parts["fitness"]), "search": next(iter(self.parts["search"]), None),
+            "page": self.row(self.parts["page"])})
+
+    # -- what a reader of many variants of a file makes once for all that share it: `variants.py` -----------------------
+    def load(self, file: str, prefix: str) -> bytes:
+        """The bytes of a file that another one includes."""
+        return load(file, prefix)
+
+    def row(self, elements: Iterable[Any]) -> tuple[Any, ...]:
+        """Elements of one role, as the world has them."""
+        return tuple(elements)
+
+    def whole(self, node: Node, cls: Any, values: dict[str, Any]) -> Any:
+        """A World or a Group, from the elements in it."""
+        return _located(node, cls(**values))
+
+    def put(self, parts: list[Any], frame: Object) -> list[Any]:
+        """What an object holds, as things of the world."""
+        return placed(parts, frame)
 
     def root(self, file: str, data: bytes, encoding: str | None) -> Node:
         self.bytes += len(data)
@@ -139,7 +157,7 @@ class _Reader:
             raise node.wrong(f"<{node.tag}> '{file}' would be inside {len(files)} other files; at most {DEEPEST_INCLUDE} "
                              "includes may be inside each other.")
         self.includes += 1
-        data = load(file, f"{node.where}: <{node.tag}> {file}: ")
+        data = self.load(file, f"{node.where}: <{node.tag}> {file}: ")
         if self.includes > MOST_INCLUDES or self.bytes + len(data) > LARGEST_FILE:
             raise node.wrong(f"more than {MOST_INCLUDES} includes, or more than {LARGEST_FILE >> 20} MB in all.")
         return self.root(file, data, None), {**files, real: file}
@@ -171,7 +189,7 @@ class _Reader:
         self.refuse_many(node, len(parts))
         self.placed += len(parts)
         self.objects[frame.name] = holder, around, self.placed - before
-        return placed(parts, frame)
+        return self.put(parts, frame)
 
     def refuse_many(self, node: Node, more: int) -> None:
         """Complain if the objects of the world would hold too many parts."""
@@ -193,7 +211,7 @@ class _Reader:
         for child in node.children:
             element = self.element(child, node, (*IN_WORLD, *IN_ROBOT))
             self.leaf(child)
-            self.defaults.setdefault(child.tag, {}).update(self.attributes(child, _kinds(element)))
+            self.defaults.setdefault(child.tag, {}).update(self.attributes(child, kinds_in_file(element)))
 
     # -- registered elements -------------------------------------------------------------------------------------
     def element(self, node: Node, parent: Node, roles: tuple[str, ...], own: Iterable[str] = ()) -> Element:
@@ -242,7 +260,7 @@ class _Reader:
 
     def given(self, node: Node, element: Element) -> dict[str, Any]:
         """What is written at the node or in <defaults>."""
-        return self.defaults.get(node.tag, {}) | self.attributes(node, _kinds(element))
+        return self.defaults.get(node.tag, {}) | self.attributes(node, kinds_in_file(element))
 
     def build(self, node: Node, element: Element, around: str | None = None) -> Any:
         """A thing, setting, placement, sensor ...; `around` is the profile of its robot."""
@@ -274,7 +292,7 @@ class _Reader:
         only_one(parts["controller"], "controller")
         self.groups.append((node, {
             **values, "robot": robot, "controller": next(iter(parts["controller"]), None),
-            **{field: parts[role] for role, field in PARTS.items()}}))
+            **{field: self.row(parts[role]) for role, field in PARTS.items()}}))
 
     def named_groups(self) -> Iterator[Group]:
         """The groups; those without a name take their tag, and a number if it is taken."""
@@ -288,10 +306,10 @@ class _Reader:
                 numbers[node.tag] = number + 1
                 taken.add(name)
                 values = {**values, "name": name}
-            yield _located(node, Group(**values))
+            yield self.whole(node, Group, values)
 
 
-def _kinds(element: Element) -> dict[str, Kind]:
+def kinds_in_file(element: Element) -> dict[str, Kind]:
     """Attributes of an element in a file; a robot's element has those of its group too."""
     return {**kinds_of(Group), **element.kinds} if element.role == "robot" else element.kinds
 

@@ -4,12 +4,30 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 
 import pytest
 
 from formiga import benchmarks
-from formiga.benchmarks import avoid24, browser, comm, cpp, envs, measure, own, rollout, s3, scanner, soccer, swarmod, view
+from formiga.benchmarks import (
+    avoid24,
+    browser,
+    comm,
+    cpp,
+    differ,
+    envs,
+    measure,
+    own,
+    remote,
+    rollout,
+    rosbridge,
+    s3,
+    scanner,
+    soccer,
+    swarmod,
+    view,
+)
 from formiga.errors import FormigaError, MissingExtra
 from formiga.world.elements import registered
 
@@ -46,7 +64,33 @@ def tiny(monkeypatch):
         monkeypatch.setattr(view, name, value)
     for name, value in {"ROBOTS": 60, "SECONDS": 1e-4}.items():
         monkeypatch.setattr(own, name, value)
+    for name, value in {"WORLDS": 3, "SECONDS": 0.3}.items():
+        monkeypatch.setattr(differ, name, value)
+    for name, value in {"BLOCKS": 2, "BLOCK": 20}.items():
+        monkeypatch.setattr(remote, name, value)
+    for name, value in {"ROBOTS": 2, "SECONDS": 0.4, "WARM_UP": 0.1}.items():
+        monkeypatch.setattr(rosbridge, name, value)
     monkeypatch.setattr(browser, "find", lambda: None)
+
+
+def test_programs_outside_are_measured_by_memory_by_udp_and_through_a_rosbridge(tiny, capsys):
+    rows = remote.run()["rows"]
+    languages = ["Python", "C"] if shutil.which("cc") else ["Python"]
+    assert [(row["transport"], row["client"], row["wanted"]) for row in rows[:-1]] == [
+        each for language in languages for each in (("memory", language, 20_000), ("udp", language, 5_000))]
+    assert all(row["round_trips_per_s"] > 0.0 and row["steps_per_s"] >= row["median_steps_per_s"] > 0.0 for row in rows[:-1])
+    bridge = rows[-1]
+    assert (bridge["transport"], bridge["robots"], bridge["beams"], bridge["rate"]) == ("rosbridge", 2, 181, 20.0)
+    assert bridge["messages_per_s"] > 0.0 and bridge["core"] > 0.0 and bridge["target"] == 0.2
+    said = capsys.readouterr().out
+    assert "Round trips" in said and "rosbridge: scans" in said
+
+
+def test_worlds_that_differ_are_measured_against_as_many_copies(tiny, tmp_path, capsys):
+    benchmarks.run(["differ"], str(tmp_path / "out.json"))
+    rows = json.loads((tmp_path / "out.json").read_text())["rows"]
+    assert [row["what"] for row in rows] == ["radii of an obstacle", "gains of the controller"]
+    assert all(row["worlds"] == 3 and row["ratio"] == pytest.approx(row["differing"] / row["copies"]) for row in rows)
 
 
 def test_own_sensors_are_compared_in_all_their_forms_and_leave_no_elements_behind(tiny, tmp_path, capsys):

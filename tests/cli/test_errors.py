@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from formiga import loop
+from formiga import loop, runs
 from formiga.cli import FAULT
 from formiga.kernels.cache import ALONE
 from formiga.session import Session
@@ -145,10 +145,10 @@ def test_a_fault_of_formiga_says_so_and_how_to_see_more(own_registry, monkeypatc
     def broken(*args, **kwargs):
         return {}["of ours"]
 
-    broken.__code__ = broken.__code__.replace(co_filename=loop.__file__)  # as if it stood in formiga
-    monkeypatch.setattr(loop, "simulate", broken)
+    broken.__code__ = broken.__code__.replace(co_filename=runs.__file__)  # as if it stood in formiga
+    monkeypatch.setattr(runs, "simulate", broken)
     result = CliRunner().invoke(cli, ["run", "corral"], prog_name="formiga")
-    line = "formiga: a fault of formiga, not of your input: KeyError: 'of ours' (loop.py:"
+    line = "formiga: a fault of formiga, not of your input: KeyError: 'of ours' (runs.py:"
     assert result.exit_code == FAULT == 70 and result.stdout == ""
     assert result.stderr.startswith(line) and result.stderr.count("\n") == 1 and "`formiga --debug COMMAND" in result.stderr
     result = CliRunner().invoke(cli, ["--debug", "run", "corral"], prog_name="formiga")

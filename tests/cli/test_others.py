@@ -9,7 +9,7 @@ import pytest
 from lxml import etree
 
 from formiga.cli.list import ROLES, details
-from formiga.lab import shipped_worlds
+from formiga.lab import known_worlds, shipped_worlds
 from formiga.world.elements import registered
 
 
@@ -71,9 +71,10 @@ def test_a_recording_given_as_a_world_is_told_apart(refused, tmp_path):
         assert refused(command, path) == f"{path}: is a recording, not a world; `formiga view {path}` plays it."
 
 
-def test_list_shows_every_shipped_world_with_its_one_line(call):
+def test_list_shows_every_shipped_world_and_those_of_studies_with_their_one_line(call):
     lines = call("list", "worlds").stdout.splitlines()
-    assert [line.split()[0] for line in lines] == list(shipped_worlds())
+    assert [line.split()[0] for line in lines] == list(known_worlds())
+    assert set(shipped_worlds()) | {"bootstrap", "swarmod/world"} <= set(known_worlds())
     assert all(len(line.split()) > 3 for line in lines)
 
 
@@ -142,12 +143,12 @@ def test_a_schema_that_cannot_be_written_is_refused(refused, tmp_path):
 
 # -- bench and study: what they hand on -------------------------------------------------------------------------------
 @pytest.fixture
-def handed(monkeypatch):
+def handed(monkeypatch, tmp_path):
     """What the benchmarks and studies were called with."""
     calls = []
     benches = SimpleNamespace(BENCHES={"fast": "...", "slow": "..."}, run=lambda *a: calls.append(a))
     monkeypatch.setitem(sys.modules, "formiga.benchmarks", benches)
-    monkeypatch.setattr("formiga.studies.known", lambda: {"ants": "..."})
+    monkeypatch.setattr("formiga.studies.folders", lambda: {"ants": tmp_path})
     monkeypatch.setattr("formiga.studies.run", lambda *a: calls.append(a) or 1)
     return calls
 
@@ -181,7 +182,9 @@ def test_bench_runs_what_is_named_or_everything(call, handed, tmp_path):
 def test_study_ends_with_the_studys_own_exit_code(call, handed):
     assert call("study", "ants", "--full", "--jobs", 2, "--out", "figures").exit_code == 1
     assert call("study", "ants", "--cluster", "tcp://host:1").exit_code == 1
-    assert handed == [("ants", True, 2, None, "figures", None), ("ants", False, 1, None, None, "tcp://host:1")]
+    assert call("study", "ants", "--keep").exit_code == 1
+    assert handed == [("ants", True, 2, None, "figures", None, False), ("ants", False, 1, None, None, "tcp://host:1", False),
+                      ("ants", False, 1, None, None, None, True)]
 
 
 @pytest.mark.parametrize("arguments, words", [
@@ -189,6 +192,10 @@ def test_study_ends_with_the_studys_own_exit_code(call, handed):
     (("study", "ant"), "there is no study 'ant'. Did you mean 'ants'?"),
     (("bench", "--json", "/proc/x"), "/proc/x: cannot be written"),
     (("study", "ants", "--json", "/proc/x"), "/proc/x: cannot be written"),
+    (("study",), "which study? There are: ants; --all runs all of them."),
+    (("study", "ants", "--all"), "--all runs all studies, 'ants' among them; give a NAME or --all."),
+    (("study", "--all", "--json", "x.json"), "--json is for one study; with --all each has its NAME.json"),
+    (("study", "ants", "--again"), "--again is for --all; one study is always run."),
 ])
 def test_bench_and_study_refuse_what_cannot_be_before_they_start(refused, handed, arguments, words):
     assert words in refused(*arguments)

@@ -93,7 +93,7 @@ def test_a_script_that_is_not_there_is_refused_and_nothing_is_written(refused, l
 @pytest.mark.parametrize("option", [("--worlds", 2), ("--every", 2)])
 def test_batches_have_no_scripts(refused, lamps, option):
     message = refused("run", "lamps.xml", "--script", "phases.fsh", *option)
-    assert "--script works on one world, and records every step" in message
+    assert "--script works on one world, as fast as it can, and records every step" in message
 
 
 def test_an_engine_that_is_not_there_is_refused_here_too(refused, lamps):

@@ -164,8 +164,9 @@ def c(block):
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         pytest.skip("there is no C compiler")
-    done = subprocess.run([compiler, "-fsyntax-only", "-Wall", "-Werror", "-x", "c", "-I", ROOT / "formiga" / "soccer", "-"],
-                          input=block.text, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([compiler, "-fsyntax-only", "-Wall", "-Werror", "-x", "c", "-I", ROOT / "formiga" / "soccer",
+                           "-I", ROOT / "formiga" / "link" / "clients", "-"], input=block.text, capture_output=True, text=True,
+                          timeout=60)
     assert done.returncode == 0, done.stderr
 
 

@@ -14,7 +14,8 @@ from formiga.control.braitenberg import Braitenberg
 from formiga.control.random_walk import RandomWalk
 from formiga.engine.spatial.gripping import rings
 from formiga.errors import WorldError
-from formiga.loop import Simulation, simulate
+from formiga.loop import Simulation
+from formiga.runs import simulate
 from formiga.sense.proximity import Proximity
 from formiga.world.model import Arena, Contact, Cylinder, Group, Physics, Platform, Ramp, Rectangle, Solid, World
 from formiga.world.placement import Scatter

@@ -7,7 +7,8 @@ from formiga.control.braitenberg import Braitenberg
 from formiga.control.random_walk import RandomWalk
 from formiga.control.turn_away import TurnAway
 from formiga.estimate.odometry import Odometry
-from formiga.loop import Simulation, simulate
+from formiga.loop import Simulation
+from formiga.runs import simulate
 from formiga.sense.proximity import Proximity
 from formiga.sense.scanner import Scanner
 from formiga.world.elements import profiled

@@ -11,7 +11,7 @@ from formiga.world.model import Ball, Block, Contact, Group, Puck, Wall, World
 from formiga.world.placement import At
 from formiga.world.reader import read_text
 from formiga.world.robots import MiroSot
-from tests.engine.test_impulse import body_of, chipmunk, free, parts_of, random_contacts
+from tests.engine.test_impulse import body_of, chipmunk, free, near_pairs, parts_of
 from tests.reference import impacts as plain
 
 
@@ -21,7 +21,7 @@ def room(*things, friction=0.0, groups=(), dt=0.033, **contact):
 
 def test_impacts_with_friction_stay_in_the_cone_keep_momentum_and_never_gain_energy(rng):
     """|k| <= mu j; where k is within the cone nothing slips afterwards, else it is against the slip that is left. [Coulomb]"""
-    made, moving, _, contacts = random_contacts(rng, 400)
+    made, moving, _, contacts = near_pairs(rng, 400)
     pose, speed = parts_of(moving)
     stuck = slid = 0
     for one, other, m in contacts:
@@ -53,7 +53,7 @@ def test_impacts_with_friction_stay_in_the_cone_keep_momentum_and_never_gain_ene
 def test_impacts_with_friction_are_those_of_chipmunk(rng):
     """Its friction is the product of both shapes', its iterations solve for both impulses. Where Newton's restitution would
     make energy, ours is lower and chipmunk's is not: there they are not compared."""
-    made, moving, things, contacts = random_contacts(rng, 400)
+    made, moving, things, contacts = near_pairs(rng, 400)
     pose, speed = parts_of(moving)
     hits = 0
     for one, other, m in contacts:

@@ -9,7 +9,8 @@ import shapely
 from formiga.control.random_walk import RandomWalk
 from formiga.engine.planar.impulse.bodies import SUBSTEPS
 from formiga.errors import FormigaError
-from formiga.loop import Simulation, simulate
+from formiga.loop import Simulation
+from formiga.runs import simulate
 from formiga.soccer import league
 from formiga.studies.soccer.overlap import depths, from_square, polygons_depth, square
 from formiga.world.elements import profiled

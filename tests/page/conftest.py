@@ -18,12 +18,13 @@ from formiga.session import Session
 FLAGS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--disable-quic", "--no-first-run", "--mute-audio"]
 SIZE = {"width": 760, "height": 460}
-CALM = """(() => {  // software rendering takes 0.1 to 0.3 s of a core for a picture: paint a few in a second
+CALM = """(() => {  // software rendering takes 0.1 to 0.3 s of a core for a picture: paint a few in a second, or none (asleep)
     const frame = window.requestAnimationFrame.bind(window);
-    window.requestAnimationFrame = (paint) => setTimeout(() => frame(paint), window.calm || 150);
+    window.requestAnimationFrame = (paint) => setTimeout(
+        function ready() { if (window.asleep) setTimeout(ready, 100); else frame(paint); }, window.calm || 400);
     window.cancelAnimationFrame = clearTimeout.bind(window);
 })()"""
-SLOW = 30_000  # ms; software rendering on a loaded machine
+SLOW = 90_000  # ms; software rendering on a machine with ten other things to do
 VISERS_OWN = "Unable to preventDefault inside passive event listener invocation."  # it says so when something is dragged
 
 
@@ -170,7 +171,7 @@ class Window:
     """One browser window on a laboratory."""
 
     def __init__(self, browser, lab, size=SIZE, **how):
-        self.lab, self.closed = lab, False
+        self.lab, self.closed, self.asleep = lab, False, False
         before = set(lab.page.server.viser.get_clients())
         self.context = browser.new_context(viewport=size, accept_downloads=True, **how)
         self.context.add_init_script(CALM)
@@ -257,22 +258,31 @@ class Window:
 
     def begin(self):
         """As if it had just been opened: nothing typed, nothing open, the first tab of the panel."""
+        self.asleep = False
         self.tab.set_viewport_size(SIZE)
         self.tab.evaluate("""() => {
             const root = document.getElementById("formiga").shadowRoot;
             for (const each of root.querySelectorAll("dialog[open]")) each.close();
+            root.getElementById("tab-worlds").click();
             for (const each of root.querySelectorAll("[data-tool][aria-pressed=true]")) each.click();
             root.getElementById("console").hidden = true;
             root.getElementById("input").value = "";
             for (const each of ["log", "completions", "flash"]) root.getElementById(each).replaceChildren();
             if (root.activeElement) root.activeElement.blur();
-            window.calm = 150;
+            window.calm = 400;
+            window.asleep = false;
         }""")
         first = self.tab.get_by_role("tab", name="Inspect")
         if first.get_attribute("aria-selected") != "true":
             first.click()
         until(lambda: self.lab.page._version == self.lab.session.version and self.client in self.lab.page._framed
               and self.tab.evaluate("window.formiga.keys") == sorted(self.lab.session.console.binds))
+
+    def sleep(self):
+        """Paint no more, until it is looked at again."""
+        if not self.asleep:
+            self.tab.evaluate("window.asleep = true")
+        self.asleep = True
 
     def close(self):
         self.closed = True
@@ -291,6 +301,10 @@ class Windows:
         self.first.begin()
         return self.first
 
+    def sleep(self):
+        if self.first is not None and not self.first.closed:
+            self.first.sleep()
+
     def close(self):
         if self.first is not None and not self.first.closed:
             self.first.close()
@@ -304,18 +318,30 @@ def windows():
 
 @pytest.fixture(autouse=True)
 def close_windows_that_are_not_looked_at(request, windows):
-    """A window costs most of a core while it is open."""
-    if "browser" not in request.fixturenames:
+    """A window costs a good part of a core while it paints, and ten times a picture to open."""
+    used = set(request.fixturenames)
+    if "browser" in used and not used & {"window", "open_window"}:
+        windows.sleep()
+    elif "browser" not in used and "laboratory" in used:  # there, no window is part of what is tested
         windows.close()
+    elif "browser" not in used:
+        windows.sleep()
 
 
 @pytest.fixture
 def open_window(browser, windows, lab):
-    """Opens windows; the first is the one that all tests share. `own=True` or a size: another one, which the end closes."""
+    """Opens windows; the first is the one that all tests share. `own=True` or a device: one more, closed at the end."""
     used = []
 
-    def another(own=False, **how):
-        used.append(windows.shared(browser, lab) if not used and not own and not how else Window(browser, lab, **how))
+    def another(own=False, size=SIZE, **device):
+        if used or own or device:
+            if windows.first not in used:
+                windows.sleep()
+            used.append(Window(browser, lab, size, **device))
+        else:
+            used.append(windows.shared(browser, lab))
+            if size != SIZE:
+                used[0].resize(**size)
         return used[-1]
 
     yield another

@@ -337,7 +337,7 @@ def test_the_gallery_shows_every_shipped_world_and_opens_one(window, lab):
     from formiga.lab import shipped_worlds
 
     window.tab.locator("#formiga #worlds").click()
-    cards = window.tab.locator("#formiga .card")
+    cards = window.tab.locator("#formiga .card[data-world]")
     until(lambda: cards.count() == len(shipped_worlds()))
     assert {card.get_attribute("data-world") for card in cards.all()} == set(shipped_worlds())
     window.tab.locator("#formiga .card[data-world=mixed]").click()

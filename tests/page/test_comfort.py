@@ -132,9 +132,8 @@ def test_help_keeps_its_columns_and_completion_its_box(window, lab):
 
 
 def test_the_console_leaves_the_tools_in_sight(open_window, lab):
-    lab.run("help")
     window = open_window(size={"width": 1280, "height": 800})
-    window.tab.locator("#formiga #shell").click()
+    window.type("help")
     window.shows("wait SECONDS")
     assert apart(box(window, "console"), box(window, "tools")) and inside(box(window, "console"), window.tab.viewport_size)
 

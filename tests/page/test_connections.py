@@ -116,10 +116,10 @@ def test_connections_that_ask_for_nothing_make_room_and_windows_stay(lab, said, 
             raw[-1].sendall(said)
         while len(places) < MOST_SOCKETS:
             await asyncio.sleep(0.02)
-        monkeypatch.setattr("formiga.page.sockets.SILENT", 1e9)   # none of them is silent yet
+        monkeypatch.setattr("formiga.link.bounded.SILENT", 1e9)   # none of them is silent yet
         with pytest.raises((OSError, HTTPException)):
             await asyncio.to_thread(fetch, lab)
-        monkeypatch.setattr("formiga.page.sockets.SILENT", 0.0)   # now all are
+        monkeypatch.setattr("formiga.link.bounded.SILENT", 0.0)   # now all are
         for _ in range(3):
             assert b"<html" in await asyncio.to_thread(fetch, lab)
         await window.send(json.dumps({"run": "echo still here"}))

@@ -65,19 +65,6 @@ def test_a_recording_in_space_is_played_and_exported_with_all_that_moves(lab, wi
     assert not errors and not [text for kind, text in lab.said if kind == "error"]
 
 
-def test_the_inspector_tells_what_a_robot_has_only_in_space(lab):
-    def grip():
-        lab.session.sim.state.joint_command[0, 0] = (0.5, 0.5, 1.0)
-        lab.session.selected = 0
-
-    lab.do(grip)
-    lab.run("step 5")
-    text = Inspector().html(lab.do(lambda: lab.session.frame(exact=True)).extra["robot"], 0.5)
-    state = lab.session.sim.state
-    assert "<b>swarm.1</b>" in text and "holds" in text and f"<b>{np.linalg.norm(state.pull[0, 0]):.2f}</b> N" in text
-    assert f"turret <b>{np.degrees(state.joint_position[0, 0, 0]):.1f}</b>°" in text and "z, tilt" in text
-
-
 def test_a_window_follows_the_robot_that_the_script_of_its_world_follows_until_it_looks_elsewhere(lab, open_window):
     lab.begin("hexapod")
     window = open_window(own=True)
@@ -107,3 +94,16 @@ def test_a_bound_mouse_button_drives_a_car_of_solids_and_leaves_the_camera_alone
     until(lambda: orders() == [0.0, 0.0, 0.0, 0.0], message=lambda: str(orders()))
     tab.wait_for_timeout(400)
     assert client.camera.position == pytest.approx(before)
+
+
+def test_the_inspector_tells_what_a_robot_has_only_in_space(lab):
+    def grip():
+        lab.session.sim.state.joint_command[0, 0] = (0.5, 0.5, 1.0)
+        lab.session.selected = 0
+
+    lab.do(grip)
+    lab.run("step 5")
+    text = Inspector().html(lab.do(lambda: lab.session.frame(exact=True)).extra["robot"], 0.5)
+    state = lab.session.sim.state
+    assert "<b>swarm.1</b>" in text and "holds" in text and f"<b>{np.linalg.norm(state.pull[0, 0]):.2f}</b> N" in text
+    assert f"turret <b>{np.degrees(state.joint_position[0, 0, 0]):.1f}</b>°" in text and "z, tilt" in text

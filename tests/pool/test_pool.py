@@ -59,8 +59,51 @@ def test_a_local_process_that_is_killed_costs_time_and_no_result(tmp_path):
 
     with pool(jobs=2) as workers:
         assert workers.map(killed_once, range(8)) == [task * task for task in range(8)]
+        (tmp_path / "killed").unlink()
+        assert sorted(workers.each(killed_once, range(8))) == [task * task for task in range(8)]
         with pytest.raises(PoolError, match="was killed, 3 times"):
             workers.map(lambda task: os.kill(os.getpid(), signal.SIGKILL), range(2))
+
+
+@pytest.mark.parametrize("options", [{}, {"jobs": 2}, {"jobs": 2, "threads": True}], ids=str)
+def test_each_gives_every_result_once_asks_for_few_tasks_ahead_and_stops_when_it_is_told(options):
+    evaluate, tasks = work()
+    given = []
+
+    def some():
+        for task in tasks:
+            given.append(task[0])
+            yield task
+
+    with pool(**options) as workers:
+        assert sorted(workers.each(evaluate, some())) == sorted(evaluate(task) for task in tasks)
+        assert list(workers.each(evaluate, [])) == []
+        given.clear()
+        first = workers.each(evaluate, some())
+        next(first)
+        assert len(given) <= 2 * 2 + 1
+        first.close()
+        done = []
+        for result in workers.each(evaluate, some(), stop=lambda: len(done) > 4):
+            done.append(result)
+        assert 5 <= len(done) <= 9
+        with pytest.raises(ZeroDivisionError):
+            list(workers.each(lambda task: 1 // task, [1, 0, 1]))
+
+
+def test_each_drops_processes_that_are_at_work_when_it_stops(tmp_path):
+    def slowly(task):
+        (tmp_path / str(os.getpid())).touch()
+        time.sleep(600.0 if task else 0.0)
+
+    with pool(jobs=2) as workers:
+        began = time.monotonic()
+        assert list(workers.each(slowly, [0, 1, 1, 1, 1], stop=lambda: len(os.listdir(tmp_path)) == 2)) in ([], [None])
+        assert time.monotonic() - began < 300.0
+    deadline = time.monotonic() + 60
+    while any(os.path.exists(f"/proc/{name}") for name in os.listdir(tmp_path)):
+        assert time.monotonic() < deadline, "a process is still there"
+        time.sleep(0.05)
 
 
 def test_no_jobs_are_refused():
@@ -80,7 +123,11 @@ def test_a_cluster_gives_the_same_results_and_shows_what_a_task_raises(scheduler
 
     with pool(cluster=scheduler) as crowd, pool(cluster=scheduler.removeprefix("tcp://")) as same:
         assert crowd.map(evaluate, tasks) == same.map(evaluate, tasks) == [evaluate(task) for task in tasks]
-        assert crowd.map(evaluate, []) == []
+        assert crowd.map(evaluate, []) == list(crowd.each(evaluate, [])) == []
+        assert sorted(crowd.each(evaluate, tasks)) == sorted(evaluate(task) for task in tasks)
+        assert list(crowd.each(evaluate, tasks, stop=lambda: True)) == []
+        with pytest.raises(TimeoutError, match="of its own"):
+            list(crowd.each(fail, range(40)))
         with pytest.raises(TimeoutError, match="of its own"):
             crowd.map(fail, range(40))
 

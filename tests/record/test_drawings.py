@@ -15,7 +15,7 @@ from formiga.drawing import Pen, Sheet, same
 from formiga.errors import RecordingError, WorldError
 from formiga.record import drawings
 from formiga.record.drawings import Changes, Timeline
-from formiga.record.tables import SCHEMAS, STAMP, Tables, drawings_of, read_table, table_file
+from formiga.record.tables import SCHEMAS, STAMP, Tables, drawings_of, table_file
 from tests.drawing.artist import LAYERS, studio
 
 pytestmark = pytest.mark.usefixtures("own_registry")
@@ -40,8 +40,8 @@ def test_a_world_in_which_nothing_draws_has_no_such_table(tmp_path):
     run = formiga.simulate("corral", 0.5, out=tmp_path)
     assert [each.name for each in tmp_path.iterdir()] == ["run.parquet"]
     assert drawings_of(run.recording).at(3) == {} and not drawings_of(run.recording).wrong
-    asked = formiga.simulate("corral", 0.5, out=tmp_path, tables=["drawings"])
-    assert read_table(asked.recording, "drawings").num_rows == 0
+    asked = formiga.simulate("corral", 0.5, out=tmp_path, record=["drawings"])
+    assert formiga.read_table(asked.recording, "drawings").num_rows == 0
 
 
 def test_a_new_recording_removes_the_drawings_of_the_one_before(tmp_path):
@@ -71,7 +71,7 @@ def test_what_a_script_draws_is_recorded_where_it_changes(tmp_path):
             if step == 6:
                 lab.pen("plan").clear()
             tables([lab])
-    table = read_table(tmp_path / "run.parquet", "drawings")
+    table = formiga.read_table(tmp_path / "run.parquet", "drawings")
     assert table["step"].to_pylist() == [3, 6] and table["kind"].to_pylist() == ["path", ""]
     timeline = Timeline(table)
     assert [list(timeline.at(step)) for step in (2, 3, 5, 6)] == [[], ["plan"], ["plan"], []]
@@ -122,7 +122,7 @@ def recorded(tmp_path):
 
 def replaced(recording: Path, **columns) -> None:
     """Write the table again with other columns, under the same stamp."""
-    table = read_table(recording, "drawings")
+    table = formiga.read_table(recording, "drawings")
     stamp = pq.read_metadata(table_file(recording, "drawings")).metadata[STAMP]
     for name, values in columns.items():
         kind = SCHEMAS["drawings"].field(name).type
@@ -153,7 +153,7 @@ def replaced(recording: Path, **columns) -> None:
      "text with 1 words"),
 ])
 def test_a_table_that_no_run_gives_is_one_message_and_shows_nothing(recorded, change, words):
-    replaced(recorded, **change(read_table(recorded, "drawings").num_rows))
+    replaced(recorded, **change(formiga.read_table(recorded, "drawings").num_rows))
     timeline = drawings_of(recorded)
     assert words in timeline.wrong and timeline.wrong.endswith("nothing of it is shown.") and "\n" not in timeline.wrong
     assert timeline.wrong.startswith(str(table_file(recorded, "drawings"))) and timeline.at(5) == {}
@@ -169,7 +169,7 @@ def test_a_file_that_is_none_or_of_another_run_or_too_large_is_one_message(recor
     path.write_bytes(table_file(other, "drawings").read_bytes())
     assert "another run" in drawings_of(recorded).wrong
     with pytest.raises(RecordingError):
-        read_table(recorded, "drawings")
+        formiga.read_table(recorded, "drawings")
     path.write_bytes(whole)
     monkeypatch.setattr(drawings, "MOST_NUMBERS", 20)
     assert "larger than formiga writes" in drawings_of(recorded).wrong

@@ -76,7 +76,7 @@ def test_running_it_again_gives_the_same_bits(recorded, threads):
 
 @pytest.mark.parametrize("column", ["x", "vy", "spin", "heading"])
 def test_the_smallest_change_of_a_ball_is_found(recorded, tmp_path, column):
-    table = read_recording(recorded).table
+    table = read_recording(recorded).table()
     values = table[column].to_numpy().copy()
     row = 7 * 8 + 4 + 2  # step 7, world 1, the ball
     values[row] = np.nextafter(values[row], 10.0)
@@ -128,7 +128,7 @@ def on_file(recorded):
 
 def rewritten(recorded, folder, table=None, meta=None, schema=MORE_COLUMNS):
     file = folder / "changed.parquet"
-    table = read_recording(recorded).table if table is None else table
+    table = read_recording(recorded).table() if table is None else table
     with pq.ParquetWriter(file, schema) as writer:
         writer.write_table(table)
         writer.add_key_value_metadata({KEY: json.dumps(on_file(recorded) if meta is None else meta)})
@@ -138,7 +138,7 @@ def rewritten(recorded, folder, table=None, meta=None, schema=MORE_COLUMNS):
 @pytest.mark.parametrize("value", [np.inf, np.nan, -1e300])
 @pytest.mark.parametrize("column", ["y", "vx", "spin"])
 def test_places_and_speeds_that_no_run_gives_are_refused(recorded, tmp_path, column, value):
-    table = read_recording(recorded).table
+    table = read_recording(recorded).table()
     values = table[column].to_numpy().copy()
     values[6] = value  # of a thing
     at = MORE_COLUMNS.names.index(column)
@@ -149,7 +149,7 @@ def test_places_and_speeds_that_no_run_gives_are_refused(recorded, tmp_path, col
 
 @pytest.mark.parametrize("change, complaint", [
     ({"format": 1}, "a recording of format 1 has other columns"),
-    ({"format": 4}, "a recording of format 4, written by formiga .*; this one reads formats 1 to 3"),
+    ({"format": 5}, "a recording of format 5, written by formiga .*; this one reads formats 1 to 4"),
     ({"format": 3}, "a recording of format 3 has other columns"),
     ({"world": "<world><sbot/></world>"}, "in a recording of format 2 there is something that can be pushed"),
     ({"world": "<world><contact model='impulse'/><ball/></world>"},
@@ -162,7 +162,7 @@ def test_words_that_do_not_fit_are_one_sentence(recorded, change, complaint, tmp
 
 
 def test_columns_of_the_first_format_cannot_claim_the_second(recorded, tmp_path):
-    table = read_recording(recorded).table.select(COLUMNS.names)
+    table = read_recording(recorded).table().select(COLUMNS.names)
     with pytest.raises(RecordingError, match="a recording of format 2 has other columns"):
         rewritten(recorded, tmp_path, table, schema=COLUMNS)
     first = on_file(recorded) | {"format": 1}

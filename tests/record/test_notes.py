@@ -140,7 +140,7 @@ def on_file(recorded):
 def rewritten(recorded, folder, notes):
     file = folder / "changed.parquet"
     with pq.ParquetWriter(file, MORE_COLUMNS) as writer:
-        writer.write_table(read_recording(recorded).table)
+        writer.write_table(read_recording(recorded).table())
         writer.add_key_value_metadata({KEY: json.dumps(on_file(recorded) | {"notes": notes})})
     return read_recording(file)
 

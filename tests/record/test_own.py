@@ -111,7 +111,7 @@ def test_it_is_read_and_tabulated_without_its_code_and_nothing_of_it_is_run(ther
     before = set(elements._registry)
     recording = formiga.read_recording("run.parquet")
     assert recording.missing == ("beetle", "hum", "hunch", "nose", "order", "sniffer", "stone")
-    assert recording.table.num_rows == 11 * 2 * 3 and np.ptp(recording.poses().x) > 0.0
+    assert recording.table().num_rows == 11 * 2 * 3 and np.ptp(recording.poses().x) > 0.0
     assert recording.code == {"own_helper.py": (there / "own_helper.py").read_text(), "mine.py": OWN}
     assert recording.world.groups[0].robot.radius == 0.03 and recording.world.groups[0].sensors[0].name == "smell"
     assert not os.path.exists("ran.txt") and set(elements._registry) == before

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import formiga
-from formiga import loop
+from formiga import Watch, runs
 from formiga.errors import FormigaError, RecordingError
 from formiga.record import recorder as recorder_module
 from formiga.record.recorder import Recorder
@@ -53,7 +53,8 @@ def test_the_table_has_the_state_of_every_step_world_and_robot(world, tmp_path):
 def test_rows_are_in_the_order_step_world_robot_and_have_the_promised_types(recorded):
     table = pq.read_table(recorded)
     assert {field.name: str(field.type) for field in table.schema} == {
-        "step": "int32", "time": "double", "world": "int32", "robot": "int32", "x": "double", "y": "double",
+        "step": "int32", "time": "double", "world": "int32", "robot": "int32",
+        "group": "dictionary<values=string, indices=int32, ordered=0>", "x": "double", "y": "double",
         "heading": "double", "left": "double", "right": "double", "crashed": "bool", "alive": "bool"}
     index = np.arange(21 * 3 * 5)
     np.testing.assert_array_equal(table["step"], index // 15)
@@ -181,7 +182,7 @@ def test_the_final_name_appears_only_at_the_end_and_replaces_what_was_there(worl
     target = tmp_path / "run.parquet"
     target.write_text("old")
     with Recorder(target, world) as record:
-        loop.simulate(world, 1.0, record=record)
+        runs.simulate(world, 1.0, record=record)
         assert target.read_text() == "old"
     assert read_recording(target).steps[-1] == 10
     assert files(tmp_path) == ["run.parquet"]
@@ -189,7 +190,7 @@ def test_the_final_name_appears_only_at_the_end_and_replaces_what_was_there(worl
 
 def test_a_run_that_is_stopped_keeps_what_was_done(world, tmp_path):
     seen = []
-    run = formiga.simulate(world, 100.0, out=tmp_path, progress=seen.append, stop=lambda: len(seen) == 7)
+    run = formiga.simulate(world, 100.0, out=tmp_path, watch=lambda share: seen.append(share) or len(seen) == 7)
     recording = read_recording(run.recording)
     assert run.interrupted and (recording.ending, recording.steps[-1]) == ("interrupted", 7)
     assert recording.replay() is None
@@ -203,7 +204,7 @@ def test_an_exception_in_the_middle_keeps_what_was_done(world, error, ending, tm
             raise error
 
     with pytest.raises(error):
-        formiga.simulate(world, 1.0, out=tmp_path, progress=burst)
+        formiga.simulate(world, 1.0, out=tmp_path, watch=burst)
     recording = read_recording(tmp_path / "run.parquet")
     assert (recording.ending, recording.steps[-1]) == (ending, 5)
     assert recording.replay() is None
@@ -220,14 +221,14 @@ def test_a_run_that_is_refused_in_its_first_step_writes_nothing_and_replaces_not
     path = tmp_path / "wrong.xml"
     path.write_text('<world><arena width="3" depth="3"/>'
                     '<omni name="o"><at x="0" y="0"/><sequence moves="3 0.2 0.2"/></omni></world>')
-    wrong, tables = formiga.read_world(path), ["orders", "readings"]
+    wrong, record = formiga.read_world(path), ["orders", "readings"]
     with pytest.raises(FormigaError, match="<sequence> drives two wheels"):
-        formiga.simulate(wrong, 1.0, out=tmp_path / "new", tables=tables)
+        formiga.simulate(wrong, 1.0, out=tmp_path / "new", record=record)
     assert not (tmp_path / "new").exists()
-    formiga.simulate(world, 0.2, out=tmp_path / "old", tables=tables)
+    formiga.simulate(world, 0.2, out=tmp_path / "old", record=record)
     before = {each.name: each.read_bytes() for each in (tmp_path / "old").iterdir()}
     with pytest.raises(FormigaError, match="<sequence> drives two wheels"):
-        formiga.simulate(wrong, 1.0, out=tmp_path / "old", tables=tables)
+        formiga.simulate(wrong, 1.0, out=tmp_path / "old", record=record)
     assert {each.name: each.read_bytes() for each in (tmp_path / "old").iterdir()} == before
 
 
@@ -241,7 +242,7 @@ def test_a_signal_to_a_python_program_keeps_a_readable_recording(number, code, t
             count[0] += 1
             if count[0] == 25:
                 os.kill(os.getpid(), {int(number)})
-        formiga.simulate("line", seconds=1000, out={str(tmp_path)!r}, progress=tell)
+        formiga.simulate("line", seconds=1000, out={str(tmp_path)!r}, watch=tell)
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, timeout=120)
     assert done.returncode in (code, 128 + number)
@@ -323,3 +324,23 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(world, rows, tmp_path, m
 def test_recording_every_zero_steps_is_refused(world, tmp_path):
     with pytest.raises(RecordingError, match="at least 1"):
         formiga.simulate(world, 1.0, out=tmp_path, every=0)
+
+
+class Pushed(Watch):
+    """Orders all robots to drive on, in every step."""
+
+    every_step = True
+
+    def before(self, shards):
+        return {shards[0].world.groups[0].name: np.full((1, shards[0].world.groups[0].count, 2), 0.01)}
+
+
+@pytest.mark.parametrize("watch, touched", [(None, False), (Pushed(), True)])
+def test_a_run_that_was_ordered_from_outside_is_not_said_to_follow_from_its_seed(world, watch, touched, tmp_path):
+    recording = read_recording(formiga.simulate(world, 0.5, out=tmp_path, watch=watch).recording)
+    assert recording.touched is touched
+    if touched:
+        with pytest.raises(FormigaError, match="running it again would be another run"):
+            recording.replay()
+    else:
+        assert recording.replay() is None

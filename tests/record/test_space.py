@@ -146,7 +146,7 @@ def on_file(recorded):
 
 def rewritten(recorded, folder, table=None, meta=None, schema=SPACE_COLUMNS):
     file = folder / "changed.parquet"
-    table = read_recording(recorded).table if table is None else table
+    table = read_recording(recorded).table() if table is None else table
     with pq.ParquetWriter(file, schema) as writer:
         writer.write_table(table)
         writer.add_key_value_metadata({KEY: json.dumps(on_file(recorded) if meta is None else meta)})
@@ -169,7 +169,7 @@ def test_a_turn_that_is_none_is_refused(recorded, tmp_path, value):
 
 
 def with_value(recorded, column, value):
-    table = read_recording(recorded).table
+    table = read_recording(recorded).table()
     values = table[column].to_numpy().copy()
     values[5] = value
     return table.set_column(SPACE_COLUMNS.names.index(column), SPACE_COLUMNS.field(column), pa.array(values))

@@ -5,6 +5,9 @@ import json
 import pytest
 
 from formiga import studies
+from tests.studies.shelf import shelf
+
+__all__ = ["result", "shelf"]
 
 
 @pytest.fixture(scope="module")

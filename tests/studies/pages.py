@@ -9,6 +9,8 @@ Rows that are not the same in every run, such as times, do not belong there.
 import re
 from pathlib import Path
 
+from formiga import studies
+
 ROOT = Path(__file__).parents[2]
 TABLE = re.compile(r"<!-- rows of formiga study (\w+), quick -->\n+((?:\|.*\n)+)")
 
@@ -42,3 +44,32 @@ def same(text, ours):
         return text == str(ours)
     digits = len(text.partition(".")[2])
     return f"{ours:.{digits}f}" == text or (ours == 0 and float(text) == 0)
+
+
+# -- the result that is shipped ---------------------------------------------------------------------------------------
+NUMBERS = re.compile(r"[-+]?\d[\d.,]*(?:(?:, | x )?[-+]?\d[\d.,]*)*")
+PLURAL = re.compile(r"\b(seed|run|game|team|trial|world)s\b")
+
+
+def masked(claim):
+    """A claim without its numbers, which the full form may have others of: '# seed', '# games of # s'."""
+    return PLURAL.sub(r"\1", NUMBERS.sub("#", claim)).strip()
+
+
+def check_kept(study, rows):
+    """The result in the study's folder, which the gallery shows, is one of the study as it is: a renamed, new or removed
+    claim, or another published number, asks for `formiga study NAME --full --keep`.
+
+    The full form has further rows, and other numbers in claims, such as that of seeds; nine tenths of the claims must be there.
+    """
+    kept = studies.kept(study)
+    assert kept is not None and kept.study == study and kept.rows
+    advice = f"make it again: formiga study {study} --full --keep"
+    if kept.form == "quick":
+        assert [(row.claim, row.origin) for row in kept.rows] == [(row["claim"], row["origin"]) for row in rows], advice
+    claims = {(masked(row.claim), row.origin) for row in kept.rows}
+    gone = {row["claim"] for row in rows if (masked(row["claim"]), row["origin"]) not in claims}
+    assert len(gone) <= 0.1 * len(rows), f"{advice}; it has no {sorted(gone)}"
+    ours = {row["claim"]: (row["published"], row["tolerance"]) for row in rows if row["origin"] in ("published", "definition")}
+    old = [row.claim for row in kept.rows if row.claim in ours and row.published != ours[row.claim][0]]
+    assert not old, f"{advice}; other numbers are published for {old}"

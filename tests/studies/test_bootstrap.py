@@ -39,6 +39,10 @@ def test_the_study_says_everything_that_its_verdicts_were_found_by(result):
     assert median == pytest.approx(float(np.median(runs)), abs=1e-4)
 
 
+def test_the_result_that_the_gallery_shows_is_of_this_study(result):
+    pages.check_kept("bootstrap", result[2]["rows"])
+
+
 def test_the_manual_has_what_the_quick_form_prints(result):
     pages.check_pages("bootstrap", result[2]["rows"])
 

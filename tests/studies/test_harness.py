@@ -118,14 +118,14 @@ def test_the_figure_is_drawn_only_where_it_is_wanted(tmp_path, capsys):
     assert {each.name for each in tmp_path.iterdir()} == {"fake.png", "fake.json"}
 
 
-def test_a_figure_that_fails_leaves_no_part_of_a_file(tmp_path, capsys):
+def test_a_figure_that_fails_leaves_no_part_of_a_file_and_no_rows_without_their_figure(tmp_path, capsys):
     def fails(path):
         path.write_bytes(b"a part of a pict")
         raise RuntimeError("no ink")
 
     with pytest.raises(RuntimeError, match="no ink"):
         harness.run("fake", fake(Row("a", 1, 1), figure=fails), False, 1, None, tmp_path)
-    assert {each.name for each in tmp_path.iterdir()} == {"fake.json"}
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_canvas_becomes_a_png_of_the_size_asked_for(tmp_path):
@@ -187,12 +187,16 @@ class Study(harness.Study):
 '''
 
 
+PAPER = 'id = "R99"\ntitle = "How long it swings"\nauthors = ["C. Huygens"]\nyear = 1673\nvenue = "Paris"\n'
+
+
 @pytest.fixture
 def pendulum(tmp_path):
     """A function that runs formiga in a process that has one more study, which has no world."""
     folder = tmp_path / "studies" / "pendulum"
     folder.mkdir(parents=True)
-    (folder / "__init__.py").write_text('"""R99, pendulum: how long it swings."""\n')
+    (folder / "__init__.py").write_text('"""How long it swings."""\n')
+    (folder / "paper.toml").write_text(PAPER)
     (folder / "study.py").write_text(PENDULUM)
     script = ("import sys, formiga.studies as s; s.__path__.append(sys.argv.pop(1)); "
               "from formiga.__main__ import main; sys.exit(main())")
@@ -206,7 +210,7 @@ def pendulum(tmp_path):
 
 def test_a_study_without_a_world_is_listed_and_runs(pendulum, tmp_path):
     listed = pendulum("list", "studies")
-    assert "pendulum    R99, pendulum: how long it swings." in listed.stdout, listed.stderr
+    assert "pendulum    R99, How long it swings [C. Huygens, 1673]" in listed.stdout, listed.stderr
     done = pendulum("study", "pendulum", "--json", "result.json", "--out", "figures")
     assert done.returncode == 0 and "1 met, 0 missed" in done.stdout, done.stderr
     (row,) = json.loads((tmp_path / "result.json").read_text())["rows"]

@@ -56,6 +56,10 @@ def test_nothing_is_called_published_that_is_not_in_the_paper(result):
     assert [row["origin"] for row in rows if "FIRASim" in row["claim"]] == 4 * ["definition"] + ["measured"]
 
 
+def test_the_result_that_the_gallery_shows_is_of_this_study(result):
+    pages.check_kept("soccer", result[2]["rows"])
+
+
 def test_the_manual_has_the_numbers_that_the_study_prints(result):
     pages.check_pages("soccer", result[2]["rows"])
 

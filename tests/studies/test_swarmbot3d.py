@@ -54,6 +54,10 @@ def test_nothing_is_called_published_that_is_not_in_the_thesis(result):
     assert row["where"].startswith("Tran-Dinh 2005") and row["verdict"] == "reported"
 
 
+def test_the_result_that_the_gallery_shows_is_of_this_study(result):
+    pages.check_kept("swarmbot3d", result[2]["rows"])
+
+
 def test_the_manual_has_the_lifts_that_the_study_prints(result):
     pages.check_pages("swarmbot3d", result[2]["rows"])
 

@@ -47,6 +47,10 @@ def test_the_figure_is_a_picture(result):
     assert json.loads((result[0] / "out" / "swarmod.json").read_text()) == result[2]
 
 
+def test_the_result_that_the_gallery_shows_is_of_this_study(result):
+    pages.check_kept("swarmod", result[2]["rows"])
+
+
 def test_the_manual_has_what_the_study_prints(result):
     pages.check_pages("swarmod", result[2]["rows"])
 

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.image import imread
 
 import formiga
-from formiga import loop
+from formiga import runs
 from formiga.errors import FormigaError
 from formiga.units import DEG
 from formiga.view.picture import MOST_POINTS, Picture
@@ -55,7 +55,7 @@ def test_what_is_off_is_not_drawn(tmp_path):
 
 def test_a_long_trail_keeps_its_memory_small():
     picture = Picture(World(groups=(DRIVEN,)), "long.png")
-    loop.simulate(World(groups=(DRIVEN,)), 1000.0, record=picture)
+    runs.simulate(World(groups=(DRIVEN,)), 1000.0, record=picture)
     assert MOST_POINTS / 2 <= len(picture.trail) <= MOST_POINTS
 
 

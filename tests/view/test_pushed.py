@@ -349,7 +349,7 @@ def test_a_picture_of_a_run_has_the_trail_of_what_was_pushed(tmp_path):
     things = (Arena(2.0, 1.0), Ball(vx=1.0))
     world = World(things=things, groups=(Group(MiroSot(), place=(At(-0.8, 0.3),)),), contact=Contact("impulse"), dt=0.05)
     picture = Picture(world, tmp_path / "x.png")
-    formiga.loop.simulate(world, 0.5, record=picture)
+    formiga.runs.simulate(world, 0.5, record=picture)
     trail = np.array(picture.trail)
     assert trail.shape == (11, 2, 2) and (np.diff(trail[:, 1, 0]) > 0.0).all() and trail[-1, 1, 0] > 0.3
     picture.save()

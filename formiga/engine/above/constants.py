@@ -124,7 +124,7 @@ def above_constants(world: World, *, outlined: bool) -> dict[str, Any]:
     return {"radius": radius, "safety": safety, "widest": float(radius.max(initial=0.0)),
             "widest_safety": float(safety.max(initial=0.0)), "height": height, "tallest": float(height.max(initial=0.0)),
             "fixed": fixed, "region": extent(world, fixed), "glow": _glow(world), "led": _led(world),
-            **_shining(world), "leds": each_robot(world, "leds").astype(np.int64),
+            **shining_of(world), "leds": each_robot(world, "leds").astype(np.int64),
             "movable_radius": np.array([_around(thing) for thing in world.movables]),
             "outlines": outlines(world) if outlined else None}
 
@@ -150,12 +150,13 @@ def _around(thing: Any) -> float:
     return max(np.hypot(*corner) for corner in thing.outline) if isinstance(thing, Block) else thing.radius
 
 
-def _shining(world: World) -> dict[str, Any]:
+def shining_of(world: World, names: tuple[str, ...] = ("lamps", "colours", "switches")) -> dict[str, Any]:
     """The lamps, their colours and when they are on."""
     shining = lamps(world)
     colours = [[int(lamp.colour[n:n + 2], 16) / 255.0 for n in (1, 3, 5)] for lamp in shining]
-    return {"lamps": np.array([(lamp.x, lamp.y, lamp.z, lamp.intensity) for lamp in shining]).reshape(-1, 4),
-            "colours": np.array(colours).reshape(-1, 3), "switches": switches(shining, world.dt)}
+    found = {"lamps": np.array([(lamp.x, lamp.y, lamp.z, lamp.intensity) for lamp in shining]).reshape(-1, 4),
+             "colours": np.array(colours).reshape(-1, 3), "switches": switches(shining, world.dt)}
+    return {name: found[name] for name in names}
 
 
-__all__ = ["Above", "SightWorkspace", "above_constants", "each_robot"]
+__all__ = ["Above", "SightWorkspace", "above_constants", "each_robot", "shining_of"]

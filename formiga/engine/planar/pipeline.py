@@ -7,6 +7,7 @@ has them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -43,6 +44,7 @@ from formiga.engine.fixed import Fixed, Near
 from formiga.engine.parts import Part
 from formiga.engine.place import place, refuse_movables_in_walls, switched_on
 from formiga.engine.planar import drive
+from formiga.engine.planar import variants as varied
 from formiga.engine.planar.contact import (
     MINIMAL,
     NONE,
@@ -57,8 +59,9 @@ from formiga.engine.planar.impulse import advance, bodies
 from formiga.engine.planar.neutral import as_it_stands, events, forces, holding, in_jaw, inspect, inspect_thing, paint, put_down
 from formiga.engine.planar.own import Coupling, PlanarState
 from formiga.engine.planar.sweep import sweep_all, sweep_world
+from formiga.engine.planar.variants import Variants, differing, variants_of
 from formiga.engine.start import begin_again, everywhere, given, keys_of, movables_start, start_of
-from formiga.errors import WorldError
+from formiga.errors import CannotDiffer, WorldError
 from formiga.kernels import cache
 from formiga.kernels.program import Stage
 from formiga.state import Floats, State
@@ -91,6 +94,7 @@ class Model(Above):
     sweeps: bool                   # whether a body could pass through something in one step
     noisy: bool                    # whether a robot's motion has noise
     impulse: Impulse | None        # bodies with masses, if the contact model is `impulse`
+    differing: Variants | None = None  # what differs in the worlds of the batch, if something does
     made: dict[str, Any] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
     chassis: Any = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -105,6 +109,11 @@ class Model(Above):
         if self.impulse:
             return "the contact model impulse"
         return f"the drive {type(self.drives.own[0][0]).__name__}" if self.drives.own else ""
+
+    @property
+    def variants(self) -> tuple[World, ...]:
+        """The descriptions of worlds that differ: see `engine.Model`."""
+        return self.differing.worlds if self.differing is not None else ()
 
     def part_rows(self, part: str, robots: slice) -> Any:
         """None: see `engine.Model`."""
@@ -152,12 +161,10 @@ class Scratch(SightWorkspace):
     beside: Beside = field(default_factory=Beside)
 
 
-def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
-    """The constants of a batch: worlds numbered from `first_world`, all of them once, then all again, `copies` times."""
-    refuse_space(world)
-    refuse_incomplete(world)
-    _refuse_long(world)
-    _refuse_bodies(world)
+def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1, variants: Sequence[World] = ()) -> Model:
+    """The constants of a batch: worlds numbered from `first_world`, all of them once, then all again, `copies` times; or of
+    worlds that differ, as `variants` describes them."""
+    _refuse(world)
     if world.contact.model != "impulse":
         cache.expect("formiga.engine.planar.warm")
     drives = drivetrain(world)
@@ -170,7 +177,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
     longest = float((top_speed * (1.0 + position_noise)).max(initial=0.0) * (1.0 + motor_noise)) * world.dt
     shortest = float(radius.min(initial=np.inf))
     reposition = MINIMAL if world.contact.mode == "minimal" else PUBLISHED
-    return Model(
+    model = Model(
         **above, world=world, worlds=worlds * copies, copies=copies, first_world=first_world, dt=world.dt, drives=drives,
         position_noise=position_noise, heading_noise=heading_noise,
         contact={"none": NONE, "impulse": NONE, "stop": STOP, "reposition": reposition}[world.contact.model],
@@ -179,6 +186,16 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) 
         and longest > min(float((safety - radius).min(initial=np.inf)), shortest),
         noisy=bool(position_noise.any() or heading_noise.any()),
         impulse=_impulse(world, above["fixed"], above["outlines"], longest))
+    if variants and model.uncompiled:
+        raise CannotDiffer("the world", differing(variants), f"and with {model.uncompiled} all worlds of a batch are alike")
+    model.differing = variants_of(model, world, variants, _refuse) if variants else None
+    return model
+
+
+def variant(model: Model, world: World) -> Model:
+    """The same constants for one of the worlds of a batch that differ: see `engine.Engine`."""
+    assert model.differing is not None
+    return varied.variant(model, model.differing, build(world))
 
 
 def _impulse(world: World, fixed: Fixed, table: Outlines | None, longest: float) -> Impulse | None:
@@ -190,6 +207,14 @@ def _impulse(world: World, fixed: Fixed, table: Outlines | None, longest: float)
     margin = max(1.25 * longest, float(own.fact[:, bodies.INNER].max(initial=0.0)), 4.0 * contact.threshold)
     return Impulse(own, advance.Rules(world.dt, bodies.substep_of(world), contact.threshold, contact.rest_speed, contact.rounds,
                                       margin, contact.friction))
+
+
+def _refuse(world: World) -> None:
+    """Say what this engine cannot do."""
+    refuse_space(world)
+    refuse_incomplete(world)
+    _refuse_long(world)
+    _refuse_bodies(world)
 
 
 def _refuse_bodies(world: World) -> None:
@@ -241,8 +266,13 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
     """
     W, N = model.worlds, model.world.robots
     keys = keys_of(model, seed)
-    position, heading = everywhere(model, *places(model, keys)) if start is None else given(start, W, N)
-    (keys,) = everywhere(model, keys)
+    if model.differing is not None:
+        (keys,) = everywhere(model, keys)
+        position, heading = varied.places(model.differing, keys, model.first_world) if start is None else given(start, W, N)
+    else:
+        position, heading = everywhere(model, *places(model, keys)) if start is None else given(start, W, N)
+        (keys,) = everywhere(model, keys)
+    alive = np.tile(switched_on(model.world), (W, 1)) if model.differing is None else varied.alive(model.differing)
     scratch = Scratch(cells=model.cells(W), stand=model.stand(), before=position.copy(), swept=np.zeros((W, N), np.bool_),
                       rounds=np.zeros(W, np.int64), contact=make_workspace(N))
     movables, couplings = np.tile(movables_start(model.world), (W, 1, 1)), np.zeros((W, 0, 8))
@@ -254,7 +284,7 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
     scratch.twist = np.zeros((W, N, 3))
     if model.drives.lagging:
         scratch.orders = np.zeros((W, N, model.sizes["channel"]))
-    state = State.new(model.sizes, position=position, heading=heading, alive=np.tile(switched_on(model.world), (W, 1)),
+    state = State.new(model.sizes, position=position, heading=heading, alive=alive,
                       movables=movables, key=keys, own=PlanarState(couplings=couplings), scratch=scratch)
     state.note_start()
     return state
@@ -263,6 +293,13 @@ def init(model: Model, seed: int = 0, start: tuple[Any, Any] | None = None) -> S
 def places(model: Model, keys: Any) -> tuple[Floats, Floats]:
     """Where the placement rules put the robots of worlds with these keys: positions (K, N, 2) and headings (K, N)."""
     return place(model.world, model.fixed, keys)
+
+
+def vary(model: Model, stages: Sequence[Stage]) -> list[Stage] | None:
+    """The stages with what differs in each world: see `engine.Engine`."""
+    if model.differing is None:
+        return list(stages)
+    return varied.vary(model, model.differing, stages) if model.differing.shown else None
 
 
 def begin(model: Model, state: State, chosen: Any, position: Floats, heading: Floats, key: Any) -> None:
@@ -418,4 +455,4 @@ def hear_stages(model: Model, state: State, ears: Ears, robots: slice, into: Hea
 __all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_from", "cast_stages", "cast_turned",
            "contacts", "events", "forces", "hear", "hear_stages", "holding", "in_jaw", "init", "inspect", "inspect_thing",
            "light", "light_stages", "line_of_sight", "look", "neighbour_stages", "neighbours", "paint", "places", "points",
-           "put_down", "rays", "sample", "shadow", "sight_stages", "step", "step_stages", "told", "twist"]
+           "put_down", "rays", "sample", "shadow", "sight_stages", "step", "step_stages", "told", "twist", "variant", "vary"]

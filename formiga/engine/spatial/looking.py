@@ -6,6 +6,7 @@ above. Elsewhere rays are MuJoCo's.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import mujoco
@@ -131,6 +132,7 @@ def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: 
         np.allclose(origin, (origin * direction).sum(1, keepdims=True) * direction))  # all of them through the axis
     mount, many = (origin * direction).sum(-1) if outward else far, np.empty(len(origin), np.int32)
     directions, blind = np.broadcast_to(direction, (*shape, 3)), np.broadcast_to(False if through is None else through, shape)
+    alike = _bundles(origin, blind[0, 0]) if np.ndim(through) < 2 and blind.size else None  # for every robot the same
     for w in range(model.worlds):
         mujoco.mj_setState(mj, data, state.own.integration[w], EVERYTHING)
         mujoco.mj_kinematics(mj, data)
@@ -145,26 +147,41 @@ def _rays(model: Model, state: State, origin: Floats, direction: Floats, reach: 
                 if _within(mj, data, middle, int(model.hold[i])):
                     distance[:] = 0.0
             else:
-                distance = _from_rims(mj, data, middle + origin @ turn.T, ways, blind[w, n], int(model.hold[i]), reach)
+                bundles = alike or _bundles(origin, blind[w, n])
+                distance = _from_rims(mj, data, middle + origin @ turn.T, ways, bundles, int(model.hold[i]), reach)
             out[w, n] = np.where(distance <= reach, distance, np.inf)
     return out
 
 
-def _from_rims(mj: Any, data: Any, starts: Floats, ways: Floats, blind: Any, own: int, reach: float) -> Floats:
-    """How far it is along rays (B, 3) to something that is not a part of the robot itself; those of one place go together."""
-    out = np.full(len(starts), np.inf)
-    which = np.unique(starts, axis=0, return_inverse=True)[1].ravel()
+def _bundles(origin: Floats, blind: Any) -> tuple[Any, list[tuple[int, int, Any]]]:
+    """Rays of one place that see the same go in one call: the order in which they are together, and first, end and what it sees
+    of each call."""
+    which = np.unique(origin, axis=0, return_inverse=True)[1].ravel()
     order = np.lexsort((blind, which))
-    for rays in np.split(order, np.flatnonzero(np.diff(which[order]) | np.diff(blind[order])) + 1):
-        groups, first = NO_GROUND if blind[rays[0]] else SEEN, starts[rays[0]]
-        hit, far, normal = np.empty(len(rays), np.int32), np.empty(len(rays)), np.empty(3 * len(rays))
-        mujoco.mj_multiRay(mj, data, first, ways[rays].ravel(), groups, True, own, hit, far, normal, len(rays), reach)
-        met = far >= 0.0
-        itself = met & (mj.body_rootid[mj.geom_bodyid[hit]] == mj.body_rootid[own])
-        behind = (normal.reshape(-1, 3) * ways[rays]).sum(1) > 0.0  # a surface that is met from behind: the ray began in it
-        out[rays[met]] = np.where(behind, 0.0, far)[met]
-        for n in rays[itself]:
-            out[n] = _beyond_itself(mj, data, first, ways[n], own, reach, groups)
+    cuts = np.flatnonzero(np.diff(which[order]) | np.diff(blind[order])) + 1
+    return order, [(int(first), int(end), NO_GROUND if blind[order[first]] else SEEN)
+                   for first, end in pairwise((0, *cuts, len(origin)))]
+
+
+def _from_rims(mj: Any, data: Any, starts: Floats, ways: Floats, bundles: Any, own: int, reach: float) -> Floats:
+    """How far it is along rays (B, 3) to something that is not a part of the robot itself."""
+    order, calls = bundles
+    starts, ways = starts[order], ways[order]
+    flat, far, normal = ways.ravel(), np.empty(len(order)), np.zeros(3 * len(order))
+    hit = np.empty(len(order), np.int32)
+    for first, end, groups in calls:
+        mujoco.mj_multiRay(mj, data, starts[first], flat[3 * first:3 * end], groups, True, own, hit[first:end], far[first:end],
+                           normal[3 * first:3 * end], end - first, reach)
+    met = far >= 0.0
+    itself = met & (mj.body_rootid[mj.geom_bodyid[hit]] == mj.body_rootid[own])
+    behind = (normal.reshape(-1, 3) * ways).sum(1) > 0.0  # a surface that is met from behind: the ray began in it
+    found = np.where(met, np.where(behind, 0.0, far), np.inf)
+    if itself.any():
+        for first, end, groups in calls:
+            for n in first + np.flatnonzero(itself[first:end]):
+                found[n] = _beyond_itself(mj, data, starts[n], ways[n], own, reach, groups)
+    out = np.empty(len(order))
+    out[order] = found
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, sqrt
 from typing import Any
@@ -22,7 +23,7 @@ from formiga.engine.spatial import solids as solid_things
 from formiga.engine.spatial.materials import Materials
 from formiga.engine.spatial.motors import axis_name
 from formiga.engine.switches import Switches
-from formiga.errors import WorldError, suggest
+from formiga.errors import CannotDiffer, WorldError, suggest
 from formiga.state import Floats
 from formiga.world.contract import Robot, joint_names
 from formiga.world.drives import Differential, Omni, Steered
@@ -116,6 +117,7 @@ class Model:
     moves_joints: bool = True
     solves_forces: bool = True
     made: dict[str, Any] = field(default_factory=dict)
+    variants: tuple[World, ...] = ()
 
     def part_rows(self, part: str, robots: slice) -> Any:
         """(n,) the rows of `parts` with a part of some robots, by its name."""
@@ -144,8 +146,11 @@ class Model:
         return self.above.switches
 
 
-def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
+def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1, variants: Sequence[World] = ()) -> Model:
     """Compile a world. `worlds` of them share the model, each `copies` times over; each has a row of the state."""
+    if variants:
+        other = next((w for w, each in enumerate(variants) if each is not world), 0)
+        raise CannotDiffer("the world", other, "and in space all worlds of a batch are alike")
     refuse_incomplete(world)
     if world.contact.friction > 0.0:
         raise WorldError(f"{where(world.contact)}<contact> friction is of the plane, model=\"impulse\"; in space <material> "

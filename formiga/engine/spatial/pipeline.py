@@ -7,6 +7,7 @@ its neighbours, and a state that is changed by hand changes the motion. Threads 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,6 +56,7 @@ from formiga.engine.start import begin_again, everywhere, given, keys_of, movabl
 from formiga.geometry import PLACE
 from formiga.kernels.program import Stage
 from formiga.state import Floats, Grip, State
+from formiga.world.model import World
 
 NAME = "spatial"
 RESTING = 1e-5                      # m/s, rad/s and their rates: below it a world sleeps until a robot is ordered to move
@@ -350,6 +352,16 @@ def told(model: Model, state: State) -> Floats:
     return state.drive
 
 
+def variant(model: Model, world: World) -> Model:
+    """The model itself: worlds of a batch do not differ in space."""
+    return model
+
+
+def vary(model: Model, stages: Sequence[Stage]) -> list[Stage] | None:
+    """The stages as they are: worlds of a batch do not differ in space."""
+    return list(stages)
+
+
 def step_stages(model: Model, state: State) -> list[Stage] | None:
     """None: MuJoCo is no kernel, and a world in space is stepped by the readable loop."""
     return None
@@ -358,4 +370,4 @@ def step_stages(model: Model, state: State) -> list[Stage] | None:
 __all__ = ["NAME", "Model", "as_it_stands", "begin", "build", "carry_on", "cast", "cast_from", "cast_stages", "cast_turned",
            "contacts", "events", "forces", "hear", "hear_stages", "holding", "in_jaw", "init", "inspect", "inspect_thing",
            "light", "light_stages", "line_of_sight", "look", "neighbour_stages", "neighbours", "paint", "places", "points",
-           "put_down", "rays", "sample", "shadow", "sight_stages", "step", "step_stages", "told", "twist"]
+           "put_down", "rays", "sample", "shadow", "sight_stages", "step", "step_stages", "told", "twist", "variant", "vary"]

@@ -25,7 +25,7 @@ def commands(session: Session) -> list[CommandSpec]:
     def load(call: Call) -> None:
         call.least(1)
         parameters, name = arguments.pairs(call, call.args[1:]), call.args[0]
-        if name not in lab.shipped_worlds():
+        if lab.named_world(name) is None:
             name = str(call.path(0, "WORLD"))
         session.open(name, session.seed if session.replay is None else 0, parameters)
         call.say(f"{session.world.name}: {session.world.doc}" if session.world.doc else session.world.name)
@@ -81,7 +81,7 @@ def commands(session: Session) -> list[CommandSpec]:
                      "aliases there.")
 
     def worlds(args: list[str]) -> Iterable[str]:
-        return lab.shipped_worlds() if len(args) == 1 else ()
+        return lab.known_worlds() if len(args) == 1 else ()
 
     return [
         CommandSpec("load", "load WORLD|RECORDING [NAME=VALUE...]", LOAD, load, files=True, complete=worlds),
@@ -102,7 +102,7 @@ In space they are put down upright and at rest, with open grippers; solids and j
 Comments, params and arithmetic of the world's file are kept where nothing changed.
 A file that formiga did not write, or that was edited since, is replaced only with force."""
 
-LOAD = """Opens a shipped world, a world file or a recording.
+LOAD = """Opens a shipped world, a study's, a world file or a recording.
 load corral robots=30 replaces a parameter of the world, load run.parquet world=3 plays that world of a batch."""
 
 EXPORT = """A recording, or what is seen now, as .html that opens by itself; a recording also as .mp4, .webm or .gif.

@@ -100,6 +100,7 @@ def measure(session: Session, limit: float) -> str:
     steps = 0
     with own_mistakes():
         copy = Simulation(session.world, session.seed)
+        copy.programs = None  # those outside drive one run
         copy.step()  # may compile
         began = time.perf_counter()
         while time.perf_counter() - began < limit and not copy.state.done[0]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from formiga import loop
+from formiga.loop import Simulation
 from formiga.studies.harness import Row, at_least, at_most, reported, without
 from formiga.studies.swarmod import published, reconstructed
 from formiga.studies.swarmod.bench import bench, put
@@ -37,7 +37,7 @@ def rows(count: int) -> Iterator[Row]:
     yield from figures_5_and_6(count)
 
 
-def resolved(centres: Any, mode: str, things: tuple[Any, ...] = ()) -> loop.Simulation:
+def resolved(centres: Any, mode: str, things: tuple[Any, ...] = ()) -> Simulation:
     """Packs (worlds, robots, 2) of centres in metres, after one step of re-positioning at standstill."""
     simulation = bench(things=things, worlds=len(centres), robots=len(centres[0]), mode=mode)
     put(simulation, centres)

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from formiga import loop
+from formiga import runs
 from formiga.engine.beams import ring
 from formiga.geometry import crossing
+from formiga.loop import Simulation
 from formiga.sense import infrared_table
 from formiga.sense.proximity import SBOT_ANGLES, Proximity
 from formiga.studies import harness
@@ -234,10 +235,10 @@ def swarm(**parameters: str | float) -> World:
 def same_seed_same_bits() -> Iterator[Row]:
     """Claim 9, first half: alone or among others, once or twice, on one thread or two."""
     world = swarm(profile="draft", limit=0)
-    batch = loop.simulate(world, 30.0, seed=5, worlds=4, threads=1).state.position
-    again = loop.simulate(world, 30.0, seed=5, worlds=4, threads=2).state.position
-    alone = loop.simulate(world, 30.0, seed=5, worlds=1).state.position
-    other = loop.simulate(world, 30.0, seed=6, worlds=1).state.position
+    batch = runs.simulate(world, 30.0, seed=5, worlds=4, threads=1).state.position
+    again = runs.simulate(world, 30.0, seed=5, worlds=4, threads=2).state.position
+    alone = runs.simulate(world, 30.0, seed=5, worlds=1).state.position
+    other = runs.simulate(world, 30.0, seed=6, worlds=1).state.position
     yield Row("same seed: equal bit for bit on 1 and 2 threads", True, bool((batch == again).all()), origin="law")
     yield Row("same seed: world 0 alone equals world 0 of a batch", True, bool((batch[:1] == alone).all()), origin="law")
     yield Row("another seed gives another run", True, bool((alone != other).any()), origin="law")
@@ -247,7 +248,7 @@ def stop_ends_at_the_limit() -> Iterator[Row]:
     """Claim 9, second half."""
     robot = Group(SBot(), 1, "swarm", (At(0.0, 0.0, 0.0),))
     world = World(contact=Contact("stop", crash_limit=60), things=(Arena(1.5, 1.5),), groups=(robot,))
-    simulation = loop.Simulation(world)
+    simulation = Simulation(world)
     while not simulation.state.done[0] and simulation.state.step[0] < 1000:
         simulation.step({"swarm": np.full((1, 1, 2), 0.08)})
     first = int(np.ceil((0.75 - 0.088) / 0.008 - 1e-9))  # the step that ends inside the clearance of the wall

@@ -9,9 +9,9 @@ inherits `Drive` (docs/guides/add-a-drive.md).
 
 from __future__ import annotations
 
-from formiga.world.drives.contract import Drive, missing, tops
+from formiga.world.drives.contract import Drive, missing, tops, within
 from formiga.world.drives.differential import Differential
 from formiga.world.drives.omni import Omni
 from formiga.world.drives.steered import Steered
 
-__all__ = ["Differential", "Drive", "Omni", "Steered", "missing", "tops"]
+__all__ = ["Differential", "Drive", "Omni", "Steered", "missing", "tops", "within"]

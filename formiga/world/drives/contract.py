@@ -15,7 +15,10 @@ Floats = NDArray[np.float64]
 
 
 class Drive(Protocol):
-    """A class that inherits this has to say `channels`, `limits`, `fastest`, `twist` and `steer`; the rest has defaults."""
+    """A class that inherits this has to say `channels`, `limits`, `fastest`, `twist` and `steer`; the rest has defaults.
+
+    `follow` is the inverse of `twist`.
+    """
 
     wheel_radius: float = 2.0 * CM    # m, that turns rim speeds into wheel angles, for encoders
     motor_noise: float = 0.0          # each channel x (1 + U(-a, a))
@@ -44,6 +47,24 @@ class Drive(Protocol):
         """Channels for wanted shares of the top speeds, each from -1 to 1: ahead, to the left, turning left."""
         ...
 
+    def follow(self, twist: Floats) -> Floats:
+        """Channels (..., D) for a wanted vx, vy, turning rate (..., 3): what `twist` turns back into it, as nearly as it can.
+
+        As `twist` is proportional to rim speeds, it is a matrix J (3, D), and the channels are those of the least squares:
+
+            u = J^+ (vx, vy, omega)
+        A drive with angles among its channels has to say it itself; without that it follows shares of its top speeds, as
+        `steer` has them. Limits are not looked at: see `within`.
+        """
+        twist = np.asarray(twist, np.float64)
+        if all(self.rolls):
+            jacobian = np.asarray(self.twist(np.eye(len(self.channels))), np.float64)  # (D, 3): the twist of each channel alone
+            return np.asarray(twist @ np.linalg.pinv(jacobian))
+        ahead, turn = tops(self)
+        rows = [self.steer(vx / ahead if ahead else 0.0, 0.0, rate / turn if turn else 0.0)
+                for vx, _, rate in twist.reshape(-1, 3)]
+        return np.array(rows, np.float64).reshape(*twist.shape[:-1], len(self.channels))
+
     @property
     def rolls(self) -> tuple[bool, ...]:
         """Which channels are rim speeds in m/s of a wheel that rolls; the others are angles in rad."""
@@ -61,7 +82,7 @@ class Drive(Protocol):
 
 
 SAID = ("channels", "limits", "fastest", "twist", "steer")  # what `Drive` has no value for
-OTHERS = ("rolls", "lags", "rates", "wheel_radius", "motor_noise", "holonomic")
+OTHERS = ("rolls", "lags", "rates", "wheel_radius", "motor_noise", "holonomic", "follow")
 
 
 def missing(drive: Any) -> str:
@@ -118,9 +139,20 @@ def tops(drive: Drive) -> tuple[float, float]:
     return float(asked(1.0, 0.0)[0]), float(max(asked(0.0, 1.0)[2], asked(1.0, 1.0)[2]))
 
 
+def within(drive: Drive, channels: Floats) -> Floats:
+    """Channels (..., D) within the drive's limits: angles are cut, and rim speeds are slowed down together, so that the robot
+    drives the same curve."""
+    limits, rolls = np.array(drive.limits), np.array(drive.rolls)
+    angles = np.clip(channels, -limits, limits)
+    if not rolls.any():
+        return np.asarray(angles)
+    over = np.abs(channels[..., rolls]) / np.maximum(limits[rolls], 1e-300)
+    return np.where(rolls, channels / np.maximum(1.0, over.max(axis=-1, keepdims=True)), angles)
+
+
 def cut(share: float) -> float:
     """A share between -1 and 1."""
     return max(-1.0, min(1.0, share))
 
 
-__all__ = ["Drive", "Floats", "cut", "missing", "tops"]
+__all__ = ["Drive", "Floats", "cut", "missing", "tops", "within"]

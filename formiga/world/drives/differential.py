@@ -50,6 +50,14 @@ class Differential(Drive):
         left, right = channels[..., 0], channels[..., 1]
         return np.stack([0.5 * (left + right), np.zeros_like(left), (right - left) / self.wheel_base], axis=-1)
 
+    def follow(self, twist: Floats) -> Floats:
+        """Rim speeds (..., 2) of a twist (..., 3); it cannot go aside.
+
+            left = vx - omega base/2,  right = vx + omega base/2
+        """
+        ahead, turn = twist[..., 0], 0.5 * self.wheel_base * twist[..., 2]
+        return np.stack([ahead - turn, ahead + turn], axis=-1)
+
     def steer(self, ahead: float, aside: float, turn: float) -> tuple[float, ...]:
         """It cannot go aside."""
         return tuple(self.top_speed * cut(share) for share in (ahead - turn, ahead + turn))

@@ -96,6 +96,10 @@ class Omni(Drive):
         """vx, vy, turning rate (..., 3)."""
         return np.asarray(channels @ self.inverse.T)
 
+    def follow(self, twist: Floats) -> Floats:
+        """Rim speeds (..., n) of a twist (..., 3): u = J (vx, vy, omega)."""
+        return np.asarray(twist @ self.jacobian.T)
+
     def steer(self, ahead: float, aside: float, turn: float) -> tuple[float, ...]:
         """Each share is one of the top speed in that direction alone; together they are cut so that no wheel is too fast."""
         top = self.top_speed / np.abs(self.jacobian).max(axis=0)

@@ -78,6 +78,16 @@ class Steered(Drive):
         speed, angle = channels[..., 0], channels[..., 1]
         return np.stack([speed, np.zeros_like(speed), speed * np.tan(angle) / self.length], axis=-1)
 
+    def follow(self, twist: Floats) -> Floats:
+        """Speed and angle (..., 2) of a twist (..., 3); straight ahead if vx is 0: it cannot turn on the spot.
+
+            v = vx,  delta = atan(length omega / vx)
+        """
+        speed, rate = twist[..., 0], twist[..., 2]
+        moves = speed != 0.0
+        angle = np.arctan(np.where(moves, self.length * rate / np.where(moves, speed, 1.0), 0.0))
+        return np.stack([speed, angle], axis=-1)
+
     def steer(self, ahead: float, aside: float, turn: float) -> tuple[float, ...]:
         """Pedal and steering wheel: it cannot go aside, nor turn on the spot; backwards, the wheel turns it the other way."""
         return self.top_speed * cut(ahead), self.top_steering * cut(turn)
