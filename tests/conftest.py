@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from formiga import measures
 from formiga.world import elements
 
 settings.register_profile("formiga", derandomize=True, deadline=None, print_blob=False)
@@ -112,6 +113,7 @@ def own():
 
 @pytest.fixture
 def own_registry(monkeypatch):
-    """Elements that a test loads are gone after it."""
+    """Elements and measures that a test loads are gone after it."""
     monkeypatch.setattr(elements, "_registry", dict(elements._registry))
     monkeypatch.setattr(elements, "_classes", dict(elements._classes))
+    monkeypatch.setattr(measures, "_known", dict(measures._known))

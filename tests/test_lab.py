@@ -10,16 +10,11 @@ import pytest
 import formiga
 from formiga import lab
 from formiga.errors import FormigaError, WorldError
-from formiga.world import elements
 
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture(autouse=True)
-def own_registry(monkeypatch):
-    """Elements that a test loads are gone after it."""
-    monkeypatch.setattr(elements, "_registry", dict(elements._registry))
-    monkeypatch.setattr(elements, "_classes", dict(elements._classes))
+pytestmark = pytest.mark.usefixtures("own_registry")
 
 
 # -- the names at the top ---------------------------------------------------------------------------------------------

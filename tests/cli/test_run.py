@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -72,21 +71,26 @@ def test_quiet_prints_nothing(call, tmp_path):
 
 
 def test_what_is_compiled_is_named_once_and_only_if_it_takes_long(monkeypatch):
-    said = []
-    monkeypatch.setattr(progress, "PATIENCE", 0.05)
+    said, waiting = [], []
+
+    class Timer:
+        """One that the test lets run out."""
+
+        def __init__(self, seconds, then):
+            self.start, self.cancel = lambda: waiting.append(then), waiting.clear
+
+    monkeypatch.setattr(progress.threading, "Timer", Timer)
     with progress.Compiling(said.append):
         for module in ("formiga.engine.above.beams", "formiga.engine.planar.contact", "formiga.engine.above.beams"):
             for listener in cache.listeners:
                 listener(module)
-        assert said == []
-        end = time.monotonic() + 20.0
-        while not said and time.monotonic() < end:
-            time.sleep(0.01)
+        assert said == [] and len(waiting) == 1
+        waiting[0]()
         cache.listeners[-1]("formiga.sense.proximity")
         cache.listeners[-1]("formiga.engine.above.beams")
         cache.listeners[-1](module_name("/somewhere/my_flock.py"))
     assert said == [f"{progress.COMPILING} above beams, planar contact", "compiling sense proximity", "compiling my_flock.py"]
-    assert not cache.listeners
+    assert not cache.listeners and not waiting
 
 
 def test_what_is_compiled_already_is_not_told(call):

@@ -38,7 +38,7 @@ import yaml
 from click.testing import CliRunner
 
 import formiga
-from formiga import lab
+from formiga import lab, measures
 from formiga.cli import cli
 from formiga.world import elements, own
 from formiga.world.reader import read_text
@@ -92,7 +92,7 @@ def folder(tmp_path, monkeypatch, own_registry):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_block_does_what_it_says(page, folder):
-    known = dict(elements._registry)
+    kept = [(found, dict(found)) for found in (elements._registry, measures._known)]
     for each in blocks(page):
         if "." in each.title:
             (folder / each.title).write_text(each.text, encoding="utf-8")
@@ -103,8 +103,9 @@ def test_every_block_does_what_it_says(page, folder):
                 KINDS[each.language](each)
             except (Exception, SystemExit) as wrong:
                 raise AssertionError(f"{each}: {type(wrong).__name__}: {wrong}") from wrong
-        elements._registry.clear()  # each block is a program of its own
-        elements._registry.update(known)
+        for found, known in kept:  # each block is a program of its own
+            found.clear()
+            found.update(known)
 
 
 def python(block):

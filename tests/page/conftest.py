@@ -18,12 +18,16 @@ from formiga.session import Session
 FLAGS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking",
          "--disable-component-update", "--disable-sync", "--disable-quic", "--no-first-run", "--mute-audio"]
 SIZE = {"width": 760, "height": 460}
-CALM = """(() => {  // software rendering takes 0.1 to 0.3 s of a core for a picture: paint a few in a second, or none (asleep)
+CALM = """(() => {  // software rendering takes 0.1 to 0.3 s of a core for a picture: few in a second, or none (asleep)
     const frame = window.requestAnimationFrame.bind(window);
     window.requestAnimationFrame = (paint) => setTimeout(
-        function ready() { if (window.asleep) setTimeout(ready, 100); else frame(paint); }, window.calm || 400);
+        function ready() { if (window.asleep) setTimeout(ready, 100); else frame(paint); }, window.seen ? 400 : 60);
     window.cancelAnimationFrame = clearTimeout.bind(window);
 })()"""
+BLIND = """for (const name of ["drawArrays", "drawElements", "drawArraysInstanced", "drawElementsInstanced"]) {  // unless it is seen
+    const draw = WebGL2RenderingContext.prototype[name];
+    WebGL2RenderingContext.prototype[name] = function (...how) { if (window.seen) draw.apply(this, how); };
+}"""
 SLOW = 90_000  # ms; software rendering on a machine with ten other things to do
 VISERS_OWN = "Unable to preventDefault inside passive event listener invocation."  # it says so when something is dragged
 
@@ -176,6 +180,7 @@ class Window:
         self.context = browser.new_context(viewport=size, accept_downloads=True, **how)
         self.context.add_init_script(CALM)
         self.tab = self.context.new_page()
+        self.tab.add_init_script(BLIND)
         self.requests, self.errors = [], []
         self.tab.on("request", lambda request: self.requests.append(request.url))
         self.tab.on("websocket", lambda socket: self.requests.append(socket.url))
@@ -250,10 +255,15 @@ class Window:
     def shows(self, text):
         until(lambda: text in self.log(), message=lambda: f"the console does not show {text!r}: {self.log()[-400:]}")
 
+    def paint(self):
+        """Paint the scene, too, which costs far more than all else, until the next test."""
+        self.tab.evaluate("window.seen = true")
+
     def picture(self):
         """What is on the screen (height, width, 3)."""
         import imageio.v3 as iio
 
+        self.paint()
         return iio.imread(self.tab.screenshot(), extension=".png")[..., :3]
 
     def begin(self):
@@ -269,8 +279,7 @@ class Window:
             root.getElementById("input").value = "";
             for (const each of ["log", "completions", "flash"]) root.getElementById(each).replaceChildren();
             if (root.activeElement) root.activeElement.blur();
-            window.calm = 400;
-            window.asleep = false;
+            window.asleep = window.seen = false;
         }""")
         first = self.tab.get_by_role("tab", name="Inspect")
         if first.get_attribute("aria-selected") != "true":

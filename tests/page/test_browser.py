@@ -284,6 +284,7 @@ def test_the_exported_page_opens_by_itself_and_shows_the_scene(browser, lab, fol
 def test_a_recording_becomes_a_film(window, lab, folder, kind):
     import imageio.v3 as iio
 
+    window.paint()
     window.resize(900, 540)
     lab.run(f"pause on; record run.parquet; step 3; record off; load run.parquet; export run.{kind}")
     until(lambda: (folder / f"run.{kind}").exists(), 90, lambda: f"{lab.said[-3:]}")
@@ -305,6 +306,7 @@ def test_an_export_can_be_stopped_and_leaves_no_file(window, lab, folder):
 def test_a_screenshot_shows_the_scene(window, lab, folder, monkeypatch):
     import imageio.v3 as iio
 
+    window.paint()
     window.resize(1000, 640)
     mine = lab.page.server.viser._websock_server._live_connections[window.client]
     allowed, render = [], viser.ClientHandle.get_render

@@ -58,20 +58,22 @@ WRONG = [None, "x", "", float("nan"), [], {}, -1e308, ["a"] * 3, True, 10**18, "
 
 
 async def become_a_window(lab, socket):
-    """Say where it looks from: what a window does is only listened to after that."""
+    """Say where it looks from, and wait for the world: what a window does is only listened to after that."""
     windows = len(lab.page._browser.get_clients())
     await socket.send(msgspec.msgpack.encode(CAMERA))
-    await asyncio.get_running_loop().run_in_executor(None, until, lambda: len(lab.page._browser.get_clients()) > windows)
+    await asyncio.get_running_loop().run_in_executor(None, until, lambda: (
+        len(lab.page._browser.get_clients()) > windows and lab.page._version == lab.session.version))
 
 
 def test_no_element_of_the_panels_takes_a_value_that_it_cannot_have(lab):
     """viser would cast it, set it for all windows, and call what belongs to the element; or set any other attribute of it."""
-    elements = dict(lab.page._browser.gui._gui_input_handle_from_uuid)
-    texts = {uuid for uuid, element in elements.items() if isinstance(element, viser.GuiTextHandle)}  # which take any text
-    before = {uuid: (element.value, element.visible, list(element._impl.update_cb)) for uuid, element in elements.items()}
+    elements, before = {}, {}
 
     async def send(socket):
         await become_a_window(lab, socket)
+        elements.update(lab.page._browser.gui._gui_input_handle_from_uuid)
+        texts = {uuid for uuid, element in elements.items() if isinstance(element, viser.GuiTextHandle)}  # which take any text
+        before.update({uuid: (each.value, each.visible, list(each._impl.update_cb)) for uuid, each in elements.items()})
         for uuid in elements:
             values = [value for value in WRONG if not isinstance(value, str if uuid in texts else bool)]
             others = [{"update_cb": []}, {"removed": True}, {"visible": False}, 3]

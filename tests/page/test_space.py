@@ -62,6 +62,7 @@ def test_a_recording_in_space_is_played_and_exported_with_all_that_moves(lab, wi
         return int(((picture[..., 0] > 170) & (picture[..., 0] > 1.4 * picture[..., 1]) & (picture[..., 2] < 90)).sum())
 
     until(lambda: orange() > 100, 60)
+    tab.close()  # which would keep the window behind it from painting
     assert not errors and not [text for kind, text in lab.said if kind == "error"]
 
 

@@ -33,12 +33,6 @@ TALK = """<world name="talk" dt="0.1" seconds="1">
 EVERYTHING = ["readings", "beliefs", "messages", "orders", "joints"]
 
 
-@pytest.fixture
-def own_measures(monkeypatch):
-    """Measures that a test makes known are gone after it."""
-    monkeypatch.setattr(measures, "_known", dict(measures._known))
-
-
 # -- rows ---------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("world, worlds, seconds, filled", [
     (TALK, 3, 0.6, {"readings", "beliefs", "messages", "orders"}),
@@ -117,7 +111,7 @@ def test_only_every_so_many_steps_are_taken_and_the_recording_beside_them_agrees
 
 
 # -- metrics ------------------------------------------------------------------------------------------------------------
-def test_metrics_are_what_the_measures_say_at_every_step(own_measures):
+def test_metrics_are_what_the_measures_say_at_every_step(own_registry):
     @formiga.measure
     def farthest(sim):
         """m, of the robot that is farthest from the middle."""

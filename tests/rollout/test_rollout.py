@@ -10,7 +10,6 @@ from formiga.control.neural import Perceptron, learner
 from formiga.errors import WorldError
 from formiga.loop import Simulation
 from formiga.rollout import genes, lacking, rollout
-from formiga.world import elements
 from formiga.world.elements import element
 from formiga.world.reader import read_text
 
@@ -20,13 +19,6 @@ WORLD = """<world name="w" dt="0.1" seconds="12"><arena width="1.2" depth="1.0"/
 ALL = "".join(f'<fitness of="{each}"/>' for each in ("speed straightness clearance", "aggregation", "dispersion coverage",
                                                      "light")) + '<fitness of="crashes" weight="-0.7"/>'
 LAMPS = '<lamp x="0.4" y="0.1" z="30cm"/><lamp x="-0.3" y="-0.2" name="low"/><cylinder x="0.1" y="0.1" radius="6cm"/>'
-
-
-@pytest.fixture
-def own_registry(monkeypatch):
-    """Elements that a test registers are gone after it."""
-    monkeypatch.setattr(elements, "_registry", dict(elements._registry))
-    monkeypatch.setattr(elements, "_classes", dict(elements._classes))
 
 
 def world(network="perceptron", robots=5, contact="reposition", mode="minimal", limit=0, at="end", counts="steps", profile="tr",

@@ -26,10 +26,9 @@ def test_it_prints_means_with_intervals_and_writes_a_table_and_a_figure(call, ti
     assert (quiet.exit_code, quiet.output) == (0, "")
 
 
-def test_measures_are_listed_with_what_they_say(call, tmp_path, monkeypatch):
+def test_measures_are_listed_with_what_they_say(call, tmp_path):
     from formiga import measures
 
-    monkeypatch.setattr(measures, "_known", dict(measures._known))
     (tmp_path / "mine.py").write_text('import formiga\n@formiga.measure\ndef mine(sim):\n    "m, of my own."\n')
     lines = call("sweep", "--measure", "help", "--with", tmp_path / "mine.py").stdout.splitlines()
     assert len(lines) == len(measures.known()) and lines[-1].split(maxsplit=1) == ["mine", "m, of my own."]

@@ -51,9 +51,8 @@ class Blind:
 
 
 @pytest.fixture
-def own(tmp_path, own_registry, monkeypatch):
+def own(tmp_path, own_registry):
     """A file of the user's own, loaded, that is forgotten afterwards."""
-    monkeypatch.setattr(measures, "_known", dict(measures._known))
     (tmp_path / "mine.py").write_text(OWN)
     load_elements(tmp_path / "mine.py")
     return tmp_path / "mine.py"
