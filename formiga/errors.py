@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -48,6 +49,20 @@ class Where:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
+
+
+Hear = Callable[[FormigaError], object]   # is told what is wrong with a part that is left out
+
+
+@contextmanager
+def left_out(hear: Hear | None) -> Iterator[None]:
+    """Input that is wrong leaves the block, and `hear` is told; without `hear` the error is raised as ever."""
+    try:
+        yield
+    except FormigaError as wrong:
+        if hear is None:
+            raise
+        hear(wrong)
 
 
 def suggest(wrong: str, allowed: Iterable[str]) -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from formiga.cli import options
-from formiga.errors import FormigaError, suggest
+from formiga.cli import complain, options
+from formiga.errors import FormigaError, Hear, left_out, suggest
 
 if TYPE_CHECKING:
     from formiga.world.elements import Element
@@ -24,38 +24,57 @@ SECTIONS = ("worlds", *ROLES, "studies", "benches")
 @click.argument("section", required=False, type=click.Choice(SECTIONS), metavar="[SECTION]")
 @click.argument("name", required=False)
 @options.own_elements
-def command(section: str | None, name: str | None, own: tuple[str, ...]) -> None:
+def command(section: str | None, name: str | None, own: tuple[str, ...]) -> int:
     """Show what there is, a line each.
 
     SECTION is worlds, robots, sensors, links, estimators, controllers, placements, things, actuators, settings, fitness,
     searches, page, studies or benches. With a NAME too, everything about that one: `formiga list sensors proximity`.
+    What cannot be read is left out and told, and the exit code is then 2.
     """
     options.load(own)
+    wrong: dict[str, None] = {}                           # each message once: a study has worlds, too
+
+    def hear(error: FormigaError) -> None:
+        wrong[str(error)] = None
+
     if section is None:
-        found = {each: entries(each) for each in SECTIONS}
+        found = {each: entries(each, hear) for each in SECTIONS}
         click.echo("\n\n".join("\n".join([each, *_table(lines, "  ")]) for each, lines in found.items() if lines))
     elif name is None:
-        click.echo("\n".join(_table(entries(section))))
+        click.echo("\n".join(_table(entries(section, hear))))
     else:
-        known = entries(section)
+        known = entries(section, hear)
         if name not in known:
+            for each in wrong:
+                complain(each)                            # it may be what was asked for
             raise FormigaError(f"there is no '{name}' among the {section}.{suggest(name, known)} "
                                f"There are: {', '.join(known)}.")
         click.echo("\n".join(details(section, name, known[name])))
+        wrong.clear()                                     # it is about others
+    return max(map(complain, wrong), default=0)
 
 
-def entries(section: str) -> dict[str, str]:
-    """Name -> one line, of everything in a section."""
-    from formiga import lab
+def entries(section: str, hear: Hear | None = None) -> dict[str, str]:
+    """Name -> one line, of everything in a section. With `hear` what cannot be read is left out, and told."""
     from formiga.world.elements import registered
 
     if section == "worlds":
-        return {name: lab.read_world(name).doc for name in lab.known_worlds()}
+        return _worlds(hear)
     if section in ROLES:
         return {tag: known.doc for tag, known in registered(ROLES[section]).items()}
     if section == "studies":
-        return dict(import_module("formiga.studies").known())
+        return dict(import_module("formiga.studies").known(hear))
     return dict(import_module("formiga.benchmarks").BENCHES)
+
+
+def _worlds(hear: Hear | None) -> dict[str, str]:
+    from formiga import lab
+
+    found = {}
+    for name, file in lab.known_worlds(hear).items():
+        with left_out(hear):
+            found[name] = lab.read_world(file).doc
+    return found
 
 
 def details(section: str, name: str, doc: str) -> list[str]:

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from formiga import lab, studies
-from formiga.errors import FormigaError
+from formiga.errors import FormigaError, Hear
 from formiga.studies import report
 from formiga.studies.results import KEPT
 
@@ -29,9 +29,12 @@ def gallery() -> list[dict[str, Any]]:
     return [{"name": topic, "worlds": topics[topic]} for topic in order]
 
 
-def papers() -> list[dict[str, str]]:
-    """[{"name", "card"}] of all studies, in the order of the shelf: S1, S2, ... R01, R02, ..."""
-    return [_card(*_which(paper.study)) for paper in studies.shelf()]
+def papers(hear: Hear | None = None) -> list[dict[str, str]]:
+    """[{"name", "card"}] of all studies, in the order of the shelf: S1, S2, ... R01, R02, ...
+
+    With `hear` a study whose paper.toml is wrong is left out, and told.
+    """
+    return [_card(*_which(paper.study)) for paper in studies.shelf(hear)]
 
 
 def paper(name: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from importlib.machinery import FileFinder
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from formiga.errors import FormigaError, suggest
+from formiga.errors import FormigaError, Hear, left_out, suggest
 
 if TYPE_CHECKING:
     from formiga.studies.harness import Study
@@ -22,14 +22,21 @@ def folders() -> dict[str, Path]:
             if module.ispkg and isinstance(module.module_finder, FileFinder)}
 
 
-def shelf() -> list[Paper]:
-    """What all studies say about themselves, in the order of the shelf of papers: S1, S2, ..., R01, R02, ..."""
-    return sorted(map(about, folders()), key=lambda paper: (not paper.id.startswith("S"), paper.id, paper.study))
+def shelf(hear: Hear | None = None) -> list[Paper]:
+    """What all studies say about themselves, in the order of the shelf of papers: S1, S2, ..., R01, R02, ...
+
+    With `hear` a study whose paper.toml is wrong is left out, and told.
+    """
+    papers = []
+    for name in folders():
+        with left_out(hear):
+            papers.append(about(name))
+    return sorted(papers, key=lambda paper: (not paper.id.startswith("S"), paper.id, paper.study))
 
 
-def known() -> dict[str, str]:
-    """Name -> what it is, of all studies."""
-    return {paper.study: paper.line for paper in shelf()}
+def known(hear: Hear | None = None) -> dict[str, str]:
+    """Name -> what it is, of all studies; `hear` as in `shelf`."""
+    return {paper.study: paper.line for paper in shelf(hear)}
 
 
 def require(name: str) -> Path:

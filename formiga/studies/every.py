@@ -44,7 +44,9 @@ class How:
 
 def run_all(how: How, jobs: int = 1, cluster: str | None = None, names: Iterable[str] | None = None, say: Say = print) -> int:
     """Run all studies, or those of these names; 1 if one missed a row or failed. Ctrl-C raises, after the report."""
-    papers = {paper.study: paper for paper in (map(studies.about, names) if names else studies.shelf())}
+    wrong: list[str] = []                # of studies whose paper.toml cannot be read: the others go on
+    shelf = map(studies.about, names) if names else studies.shelf(lambda error: wrong.append(str(error)))
+    papers = {paper.study: paper for paper in shelf}
     wanted = list(papers)
     done: dict[str, results.Result | str] = {}
     target = harness.folder(how.out) / REPORT
@@ -53,9 +55,11 @@ def run_all(how: How, jobs: int = 1, cluster: str | None = None, names: Iterable
 
     def write() -> None:
         facts = f"{how.form.capitalize()} form, {time.strftime('%Y-%m-%d')}, formiga {formiga.__version__}"
-        write_whole(target, report.document([(papers[name], done.get(name, report.NOT_RUN)) for name in wanted], facts))
+        write_whole(target, report.document([(papers[name], done.get(name, report.NOT_RUN)) for name in wanted], facts, wrong))
 
     write()  # if that cannot be, it is said now
+    for each in wrong:
+        say(f"failed: {each}")
     for name in wanted if how.keep else ():
         results.place(studies.require(name))
     try:
@@ -69,7 +73,7 @@ def run_all(how: How, jobs: int = 1, cluster: str | None = None, names: Iterable
         say(f"interrupted: {len(done)} of {len(wanted)} studies are done, and {target} shows them; the same command goes on")
         raise
     say(f"report: {target}")
-    return int(any(isinstance(each, str) or each.counts["missed"] for each in done.values()))
+    return int(bool(wrong) or any(isinstance(each, str) or each.counts["missed"] for each in done.values()))
 
 
 def _one(name: str, how: How, workers: Pool, hear: Say, say: Say) -> tuple[results.Result | str, str]:

@@ -216,19 +216,20 @@ def style() -> str:
     return (resources.files("formiga.studies") / "report.css").read_text(encoding="utf-8")
 
 
-def document(entries: list[tuple[Paper, Outcome]], facts: str) -> str:
-    """One file that holds everything, and opens from disk."""
+def document(entries: list[tuple[Paper, Outcome]], facts: str, wrong: Iterable[str] = ()) -> str:
+    """One file that holds everything, and opens from disk. wrong: what is said of studies that could not be read."""
     found = [outcome for _, outcome in entries if isinstance(outcome, Result)]
     counts = {verdict: sum(each.counts[verdict] for each in found) for verdict in VERDICTS}
     total = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
     cards = "".join(f'<a class="card" href="#paper-{escape(paper.study)}">{card(paper, outcome)}</a>'
                     for paper, outcome in entries)
     articles = "".join(f'{article(*entry)}<p class="up"><a href="#top">all papers</a></p>' for entry in entries)
+    faults = "".join(f'<p class="fault">{escape(each)}</p>' for each in wrong)
     summary = f"{len(found)} of {len(entries)} studies: {total}. {escape(facts)}."
     return ('<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
             f'<title>Papers, reproduced - formiga</title><link rel="icon" href="data:,"><style>{style()}</style></head>'
-            f'<body class="report" id="top"><header class="top"><h1>Papers, reproduced</h1><p>{summary}</p></header>'
+            f'<body class="report" id="top"><header class="top"><h1>Papers, reproduced</h1><p>{summary}</p>{faults}</header>'
             f'<main><nav class="grid" aria-label="papers">{cards}</nav>{articles}</main>'
             "</body></html>\n")
 

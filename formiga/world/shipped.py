@@ -14,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from formiga.errors import WorldError, suggest
+from formiga.errors import Hear, WorldError, left_out, suggest
 from formiga.world import reader
 from formiga.world.model import World
 
@@ -52,7 +52,7 @@ def world_file(given: str | os.PathLike[str]) -> str:
         return path  # a folder, for one; the reader says so
     if path in study_folders():
         raise WorldError(f"the study '{path}' has no world; `formiga view {path}` shows its result.")
-    shipped, known = shipped_worlds(), known_worlds()
+    shipped, known = shipped_worlds(), known_worlds(hear=lambda wrong: None)  # one message, about this world
     others = ", ".join(name for name in known if name not in shipped)
     raise WorldError(f"there is no world '{path}'.{suggest(path, [*known, *study_folders()])} Shipped worlds: "
                      f"{', '.join(shipped)}. Worlds of studies: {others}. "
@@ -73,11 +73,15 @@ def named_world(name: str) -> Path | None:
     return next(iter(study_worlds(folder).values()), None)
 
 
-def known_worlds() -> dict[str, Path]:
-    """All worlds that have a name, each once, by the shortest one: shipped ones, then those of studies."""
+def known_worlds(hear: Hear | None = None) -> dict[str, Path]:
+    """All worlds that have a name, each once, by the shortest one: shipped ones, then those of studies.
+
+    With `hear` a study whose paper.toml is wrong is left out, and told.
+    """
     known = shipped_worlds()
     for folder in study_folders().values():
-        known |= study_worlds(folder)
+        with left_out(hear):
+            known |= study_worlds(folder)
     return known
 
 
@@ -99,7 +103,7 @@ def study_worlds(folder: Path) -> dict[str, Path]:
     listed = about(folder).get("worlds", [])
     shipped = shipped_worlds()
     if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
-        raise WorldError(f"{folder / PAPER}: 'worlds' must be a list of names of shipped worlds.")
+        raise WorldError(f"{folder / PAPER}: 'worlds' must be a list of texts, of at least one, not {listed!r}.")
     for name in listed:
         if name not in shipped:
             raise WorldError(f"{folder / PAPER}: there is no shipped world '{name}'.{suggest(name, shipped)}")

@@ -11,6 +11,9 @@ from lxml import etree
 from formiga.cli.list import ROLES, details
 from formiga.lab import known_worlds, shipped_worlds
 from formiga.world.elements import registered
+from tests.studies.shelf import shelf
+
+__all__ = ["shelf"]
 
 
 # -- check ------------------------------------------------------------------------------------------------------------
@@ -76,6 +79,19 @@ def test_list_shows_every_shipped_world_and_those_of_studies_with_their_one_line
     assert [line.split()[0] for line in lines] == list(known_worlds())
     assert set(shipped_worlds()) | {"bootstrap", "swarmod/world"} <= set(known_worlds())
     assert all(len(line.split()) > 3 for line in lines)
+
+
+def test_list_tells_which_study_is_not_right_once_and_shows_the_others(call, shelf):
+    shelf.add("good")
+    file = shelf.add("odd") / "paper.toml"
+    (shelf.folder / "odd" / "world.xml").write_text("<world")
+    for damage, words in (("title =", "Invalid value (at end of document)."),
+                          ("worlds = [3]", "'worlds' must be a list of texts, of at least one, not [3].")):
+        file.write_text(f'id = "R1"\ntitle = "T"\nauthors = ["A"]\nyear = 2001\nvenue = "V"\n{damage}')
+        result = call("list")
+        assert "  good  R50, Of good" in result.stdout and "  corral " in result.stdout and "\nbenches\n" in result.stdout
+        assert (result.exit_code, result.stderr) == (2, f"formiga: {file}: {words}\n")
+    assert call("list", "studies", "good").exit_code == 0
 
 
 def test_list_without_a_section_has_all_of_them(call):

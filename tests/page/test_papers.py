@@ -150,11 +150,14 @@ def test_a_study_without_a_world_is_shown_with_its_figure(shelf, window, lab, mo
     assert page.locator("[data-world]").count() == 0
 
 
-def test_a_paper_that_is_unknown_or_not_right_is_one_message_and_the_worlds_are_shown_all_the_same(shelf, window, lab):
+def test_a_paper_that_is_unknown_or_not_right_is_one_message_and_all_else_is_shown_all_the_same(shelf, window, lab):
+    shelf.add("good")
     (shelf.add("odd") / "paper.toml").write_text("title =")
     window.tab.locator("#formiga #worlds").click()
     until(lambda: "paper.toml: Invalid value" in window.log())
     assert window.tab.locator("#formiga .card[data-world=corral]").is_visible()
+    window.tab.locator("#formiga #tab-papers").click()
+    assert window.tab.locator("#formiga .card[data-paper=good]").is_visible()
 
     async def ask(socket):
         await socket.send(json.dumps({"paper": "../odd"}))

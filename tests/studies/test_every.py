@@ -61,6 +61,16 @@ def test_a_study_that_fails_is_said_and_the_others_go_on(shelf, go, said, tmp_pa
     assert not (tmp_path / "out" / "bad.json").exists()
 
 
+def test_a_study_whose_paper_is_not_right_is_said_and_the_others_go_on(shelf, go, said, tmp_path):
+    file = shelf.add("bad") / "paper.toml"
+    file.write_text("title =")
+    shelf.add("good")
+    assert go() == 1
+    assert said[0] == f"failed: {file}: Invalid value (at end of document)." and said[1].startswith("good     1 met")
+    assert list(reported(tmp_path)) == ["good"]
+    assert str(file) in html.fromstring((tmp_path / "out" / "studies.html").read_text(encoding="utf-8")).text_content()
+
+
 def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on_with_the_rest(shelf, go, said, tmp_path, monkeypatch):
     shelf.add("a")
     shelf.add("b", "raise KeyboardInterrupt")

@@ -71,6 +71,17 @@ def test_many_authors_are_shortened_in_a_line_and_studies_stand_in_the_order_of_
     assert studies.known()["a"] == "R10, Of a [A. Author et al., 2001]"
 
 
+def test_a_study_whose_paper_is_not_right_is_told_and_the_others_are_there(shelf):
+    shelf.add("good")
+    file = shelf.add("odd") / "paper.toml"
+    file.write_text("title =")
+    told = []
+    assert list(studies.known(told.append)) == ["good"]
+    assert [str(error) for error in told] == [f"{file}: Invalid value (at end of document)."]
+    with pytest.raises(FormigaError, match="Invalid value"):
+        studies.known()
+
+
 def test_a_study_without_its_python_file_is_said_in_one_line(shelf):
     (shelf.add("odd") / "study.py").unlink()
     with pytest.raises(FormigaError, match=r"odd.study\.py: is not there; it is to have the class Study\."):

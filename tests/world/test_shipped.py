@@ -51,6 +51,18 @@ def test_a_shipped_world_keeps_its_name(study):
     assert named_world("corral/world") == folder / "world.xml" == known_worlds()["corral/world"]
 
 
+def test_a_study_whose_paper_is_not_right_hides_no_other_world_and_no_other_mistake(study):
+    (study("odd", "world") / "paper.toml").write_text("title =")
+    told = []
+    known = known_worlds(told.append)
+    assert {"corral", "bootstrap"} <= set(known) and "odd" not in known
+    assert len(told) == 1 and "odd" in str(told[0]) and "Invalid value" in str(told[0])
+    with pytest.raises(WorldError, match=r"there is no world 'corall'\. Did you mean 'corral'\?"):
+        world_file("corall")
+    with pytest.raises(WorldError, match="Invalid value"):
+        world_file("odd")
+
+
 def test_a_file_comes_before_a_name(study, tmp_path, monkeypatch):
     folder = study("maze", "world")
     monkeypatch.chdir(tmp_path)

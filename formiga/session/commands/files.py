@@ -81,7 +81,7 @@ def commands(session: Session) -> list[CommandSpec]:
                      "aliases there.")
 
     def worlds(args: list[str]) -> Iterable[str]:
-        return lab.known_worlds() if len(args) == 1 else ()
+        return lab.known_worlds(hear=lambda wrong: None) if len(args) == 1 else ()
 
     return [
         CommandSpec("load", "load WORLD|RECORDING [NAME=VALUE...]", LOAD, load, files=True, complete=worlds),

@@ -187,7 +187,9 @@ def listing(session: Session, section: str) -> list[str]:
         return [f"{name}: {of(thing).tag}{'' if names.attribute(thing, 'on', True) else ' (off)'}"
                 for name, thing in zip(names.thing_names(world), world.things, strict=True)] or ["no things"]
     if section == "worlds":
-        return [f"{name}: {lab.read_world(name).doc}" for name in lab.known_worlds()]
+        wrong: list[str] = []
+        known = lab.known_worlds(lambda error: wrong.append(str(error)))
+        return [f"{name}: {lab.read_world(name).doc}" for name in known] + wrong
     if section in ("sensors", "links", "estimators", "controllers"):
         return [f"{tag}: {known.doc}" for tag, known in registered(section[:-1]).items()]
     if section == "kinds":
