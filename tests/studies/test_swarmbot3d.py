@@ -3,8 +3,15 @@
 Times are reported in the quick form, and never asserted here."""
 
 import json
+import os
+import signal
 import struct
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -158,6 +165,23 @@ def test_shapes_are_judged_when_the_runs_are_long():
     assert verdicts["5.2: 25 connected robots, iterative faster than direct"] == "met"
     assert verdicts["5.3: at 64 robots rays are the slowest, before sampling and shadow"] == "met"
     assert {row.verdict for row in speed.shapes(took, full=False)} == {"reported"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at children in /proc")
+def test_ctrl_c_while_speeds_are_measured_ends_that_process_without_a_traceback_of_its_own():
+    """A terminal sends SIGINT to a whole process group: to the study, and to what it has started."""
+    code = "from formiga.studies.swarmbot3d import speed; speed.measure(False)"
+    study = subprocess.Popen([sys.executable, "-c", code], start_new_session=True, stderr=subprocess.PIPE, text=True)
+    children, found, deadline = Path(f"/proc/{study.pid}/task/{study.pid}/children"), [], time.monotonic() + 60
+    while not found and time.monotonic() < deadline:
+        time.sleep(0.02)
+        with suppress(FileNotFoundError):  # of a child that has just ended
+            found = [pid for pid in children.read_text().split() if "libmujoco" in Path(f"/proc/{pid}/maps").read_text()]
+    groups = [os.getpgid(int(pid)) for pid in found]
+    os.killpg(study.pid, signal.SIGINT)
+    assert study.communicate(timeout=60)[1].count("Traceback") == 1
+    assert groups and study.pid not in groups  # SIGINT is for the study alone, which ends them
+    assert not any(Path(f"/proc/{pid}").exists() for pid in found)
 
 
 def test_the_scene_s_distance_is_within_a_gripper_s_reach():

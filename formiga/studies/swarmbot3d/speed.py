@@ -27,7 +27,7 @@ def measure(full: bool) -> tuple[Seconds, Seconds]:
     one = {library: "1" for library in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")}
     asked = ["--seeds", "10"] if full else ["--seeds", "1", "--budget", "0.05"]
     done = subprocess.run([sys.executable, "-m", "formiga.benchmarks.s3", *asked, *cells], env=os.environ | one, check=True,
-                          stdout=subprocess.PIPE, text=True)
+                          stdout=subprocess.PIPE, text=True, process_group=0)  # Ctrl-C is for this process, which ends it
     rows: list[dict[str, Any]] = json.loads(done.stdout)
     ours, thesis = ({(row["table"], row["robots"], row["technique"]): row[what] if row[what] else nan for row in rows}
                     for what in ("seconds", "published"))
