@@ -263,7 +263,7 @@ def show(console: Console, name: str, rows: Iterable[Row], seconds: float) -> No
         for row in rows:
             if row.origin == origin:
                 table.add_row(row.claim, shown(row.published), shown(row.ours) + spread(row), difference(row),
-                              f"{row.tolerance:g}" if difference(row) else "", f"[{VERDICTS[row.verdict]}]{row.verdict}[/]")
+                              tolerance(row), f"[{VERDICTS[row.verdict]}]{row.verdict}[/]")
         if table.row_count:
             console.print(table)
     for row in rows:
@@ -276,6 +276,8 @@ def show(console: Console, name: str, rows: Iterable[Row], seconds: float) -> No
 
 def shown(value: Any) -> str:
     """A value for a table cell."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
@@ -290,6 +292,11 @@ def difference(row: Row) -> str:
     return f"{row.ours - row.published:+.2g}" if both else ""
 
 
+def tolerance(row: Row) -> str:
+    """How far ours may be off, where both are numbers."""
+    return f"{row.tolerance:.3g}" if difference(row) else ""
+
+
 def as_json(row: Row) -> dict[str, Any]:
     """A row for the JSON file, in plain numbers; JSON has no infinity, so what is not finite becomes a text."""
     plain = {key: value.item() if isinstance(value, np.generic) else value for key, value in asdict(row).items()}
@@ -298,4 +305,5 @@ def as_json(row: Row) -> dict[str, Any]:
 
 __all__ = ["FORMS", "ORIGINS", "VERDICTS", "Draw", "Pool", "Published", "Row", "Study", "as_json", "as_text", "at_least",
            "at_most", "canvas", "compare", "counted", "definition", "difference", "dots", "folder", "mean_row", "perform",
-           "reported", "run", "seed_of", "show", "shown", "spread", "summary", "terminal", "world", "write"]
+           "reported", "run", "seed_of", "show", "shown", "spread", "summary", "terminal", "tolerance", "world",
+           "write"]

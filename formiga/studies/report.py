@@ -17,7 +17,7 @@ from typing import Any
 
 from formiga import lab
 from formiga.errors import FormigaError
-from formiga.studies.harness import ORIGINS, VERDICTS, Row, difference, shown, spread
+from formiga.studies.harness import ORIGINS, VERDICTS, Row, difference, shown, spread, tolerance
 from formiga.studies.paper import Paper
 from formiga.studies.results import Result, small
 
@@ -172,14 +172,12 @@ def _place(where: str) -> str:
 
 
 def _row(row: Row, left: str) -> str:
-    apart = difference(row)
-    tolerance = f"{row.tolerance:g}" if apart else ""
     note = f"<small>{escape(row.note)}</small>" if row.note and row.verdict == "missed" else ""
     says = "says part" if row.claim.startswith(" ") else "says"  # of the row above
     return (f'<tr class="{row.verdict}"><td class="{says}">{escape(row.claim.strip())}{note}</td>'
             f'{_number(left, shown(row.published))}'
-            f'{_number("ours", shown(row.ours) + spread(row).replace(" +- ", " ± "))}{_number("difference", apart)}'
-            f'{_number("tolerance", tolerance)}<td class="verdict">{row.verdict}</td></tr>')
+            f'{_number("ours", shown(row.ours) + spread(row).replace(" +- ", " ± "))}{_number("difference", difference(row))}'
+            f'{_number("tolerance", tolerance(row))}<td class="verdict">{row.verdict}</td></tr>')
 
 
 def _number(head: str, text: str) -> str:

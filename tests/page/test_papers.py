@@ -105,6 +105,8 @@ def test_nothing_is_wider_than_a_narrow_window(window, lab, cards):
     dialog = window.tab.locator("#formiga #paper")
     assert dialog.evaluate("(dialog) => dialog.scrollWidth - dialog.clientWidth") <= 0
     edge = dialog.bounding_box()
+    figure = page.locator("figure").first  # its words can be read: it is moved, not made smaller
+    assert figure.evaluate("(figure) => figure.scrollWidth > 1.2 * figure.clientWidth && figure.clientWidth < innerWidth")
     rights = page.locator(".rows table").evaluate_all("(all) => all.map((each) => each.getBoundingClientRect().right)")
     assert max(rights) <= edge["x"] + edge["width"]
 

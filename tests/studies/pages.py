@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 from formiga import studies
+from formiga.studies import harness
 
 ROOT = Path(__file__).parents[2]
 TABLE = re.compile(r"<!-- rows of formiga study (\w+), quick -->\n+((?:\|.*\n)+)")
@@ -41,7 +42,7 @@ def check_pages(study, rows):
 def same(text, ours):
     """Whether a printed number is ours, rounded to its digits."""
     if isinstance(ours, bool) or not isinstance(ours, int | float):
-        return text == str(ours)
+        return text == harness.shown(ours)
     digits = len(text.partition(".")[2])
     return f"{ours:.{digits}f}" == text or (ours == 0 and float(text) == 0)
 
