@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,13 @@ from matplotlib.figure import Figure
 from formiga.errors import FormigaError, suggest
 from formiga.measures import described
 from formiga.plot.intervals import Interval, interval
+from formiga.plot.look import COLUMN, HEAT, PALETTE, STYLE, look
 from formiga.plot.quantities import is_number
 from formiga.record.format import KEY
 from formiga.state import Floats
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#f0e442")   # [Okabe & Ito 2008]
 MARKS = "osD^vPX*"
-WIDTH, HEIGHT = 3.4, 2.6    # inches, of a panel: a column of a journal
+HEIGHT = 2.4                # inches, of a panel
 MOST_LINES = 8              # in one panel that are told apart
 MOST_NAMED = 16             # in a legend; of more lines every second, third ...
 MOST_PANELS = 24            # of a figure
@@ -39,7 +40,7 @@ def swept(table: pa.Table, measure: str, *, x: str | None = None, lines: str | N
     x = _column(table, x) if x else (many[0] if many else _parameters(table)[0] if _parameters(table) else None)
     others = [name for name in many if name != x and name not in (where or {})]
     lines = _column(table, lines) if lines else (others[0] if others else None)
-    axes = Figure(figsize=(WIDTH, HEIGHT), layout="constrained").subplots() if axes is None else axes
+    axes = _axes() if axes is None else axes
     values = _numbers(table, measure)
     place, ticks = _places(table, x)
     groups = [None] if lines is None else _values(table, lines)
@@ -67,18 +68,20 @@ def heat(table: pa.Table, measure: str, x: str | None = None, y: str | None = No
         raise FormigaError(f"a heat map needs two parameters with several values; this sweep has {', '.join(many) or 'none'}.")
     x = _column(table, x) if x else next(name for name in many if name != y)
     y = _column(table, y) if y else next(name for name in many if name != x)
-    axes = Figure(figsize=(WIDTH, HEIGHT), layout="constrained").subplots() if axes is None else axes
+    dressed = look() if axes is None else nullcontext()       # the colour bar looks as the axes that it belongs to
+    axes = _axes() if axes is None else axes
     values = _numbers(table, measure)
     across, along = _values(table, x), _values(table, y)
     at = [[_equal(table, name, each) for each in every] for name, every in ((x, across), (y, along))]
     means = np.array([[interval(values[column & row]).mean for column in at[0]] for row in at[1]])
-    image = axes.imshow(means, **{"origin": "lower", "aspect": "auto", "cmap": "viridis", **options})
+    image = axes.imshow(means, **{"origin": "lower", "aspect": "auto", "cmap": HEAT, **options})
     for axis, every, name in ((axes.xaxis, across, x), (axes.yaxis, along, y)):
         step = max(1, -(-len(every) // 10))
         axis.set_ticks(np.arange(0, len(every), step), [_word(each) for each in every[::step]])
         axis.set_label_text(name)
     if (whole := axes.get_figure()) is not None:
-        whole.colorbar(image, ax=axes, label=_label(measure))
+        with dressed:
+            whole.colorbar(image, ax=axes, label=_label(measure))
     return axes
 
 
@@ -90,24 +93,31 @@ def figure(table: pa.Table, names: Sequence[str] | None = None) -> Figure:
     if len(many) > 2:
         columns = [{many[2]: value} for value in _values(table, many[2])][:max(1, MOST_PANELS // max(1, len(names)))]
     names = names[:max(1, MOST_PANELS // len(columns))]
-    whole = Figure(figsize=(WIDTH * len(columns) + 0.6, HEIGHT * max(1, len(names))), layout="constrained")
-    panels = whole.subplots(max(1, len(names)), len(columns), squeeze=False, sharex=True, sharey="row")
+    with look():
+        whole = Figure(figsize=(COLUMN * len(columns), HEIGHT * max(1, len(names))), layout="constrained")
+        panels = whole.subplots(max(1, len(names)), len(columns), squeeze=False, sharex=True, sharey="row")
     for number, (row, name) in enumerate(zip(panels, names, strict=False)):
         for panel, chosen in zip(row, columns, strict=True):
             swept(table, name, x=many[0] if many else None, lines=many[1] if len(many) > 1 else None, where=chosen, axes=panel)
             panel.label_outer()
             if chosen and number == 0:
-                panel.set_title(", ".join(f"{key} = {_word(value)}" for key, value in chosen.items()), fontsize=9)
+                panel.set_title(", ".join(f"{key} = {_word(value)}" for key, value in chosen.items()))
             if panel is not panels[0, -1] and panel.get_legend() is not None:
                 panel.get_legend().remove()
     return whole
+
+
+def _axes() -> Axes:
+    """A panel as wide as a column, in the look of all figures."""
+    with look():
+        return Figure(figsize=(COLUMN, HEIGHT), layout="constrained").subplots()
 
 
 # -- a line -----------------------------------------------------------------------------------------------------------
 def _line(axes: Axes, at: Any, found: list[Interval], number: int, label: str | None, joined: bool) -> None:
     """Means with their intervals: a band behind a line that joins them, or bars."""
     mean, low, high = (np.array([float(part) for part in each]) for each in zip(*found, strict=True))
-    colour, mark = COLOURS[number % len(COLOURS)], MARKS[(number + number // len(COLOURS)) % len(MARKS)]
+    colour, mark = PALETTE[number % len(PALETTE)], MARKS[(number + number // len(PALETTE)) % len(MARKS)]
     if joined and len(at) > 1:
         axes.fill_between(at, low, high, color=colour, alpha=0.18, linewidth=0)
         axes.plot(at, mean, color=colour, marker=mark, markersize=3.5, linewidth=1.2, label=label)
@@ -127,7 +137,8 @@ def _dress(axes: Axes, x: str, measure: str, ticks: list[str] | None, legend: bo
     axes.grid(axis="y", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     if legend:
-        axes.legend(frameon=False, fontsize=7, ncols=-(-len(axes.get_legend_handles_labels()[1]) // MOST_LINES))
+        named = len(axes.get_legend_handles_labels()[1])
+        axes.legend(frameon=False, fontsize=STYLE["legend.fontsize"], ncols=-(-named // MOST_LINES))
 
 
 def _label(measure: str) -> str:

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from formiga.errors import MissingExtra
 from formiga.files import whole_file
+from formiga.plot.look import look
 from formiga.plot.swept import figure, swept
 from formiga.record.format import KEY
 from formiga.sweeps.grid import Grid, SweepError
@@ -87,8 +88,8 @@ def write(table: pa.Table, path: Path) -> bool:
 
 def draw(table: pa.Table, path: Path) -> None:
     """Draw a table into a PNG file, all of it or nothing."""
-    with whole_file(path, SweepError) as beside:
-        figure(table).savefig(beside, format="png", dpi=160)
+    with look(), whole_file(path, SweepError) as beside:
+        figure(table).savefig(beside, format="png")
 
 
 __all__ = ["Sweep", "draw", "table_of", "write"]

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from formiga.errors import FormigaError
 from formiga.plot.intervals import interval
+from formiga.plot.look import COLUMN, HEAT, STYLE
 from formiga.plot.swept import figure, heat, swept
 
 
@@ -93,3 +94,15 @@ def test_single_runs_and_no_parameters_have_a_mean_alone(table):
 def test_what_is_not_there_is_said(draw, message, table):
     with pytest.raises(FormigaError, match=message):
         draw(table)
+
+
+def test_figures_of_sweeps_look_as_all_others_do(table):
+    """As wide as a column, with its letters; axes that are given keep theirs."""
+    whole = figure(table)
+    assert whole.get_figwidth() == 2 * COLUMN and whole.axes[0].xaxis.label.get_size() == STYLE["axes.labelsize"]
+    bar = heat(table, "nearest", "a", "b").get_figure().axes[-1]
+    given = Figure().subplots()
+    heat(table, "nearest", "a", "b", axes=given)
+    sizes = [axes.yaxis.get_ticklabels()[0].get_size() for axes in (bar, given.get_figure().axes[-1])]
+    assert sizes == [STYLE["ytick.labelsize"], 10.0]
+    assert given.images[0].get_cmap().name == HEAT
