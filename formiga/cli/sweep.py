@@ -6,6 +6,7 @@ import os
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
+from math import floor, isnan, log10
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +15,7 @@ from formiga.cli import options, printable
 from formiga.cli.progress import Compiling, Signals
 
 if TYPE_CHECKING:
+    from formiga.plot.intervals import Interval
     from formiga.sweeps import Sweep
 
 MOST_ROWS = 24      # of points that the summary shows
@@ -111,12 +113,11 @@ def words(swept: Sweep) -> str:
 
     names, grid = list(swept.grid.parameters), swept.grid
     shape = grid.points, grid.seeds
-    means = [interval(swept.table[name].to_numpy().reshape(shape), axis=1) for name in swept.measures]
+    means = [estimates(interval(swept.table[name].to_numpy().reshape(shape), axis=1)) for name in swept.measures]
     rows = [[*names, *(f"{name}" for name in swept.measures)]]
     for point in range(min(grid.points, MOST_ROWS)):
         values = [_word(value) for value in grid.point(point).values()]
-        rows.append([*values, *(f"{each.mean[point]:.4g} ({each.low[point]:.4g} to {each.high[point]:.4g})" if grid.seeds > 1
-                                else f"{each.mean[point]:.4g}" for each in means)])
+        rows.append([*values, *(each[point] for each in means)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["   ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
     if grid.points > MOST_ROWS:
@@ -127,6 +128,17 @@ def words(swept: Sweep) -> str:
     what = "means with 95 % intervals" if grid.seeds > 1 else "one run each"
     runs = f"{grid.runs:,} runs, {grid.points:,} points x {grid.seeds:,} seeds: {what}"
     return "\n".join([runs, *lines, f"table   {swept.folder}/sweep.parquet", f"figure  {swept.folder}/sweep.png"])
+
+
+def estimates(found: Interval) -> list[str]:
+    """'0.588 (0.453 to 0.722)' for each point; all with as many decimals as show three digits of half the widest interval."""
+    import numpy as np
+
+    half = found.high - found.mean
+    widest = float(np.max(half, initial=0.0, where=np.isfinite(half)))
+    form = f".{min(max(2 - floor(log10(widest)), 0), 9)}f" if widest else ".4g"
+    return [f"{mean:{form}}" if isnan(low) else f"{mean:{form}} ({low:{form}} to {high:{form}})"
+            for mean, low, high in zip(*found, strict=True)]
 
 
 def _word(value: Any) -> str:

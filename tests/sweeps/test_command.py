@@ -5,9 +5,12 @@ import pty
 import signal
 import subprocess
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from formiga.cli.sweep import estimates
+from formiga.plot.intervals import interval
 from tests.sweeps.conftest import begun
 
 
@@ -21,9 +24,20 @@ def test_it_prints_means_with_intervals_and_writes_a_table_and_a_figure(call, ti
     frame = pq.read_table("tiny-sweep/sweep.parquet").to_pandas()
     assert list(frame.columns) == ["robots", "mode", "run", "seed", "fitness", "contact_rate", "seconds", "ended"]
     mean = frame[frame.robots == 2].fitness.mean()
-    assert f"{mean:.4g}" in result.stdout.splitlines()[3]
+    assert f" {mean:.3f} (" in result.stdout.splitlines()[3]
     quiet = call("sweep", tiny, "--set", "robots=1,2", "--set", "mode=stop", "--seeds", 3, "--seconds", 2, "--quiet")
     assert (quiet.exit_code, quiet.output) == (0, "")
+
+
+@pytest.mark.parametrize("runs, words", [
+    ([[0.2, 0.5], [0.1, 0.1]], ["0.35 (-1.56 to 2.26)", "0.10 (0.10 to 0.10)"]),     # half: 12.7062 x 0.15
+    ([[90.0, 110.0]], ["100 (-27 to 227)"]),
+    ([[0.1, 0.1]], ["0.1 (0.1 to 0.1)"]),
+    ([[0.25], [1e-5]], ["0.25", "1e-05"]),                                            # one run has no interval
+    ([[1.0, np.nan], [2.0, 4.0]], ["1.0", "3.0 (-9.7 to 15.7)"]),
+])
+def test_estimates_of_a_column_have_the_same_decimals(runs, words):
+    assert estimates(interval(runs, axis=1)) == words
 
 
 def test_measures_are_listed_with_what_they_say(call, tmp_path):
