@@ -48,8 +48,12 @@ def world_file(given: str | os.PathLike[str]) -> str:
         there = f"Its worlds: {', '.join(own)}." if own else "It has no world."
         files = [f"{study}/{file.stem}" for file in studies[study].glob("*.xml")]
         raise WorldError(f"the study '{study}' has no world '{path}'.{suggest(path, [*own, *files])} {there}")
-    if os.sep in path or os.path.exists(path):
+    if os.path.exists(path):
         return path  # a folder, for one; the reader says so
+    if os.sep in path:
+        if close := suggest(path, known_worlds(hear=lambda wrong: None)):
+            raise WorldError(f"{path}: no such file.{close}")
+        return path
     if path in study_folders():
         raise WorldError(f"the study '{path}' has no world; `formiga view {path}` shows its result.")
     shipped, known = shipped_worlds(), known_worlds(hear=lambda wrong: None)  # one message, about this world

@@ -63,6 +63,12 @@ def test_a_study_whose_paper_is_not_right_hides_no_other_world_and_no_other_mist
         world_file("odd")
 
 
+def test_a_misspelt_world_of_a_study_gets_a_suggestion_and_a_missing_file_none():
+    with pytest.raises(WorldError, match=r"swarmodd/world: no such file\. Did you mean 'swarmod/world'\?"):
+        world_file("swarmodd/world")
+    assert world_file("nowhere/of/mine") == "nowhere/of/mine"
+
+
 def test_a_file_comes_before_a_name(study, tmp_path, monkeypatch):
     folder = study("maze", "world")
     monkeypatch.chdir(tmp_path)
