@@ -24,7 +24,8 @@ CALM = """(() => {  // software rendering takes 0.1 to 0.3 s of a core for a pic
         function ready() { if (window.asleep) setTimeout(ready, 100); else frame(paint); }, window.seen ? 400 : 60);
     window.cancelAnimationFrame = clearTimeout.bind(window);
 })()"""
-BLIND = """for (const name of ["drawArrays", "drawElements", "drawArraysInstanced", "drawElementsInstanced"]) {  // unless it is seen
+BLIND = """// draws nothing unless it is seen
+for (const name of ["drawArrays", "drawElements", "drawArraysInstanced", "drawElementsInstanced"]) {
     const draw = WebGL2RenderingContext.prototype[name];
     WebGL2RenderingContext.prototype[name] = function (...how) { if (window.seen) draw.apply(this, how); };
 }"""
