@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from formiga import lab, studies
-from formiga.errors import FormigaError, Hear
+from formiga.errors import FormigaError
 from formiga.studies import report
 from formiga.studies.results import KEPT
 
@@ -29,12 +29,14 @@ def gallery() -> list[dict[str, Any]]:
     return [{"name": topic, "worlds": topics[topic]} for topic in order]
 
 
-def papers(hear: Hear | None = None) -> list[dict[str, str]]:
+def papers() -> list[dict[str, str]]:
     """[{"name", "card"}] of all studies, in the order of the shelf: S1, S2, ... R01, R02, ...
 
-    With `hear` a study whose paper.toml is wrong is left out, and told.
+    Behind them {"fault"}, what is wrong, of each study whose paper.toml cannot be read.
     """
-    return [_card(*_which(paper.study)) for paper in studies.shelf(hear)]
+    faults: list[dict[str, str]] = []
+    shelf = studies.shelf(lambda wrong: faults.append({"fault": str(wrong)}))
+    return [_card(*_which(paper.study)) for paper in shelf] + faults
 
 
 def paper(name: str) -> dict[str, str]:
@@ -50,7 +52,7 @@ def _which(name: str) -> tuple[str, float]:
 
 @lru_cache(MOST)
 def _card(name: str, changed: float) -> dict[str, str]:
-    return {"name": name, "card": report.card(studies.about(name), outcome(name))}
+    return {"name": name, "card": report.card(studies.about(name), outcome(name), failed="its result is damaged")}
 
 
 @lru_cache(MOST)

@@ -247,7 +247,7 @@ class Page:
             self.session.post(partial(self._complete, line, typed))
         elif message.get("gallery"):
             line.send({"gallery": shown.gallery(), "recent": recents()})
-            self._answer(line, lambda: {"papers": shown.papers(lambda wrong: _refuse(line, wrong))})
+            self._answer(line, lambda: {"papers": shown.papers()})
         elif isinstance(study := message.get("paper"), str):
             self._answer(line, lambda: {"paper": shown.paper(study)})
         elif message.get("turned"):
@@ -273,7 +273,7 @@ class Page:
         try:
             line.send(make())
         except FormigaError as wrong:
-            _refuse(line, wrong)
+            line.send({"say": str(wrong), "kind": "error"})
 
     def _heard(self, kind: str, text: str, window: Any) -> None:
         self._send_all({"say": text, "kind": kind})
@@ -448,11 +448,6 @@ def note(frame: Frame) -> dict[str, Any] | None:
     sides = [{"name": side.name, "score": side.score, "colour": own.get(side.group) or SIDES[number % len(SIDES)]}
              for number, side in enumerate(frame.note.sides)]
     return {"title": frame.note.title, "clock": frame.note.clock, "text": frame.note.text, "sides": sides}
-
-
-def _refuse(line: Line, wrong: FormigaError) -> None:
-    """Say in a window what is wrong with something that it asked for."""
-    line.send({"say": str(wrong), "kind": "error"})
 
 
 def css() -> str:

@@ -42,8 +42,9 @@ sheetOf.innerHTML = `<header><button id="paper-back">‹ Papers</button><span></
 root.append(sheetOf);
 listeners.papers = (papers) => {
   $("tab-worlds").lastChild.textContent = $("cards").querySelectorAll(".card").length;
-  $("tab-papers").lastChild.textContent = papers.length;
+  $("tab-papers").lastChild.textContent = papers.filter((paper) => paper.name).length;
   shelf.replaceChildren(...papers.map((paper) => {
+    if (!paper.name) return Object.assign(document.createElement("p"), { className: "fault", textContent: paper.fault });
     const each = document.createElement("button");
     each.className = "card paper-card";
     each.dataset.paper = paper.name;
@@ -57,6 +58,7 @@ listeners.paper = (paper) => {
   sheetOf.setAttribute("aria-label", paper.title);
   $("paper-body").innerHTML = paper.article;
   for (const each of $("paper-body").querySelectorAll("[data-world]")) each.onclick = () => openRecent(each.dataset.world);
+  if (halves.contains(root.activeElement)) $("tab-papers").focus();  // it has the focus again when the page is closed
   if (!sheetOf.open) sheetOf.showModal();
   sheetOf.scrollTop = 0;
   $("paper-back").focus();

@@ -66,19 +66,19 @@ def portrait(paper: Paper, outcome: Outcome) -> str:
 
 
 # -- parts ------------------------------------------------------------------------------------------------------------
-def card(paper: Paper, outcome: Outcome) -> str:
-    """What a card shows: picture, title, authors, year, and the verdicts of a quick or a full run."""
+def card(paper: Paper, outcome: Outcome, failed: str = "failed") -> str:
+    """What a card shows: picture, title, authors, year, and the verdicts of a quick or a full run. failed: in place of them."""
     form = f" · {outcome.form} form" if isinstance(outcome, Result) else ""
     return (f'{portrait(paper, outcome)}<h3>{escape(paper.title)}</h3><p class="by">{escape(paper.by)} · {paper.year}{form}</p>'
-            f"{verdicts(outcome)}")
+            f"{verdicts(outcome, failed)}")
 
 
-def verdicts(outcome: Outcome) -> str:
+def verdicts(outcome: Outcome, failed: str = "failed") -> str:
     """The counts as coloured figures over a bar of their shares; or why there are none."""
     if outcome is None:
         return '<div class="verdicts none">no result yet</div>'
     if isinstance(outcome, str):
-        return f'<div class="verdicts none">{escape("not run" if outcome == NOT_RUN else "failed")}</div>'
+        return f'<div class="verdicts none">{escape("not run" if outcome == NOT_RUN else failed)}</div>'
     counts = outcome.counts
     figures = "".join(f'<span class="{verdict}{"" if count else " zero"}"><b>{count}</b> {verdict}</span>'
                       for verdict, count in counts.items())

@@ -94,6 +94,12 @@ def test_the_gallery_works_with_the_keyboard_alone(window, lab, cards):
     assert window.tab.locator("#formiga #gallery[open]").count() == 1
     back = "document.getElementById('formiga').shadowRoot.activeElement.dataset.paper"
     assert window.tab.evaluate(back) == cards.first.get_attribute("data-paper")
+    window.tab.locator("#formiga #tab-worlds").focus()     # as in a window that is greeted with the page of a paper
+    cards.first.evaluate("(card) => card.click()")
+    opened.wait_for(state="visible")
+    keys.press("Escape")
+    opened.wait_for(state="hidden")
+    assert window.tab.evaluate("document.getElementById('formiga').shadowRoot.activeElement.id") == "tab-papers"
 
 
 def test_nothing_is_wider_than_a_narrow_window(window, lab, cards):
@@ -156,10 +162,11 @@ def test_a_paper_that_is_unknown_or_not_right_is_one_message_and_all_else_is_sho
     shelf.add("good")
     (shelf.add("odd") / "paper.toml").write_text("title =")
     window.tab.locator("#formiga #worlds").click()
-    until(lambda: "paper.toml: Invalid value" in window.log())
-    assert window.tab.locator("#formiga .card[data-world=corral]").is_visible()
+    window.tab.locator("#formiga .card[data-world=corral]").wait_for(state="visible")
     window.tab.locator("#formiga #tab-papers").click()
-    assert window.tab.locator("#formiga .card[data-paper=good]").is_visible()
+    window.tab.locator("#formiga .card[data-paper=good]").wait_for(state="visible")
+    assert "paper.toml: Invalid value" in window.tab.locator("#formiga #papers .fault").inner_text()
+    assert window.tab.locator("#formiga #tab-papers").inner_text().split() == ["Papers", "1"]
 
     async def ask(socket):
         await socket.send(json.dumps({"paper": "../odd"}))

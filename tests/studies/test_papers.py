@@ -136,7 +136,7 @@ def test_a_damaged_result_is_one_message_and_its_paper_is_shown_all_the_same(she
     assert said.startswith(f"{file}: ") and words in said and "\n" not in said and len(said) < 400
     from formiga.page.gallery import papers
 
-    assert 'class="verdicts none">failed' in papers()[0]["card"]
+    assert 'class="verdicts none">its result is damaged' in papers()[0]["card"]
     assert words in html.fromstring(report.article(studies.about("good"), said)).text_content()
 
 
