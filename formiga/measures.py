@@ -21,12 +21,13 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from formiga.control.neural import Network
-from formiga.errors import WorldError, suggest
+from formiga.errors import FormigaError, WorldError, suggest
 from formiga.loop import Simulation
 from formiga.score import Score
 from formiga.state import Floats
 from formiga.world.elements import where
 from formiga.world.model import Group, World
+from formiga.world.own import own_line
 
 Measure = Callable[[Simulation], Any]
 _known: dict[str, Measure] = {}
@@ -74,11 +75,26 @@ def find(name: str) -> Measure:
 
 def taken(name: str, simulation: Simulation, function: Measure | None = None) -> Floats:
     """What a measure says of each world now (worlds,), checked; function: one that is not known by its name."""
-    values = np.asarray((function or find(name))(simulation))
+    function = function or find(name)
+    try:
+        values = np.asarray(function(simulation))
+    except FormigaError:
+        raise
+    except Exception as wrong:
+        line = own_line(wrong)
+        if line is None:
+            raise
+        raise WorldError(f"{line} (in the measure '{name}', of the world '{simulation.world.name}').") from wrong
     if values.shape != (simulation.state.worlds,) or values.dtype.kind not in "iufb":
-        raise WorldError(f"the measure '{name}' must return numbers of the shape (worlds,) = ({simulation.state.worlds},), not "
-                         f"{values.dtype} of the shape {values.shape}.")
+        raise WorldError(f"{_place(function)}the measure '{name}' must return numbers of the shape (worlds,) = "
+                         f"({simulation.state.worlds},), not {values.dtype} of the shape {values.shape}.")
     return values.astype(np.float64)
+
+
+def _place(function: Measure) -> str:
+    """Where a function was written; nothing of other objects that can be called."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return f"{code.co_filename}:{code.co_firstlineno}: " if code else ""
 
 
 # -- shipped ----------------------------------------------------------------------------------------------------------

@@ -134,6 +134,29 @@ def test_metrics_are_what_the_measures_say_at_every_step(own_registry):
     assert set(everything["metric"].to_pylist()) == set(measures.known()) - {"fitness"} >= {"farthest", "crashes", "spread"}
 
 
+def test_a_measure_that_does_not_fit_the_world_is_one_sentence_with_its_name_file_and_line(own_registry, tmp_path):
+    mine = tmp_path / "mine.py"
+    mine.write_text("""import formiga
+
+@formiga.measure
+def heard(sim):
+    return sim.readings["swarm"]["radio"][..., 0].sum(axis=1)
+
+@formiga.measure
+def total(sim):
+    return sim.state.crashes.sum()
+""")
+    formiga.load_elements(mine)
+    for record, words in (("metrics", f"{mine}:5: KeyError: 'radio' (in the measure 'heard', of the world 'avoid')."),
+                          ("metrics:total", f"{mine}:7: the measure 'total' must return numbers of the shape (worlds,) = (2,), "
+                                            "not int64 of the shape ().")):
+        with pytest.raises(WorldError) as caught:
+            formiga.simulate("avoid", 0.3, worlds=2, threads=1, out=tmp_path / "new", record=[record])
+        assert str(caught.value) == words and not (tmp_path / "new").exists()
+    one = formiga.simulate("avoid", 0.3, record=["metrics:crashes"])         # the others are recorded as ever
+    assert set(one.table("metrics")["metric"].to_pylist()) == {"crashes"}
+
+
 @pytest.mark.parametrize("record, kind, words", [
     (["metrics:cohesoin"], WorldError, "there is no measure 'cohesoin'"),
     (["metrics:fitness"], WorldError, "the measure 'fitness' is added up in every step of a run, as in a sweep"),
@@ -168,7 +191,7 @@ def test_a_run_that_fails_leaves_no_temporary_folder(monkeypatch, tmp_path):
     def wrong(sim):
         raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(WorldError, match="ZeroDivisionError"):
         formiga.simulate("avoid", 0.3, record=[wrong])
     gc.collect()
     assert not list(tmp_path.glob("formiga-run-*"))
