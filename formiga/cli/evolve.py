@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from formiga.cli import options
-from formiga.cli.progress import Compiling, Signals
+from formiga.cli.progress import Shown, Signals
 from formiga.errors import FormigaError
 
 if TYPE_CHECKING:
@@ -141,46 +140,28 @@ def words(summary: dict[str, Any], folder: str, with_own: str) -> str:
     return "\n".join(f"{name:<{width}}{text}" for name, text in lines.items())
 
 
-class Board:
+class Board(Shown):
     """The generation, the best, the mean, the speed, the time left, and the curve so far; lines where there is no terminal."""
 
     def __init__(self, quiet: bool) -> None:
-        self._quiet, self._said = quiet, 0.0
-        self._live: Any = None
-        self._compiling = Compiling(self._say)
+        super().__init__(quiet)
+        self._said = 0.0
 
-    def __enter__(self) -> Board:
-        if self._quiet:
-            return self
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.live import Live
+    def made(self) -> Any:
+        """A place for the curve."""
+        from rich.console import Console
+        from rich.live import Live
 
-            self._live = Live(console=Console(stderr=True), refresh_per_second=8, transient=True)
-            self._live.start()
-        self._compiling.__enter__()
-        return self
+        return Live(console=Console(stderr=True), refresh_per_second=8, transient=True)
 
     def __call__(self, report: Report) -> None:
         if report.evaluations_per_s == 0.0:  # it begins
             return
-        if self._live is not None:
-            self._live.update(plot(report))
-        elif not self._quiet and (time.monotonic() - self._said > EVERY or report.generation == report.generations):
+        if self.live is not None:
+            self.live.update(plot(report))
+        elif not self.quiet and (time.monotonic() - self._said > EVERY or report.generation == report.generations):
             self._said = time.monotonic()
-            self._say(headline(report))
-
-    def __exit__(self, *_: object) -> None:
-        if not self._quiet:
-            self._compiling.__exit__()
-        if self._live is not None:
-            self._live.stop()
-
-    def _say(self, text: str) -> None:
-        if self._live is not None:
-            self._live.console.print(text, highlight=False)
-        else:
-            click.echo(text, err=True)
+            self.say(headline(report))
 
 
 def headline(report: Report) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from formiga.cli import PAGE_FAILED, UNFINISHED, options
+from formiga.cli.progress import Shown, bar_of_share
 
 if TYPE_CHECKING:
     from formiga.soccer.match import Match
@@ -256,14 +256,12 @@ def report(result: dict[str, Any], where: str = "") -> int:
 
 
 def _headless(match: Match, seed: int, speed: float, out: str | None, quiet: bool, stop: Callable[[], bool]) -> None:
-    from formiga.cli.progress import Compiling
     from formiga.loop import Simulation
     from formiga.record.recorder import Recorder
 
-    with Compiling() if not quiet else nullcontext():
-        Simulation(match.world, seed).step()  # compiles what is not compiled yet, before any bar or clock
     with ExitStack() as stack:
         progress = stack.enter_context(Progress(quiet))
+        Simulation(match.world, seed).step()  # compiles what is not compiled yet, before any clock
         record = None
         if out is not None:
             record = stack.enter_context(Recorder(out, match.world, seed))
@@ -297,35 +295,27 @@ def _in_browser(match: Match, seed: int, speed: float, window: Window, out: str 
     return PAGE_FAILED if page.faults.count else 0
 
 
-class Progress:
-    """The score and the clock on a terminal, nothing elsewhere. It is called after each step."""
+class Progress(Shown):
+    """The score and the clock on a terminal. It is called after each step."""
 
     def __init__(self, quiet: bool) -> None:
-        self._wanted = not quiet and sys.stderr.isatty()
-        self._bar: Any = None
+        super().__init__(quiet)
         self._next = 0.0
 
-    def __enter__(self) -> Progress:
-        if self._wanted:
-            from formiga.cli.progress import _bar
-
-            self._bar = _bar()
-            self._task = self._bar.add_task("kick-off", total=1.0, now="")
-            self._bar.start()
-        return self
+    def made(self) -> Any:
+        """The bar, before the first step."""
+        bar = bar_of_share()
+        self._task = bar.add_task("kick-off", total=1.0, now="")
+        return bar
 
     def __call__(self, match: Match) -> None:
-        if self._bar is None or time.monotonic() < self._next:
+        if self.live is None or time.monotonic() < self._next:
             return
         self._next = time.monotonic() + EVERY
         note = match.note()
         blue, yellow = note.sides
-        self._bar.update(self._task, completed=match.share, now=f"{note.title} {note.clock}  {note.text}",
+        self.live.update(self._task, completed=match.share, now=f"{note.title} {note.clock}  {note.text}",
                          description=f"{blue.name} {blue.score}:{yellow.score} {yellow.name}")
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
 
 
 # -- the result in words ---------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
-from typing import Any
+from typing import Any, Self
 
 import click
 
@@ -26,41 +26,60 @@ OWN = re.compile("formiga_own_(.*)_[0-9a-f]{8}")  # see `world.own.module_name`
 DISPATCHER = os.path.join("numba", "core", "dispatcher.py")  # what calls numba's compiler
 
 
-class Display:
-    """A progress bar on a terminal, nothing elsewhere or if `quiet`. It is called with the share that is done."""
+class Shown:
+    """What a command shows while it works: something of rich that moves on a terminal, nothing elsewhere or if `quiet`; and
+    above it lines, also of what is compiled. Derive from it what is shown.
+    """
 
-    def __init__(self, name: str, seconds: float, quiet: bool) -> None:
-        self._name, self._seconds, self._quiet = name, seconds, quiet
-        self._bar: Any = None
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
+        self.live: Any = None           # what moves, on a terminal
         self._compiling = Compiling(self.say)
 
-    def __enter__(self) -> Display:
-        if self._quiet:
+    def made(self) -> Any:
+        """What moves, not yet started."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        if self.quiet:
             return self
         if sys.stderr.isatty():
-            self._bar = _bar()
-            self._task = self._bar.add_task(self._name, total=1.0, now=f"0 of {self._seconds:g} s")
-            self._bar.start()
+            self.live = self.made()
+            self.live.start()
         self._compiling.__enter__()
         return self
 
-    def __call__(self, share: float) -> None:
-        if self._bar is not None:
-            self._bar.update(self._task, completed=share, now=f"{share * self._seconds:.1f} of {self._seconds:g} s")
-
     def __exit__(self, *_: object) -> None:
-        if not self._quiet:
+        if not self.quiet:
             self._compiling.__exit__()
-        if self._bar is not None:
-            self._bar.stop()
+        if self.live is not None:
+            self.live.stop()
 
     def say(self, text: str) -> None:
-        """A line on stderr, above the bar. It may quote a program or a client: it is printed as it is."""
+        """A line on stderr. It may quote a file, a program or a client: it is printed as it is."""
         text = printable(text)
-        if self._bar is not None:
-            self._bar.console.print(text, highlight=False, markup=False, soft_wrap=True)
+        if self.live is not None:
+            self.live.console.print(text, highlight=False, markup=False, soft_wrap=True)
         else:
             _echo(text)
+
+
+class Display(Shown):
+    """A progress bar, which is called with the share that is done."""
+
+    def __init__(self, name: str, seconds: float, quiet: bool) -> None:
+        super().__init__(quiet)
+        self._name, self._seconds = name, seconds
+
+    def made(self) -> Any:
+        """The bar, with the simulated time."""
+        bar = bar_of_share()
+        self._task = bar.add_task(self._name, total=1.0, now=f"0 of {self._seconds:g} s")
+        return bar
+
+    def __call__(self, share: float) -> None:
+        if self.live is not None:
+            self.live.update(self._task, completed=share, now=f"{share * self._seconds:.1f} of {self._seconds:g} s")
 
 
 class Compiling:
@@ -107,12 +126,21 @@ def _echo(text: str) -> None:
         click.echo(text, err=True)
 
 
-def _bar() -> Any:
+def bar_with(*columns: Any) -> Any:
+    """A name and a bar of rich on stderr, with further columns. Texts may quote a file: they are shown as they are."""
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn
 
-    return Progress(TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
-                    TextColumn("{task.fields[now]}"), TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+    name, *further = (TextColumn(each, markup=False) if isinstance(each, str) else each
+                      for each in ("{task.description}", *columns))
+    return Progress(name, BarColumn(), *further, console=Console(stderr=True), transient=True)
+
+
+def bar_of_share() -> Any:
+    """The same, for a share that is done and what is `now`."""
+    from rich.progress import TaskProgressColumn, TimeRemainingColumn
+
+    return bar_with(TaskProgressColumn(), "{task.fields[now]}", TimeRemainingColumn())
 
 
 def _compiles(frame: FrameType | None) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
 from math import floor, isnan, log10
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from formiga.cli import options, printable
-from formiga.cli.progress import Compiling, Signals
+from formiga.cli import options
+from formiga.cli.progress import Shown, Signals, bar_with
 
 if TYPE_CHECKING:
     from formiga.plot.intervals import Interval
@@ -81,7 +80,7 @@ def command(world: str | None, asked: Asked, own: tuple[str, ...], quiet: bool) 
             swept = sweeps.sweep(world, sweeps.read_settings(asked.given), seeds=asked.seeds, seed=asked.seed,
                                  measure=asked.measure, seconds=asked.seconds, engine=asked.engine,
                                  jobs=asked.jobs or os.cpu_count() or 1, cluster=asked.cluster, out=folder, progress=bar,
-                                 say=bar.say)
+                                 say=lambda text: bar.say(f"formiga: {text}"))
         except KeyboardInterrupt:
             if not bar.total:
                 raise
@@ -145,48 +144,24 @@ def _word(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-class Bar:
-    """Runs that are done, of all, and the time left; a bar on a terminal, nothing elsewhere. True: a signal asks to end."""
+class Bar(Shown):
+    """Runs that are done, of all, and the time left. True: a signal asks to end."""
 
     def __init__(self, quiet: bool, signals: Signals) -> None:
+        super().__init__(quiet)
         self.done = self.total = 0
-        self._quiet, self._signals = quiet, signals
-        self._bar: Any = None
-        self._compiling = Compiling(self.say)
+        self._signals = signals
 
-    def __enter__(self) -> Bar:
-        if not self._quiet:
-            self._compiling.__enter__()
-        return self
+    def made(self) -> Any:
+        """The bar, of a number of runs that is not known yet."""
+        from rich.progress import MofNCompleteColumn, TimeElapsedColumn, TimeRemainingColumn
+
+        bar = bar_with(MofNCompleteColumn(), TimeElapsedColumn(), "left", TimeRemainingColumn())
+        self._task = bar.add_task("runs", total=None)
+        return bar
 
     def __call__(self, done: int, total: int) -> bool:
-        if self._bar is None and not self._quiet and sys.stderr.isatty():
-            self._bar = _bar()
-            self._task = self._bar.add_task("runs", total=total, completed=done)
-            self._bar.start()
         self.done, self.total = done, total
-        if self._bar is not None:
-            self._bar.update(self._task, completed=done)
+        if self.live is not None:
+            self.live.update(self._task, completed=done, total=total)
         return self._signals.stop()
-
-    def __exit__(self, *_: object) -> None:
-        if not self._quiet:
-            self._compiling.__exit__()
-        if self._bar is not None:
-            self._bar.stop()
-
-    def say(self, text: str) -> None:
-        """A line for the user, above the bar. It may quote a file or a world: it is printed as it is."""
-        text = printable(text)
-        if self._bar is not None:
-            self._bar.console.print(text, highlight=False, markup=False, soft_wrap=True)
-        else:
-            click.echo(f"formiga: {text}", err=True)
-
-
-def _bar() -> Any:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    return Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-                    TextColumn("left"), TimeRemainingColumn(), console=Console(stderr=True), transient=True)

@@ -8,10 +8,6 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
-from formiga.cli.progress import Display
-
 DRIVER = Path(__file__).parents[1] / "control" / "remote_drivers.py"
 WORLD = """<world name="driven" dt="0.1" seconds="3"><arena width="1.2" depth="1"/>
 <sbot count="2" name="swarm"><grid spacing="0.3"/><proximity/><remote {}/></sbot></world>"""
@@ -30,16 +26,6 @@ def test_a_run_starts_its_program_and_says_what_went_wrong_with_it(call, tmp_pat
     assert result.exit_code == 0
     assert result.stderr == "formiga: swarm: its program ended (signal 9, killed).\n"
     assert json.loads((tmp_path / "out.json").read_text())["programs"] == ["swarm: its program ended (signal 9, killed)."]
-
-
-@pytest.mark.parametrize("terminal", [False, True])
-def test_what_a_program_said_is_quoted_as_it_is_and_commands_no_terminal(terminal, monkeypatch, capsys):
-    said = "swarm: its program ended (exit code 1: [/b] [red] \x1b]0;mine\x07 " + 30 * "long " + ")."
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    with Display("driven", 1.0, quiet=False) as display:
-        display.say(said)
-    told = capsys.readouterr().err
-    assert said.replace("\x1b", "\\x1b").replace("\x07", "\\x07") in told
 
 
 def test_programs_that_cannot_be_are_refused_in_one_line(refused, tmp_path):

@@ -64,10 +64,14 @@ def test_a_signal_says_how_many_runs_are_done_and_the_same_command_goes_on(numbe
     assert sorted(os.listdir(out)) == ["runs.jsonl", "sweep.json"]
 
 
-def test_a_terminal_has_a_bar_with_the_runs_that_are_done(start, tiny, tmp_path):
+def test_a_terminal_has_a_bar_and_names_of_files_as_they_are(start, call, tiny, tmp_path):
+    out = tmp_path / "odd [/b] [red] %s {x} é"       # a folder `odd [` and one in it
+    asked = ("sweep", tiny, "--set", "robots=1,2,3", "--seeds", 4, "--seconds", 20, "--out", out, "--jobs", 1)
+    first = call(*asked)
+    assert first.exit_code == 0 and f"table   {out}/sweep.parquet" in first.stdout
+    (out / "runs.jsonl").write_bytes(b"x" + (out / "runs.jsonl").read_bytes()[1:])
     ours, theirs = pty.openpty()
-    process = start("sweep", tiny, "--set", "robots=1,2,3", "--seeds", 4, "--seconds", 20, "--out", tmp_path / "out",
-                    "--jobs", 1, stderr=theirs, stdout=subprocess.PIPE)
+    process = start(*asked, stderr=theirs, stdout=subprocess.PIPE)
     os.close(theirs)
     shown = b""
     try:
@@ -76,7 +80,8 @@ def test_a_terminal_has_a_bar_with_the_runs_that_are_done(start, tiny, tmp_path)
     except OSError:  # the terminal is closed at the end
         pass
     os.close(ours)
-    assert process.wait(60) == 0 and b"12/12" in shown and b"runs" in shown
+    assert process.communicate(timeout=60)[0] == first.stdout and b"12/12" in shown and b"runs" in shown
+    assert f"formiga: {out}/runs.jsonl: a damaged line; what was there is run again." in shown.decode()
 
 
 def test_what_is_wrong_is_one_line_and_leaves_nothing(refused, call, tiny, tmp_path, monkeypatch):
