@@ -4,6 +4,8 @@ import json
 from dataclasses import dataclass
 
 import numpy as np
+import pandas
+import pyarrow as pa
 import pytest
 
 import formiga
@@ -309,6 +311,12 @@ def test_params_that_cannot_be_read_are_one_message(file, params, said):
     with pytest.raises(WorldError, match=said) as wrong:
         Simulation(file(), params=params)
     assert "\n" not in str(wrong.value)
+
+
+def test_values_may_be_columns_of_pandas_and_of_arrow(file):
+    values = [0.05, 0.06, 0.05]
+    for column in (pandas.Series(values, index=[4, 5, 9]), pa.array(values), pa.chunked_array([values[:1], values[1:]])):
+        assert variants.read(file(), {"radius": column}).worlds == variants.read(file(), {"radius": values}).worlds
 
 
 def test_params_need_the_file_of_a_world_and_as_many_values_as_worlds(file):

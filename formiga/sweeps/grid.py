@@ -17,6 +17,8 @@ from itertools import islice
 from math import isfinite, prod
 from typing import Any
 
+import numpy as np
+
 from formiga.errors import FormigaError, whole
 from formiga.units import SCALES
 from formiga.world.kinds import QUANTITY, SPACE
@@ -116,6 +118,8 @@ def _values(name: Any, given: Any) -> tuple[Value, ...]:
         raise SweepError(f"the name of a parameter is a text, not {name!r}.")
     if isinstance(given, str | bool | int | float):
         given = [given]
+    if hasattr(given, "__array__"):  # of pandas or Arrow
+        given = np.asarray(given)
     try:
         found = [_value(name, each) for each in islice(given, MOST_RUNS + 1)]
     except TypeError as wrong:
@@ -184,7 +188,7 @@ def _read(name: str, text: str) -> tuple[Value, ...]:
         raise SweepError(f"'{name}={text[:80]}' lacks a value; it is written {FORM}.")
     for part in parts:
         ends = [_quantity(each) for each in part.split(":")]
-        if len(ends) > 1 and any(each is not None for each in ends):
+        if len(ends) > 1 and ends[0] is not None:
             ranges.append(_range(name, part, ends))
         elif ends == [None] or len(ends) > 1:
             break  # a text, and so are all others

@@ -110,7 +110,7 @@ def _values(params: Params, worlds: int | None) -> tuple[int, dict[str, list[Any
         raise WorldError(f"params must be a dict of the name of a <param> -> its values, not {type(params).__name__}.")
     lists: dict[str, list[Any]] = {}
     for name, given in params.items():
-        values = given.tolist() if isinstance(given, np.ndarray | np.generic) else given
+        values = np.asarray(given).tolist() if hasattr(given, "__array__") else given  # of numpy, pandas, Arrow
         if isinstance(values, list | tuple | range):
             lists[str(name)] = [value.item() if isinstance(value, np.generic) else value for value in values]
         else:

@@ -4,6 +4,8 @@ import itertools
 import tracemalloc
 
 import numpy as np
+import pandas
+import pyarrow as pa
 import pytest
 
 from formiga.sweeps import Grid, SweepError, read_settings
@@ -13,7 +15,7 @@ from formiga.sweeps import Grid, SweepError, read_settings
     ("10,20,30", (10, 20, 30)), ("0:1:0.25", (0.0, 0.25, 0.5, 0.75, 1.0)), ("0:6:2", (0, 2, 4, 6)), ("0:5:2", (0, 2, 4)),
     ("1:0:-0.5", (1.0, 0.5, 0.0)), ("5cm, 1m", (0.05, 1.0)), ("0cm:10cm:5cm", (0.0, 0.05, 0.1)), ("1,2:4:1,9", (1, 2, 3, 4, 9)),
     ("red,blue", ("red", "blue")), ("1,red", ("1", "red")), ("true,false", (True, False)), ("7", (7,)), ("1,2.5", (1.0, 2.5)),
-    ("1e2", (100.0,)), ("3:3:1", (3,)),
+    ("1e2", (100.0,)), ("3:3:1", (3,)), ("tcp://10.0.0.1:80,10.0.0.2:80", ("tcp://10.0.0.1:80", "10.0.0.2:80")),
 ])
 def test_lists_and_ranges_give_the_values_that_they_say(text, values):
     found = read_settings([f"a={text}"])["a"]
@@ -40,9 +42,12 @@ def test_points_are_all_combinations_each_once_and_know_their_numbers():
     assert grid.number(["1", "z", "4", "true"]) is None
 
 
-def test_values_of_numpy_become_pythons_own():
-    grid = Grid.of({"a": np.array([1, 2]), "b": np.linspace(0, 1, 3, dtype=np.float32), "c": (np.str_("t"),)}, seeds=1)
-    assert [type(values[0]) for values in grid.parameters.values()] == [int, float, str]
+def test_values_of_numpy_pandas_and_arrow_become_pythons_own():
+    grid = Grid.of({"a": np.array([1, 2]), "b": np.linspace(0, 1, 3, dtype=np.float32), "c": (np.str_("t"),),
+                    "d": pandas.Series([1, 2], index=[7, 8]), "e": pa.chunked_array([[0.5], [1.5]]),
+                    "f": pa.array(["t"])}, seeds=1)
+    assert [type(values[0]) for values in grid.parameters.values()] == [int, float, str, int, float, str]
+    assert grid.parameters["d"] == (1, 2) and grid.parameters["e"] == (0.5, 1.5)
 
 
 @pytest.mark.parametrize("parameters, seeds, message", [
