@@ -10,12 +10,14 @@ import pytest
 
 import formiga
 from formiga.control import Orders
+from formiga.engine import drives
 from formiga.errors import CannotDiffer, WorldError
 from formiga.lab import read_document, read_world, simulate
 from formiga.loop import Simulation
 from formiga.record.recording import read_recording
 from formiga.record.variants import worlds_of
 from formiga.world import elements, variants
+from formiga.world.contract import wrong
 from formiga.world.model import Cylinder
 
 WORLD = """<world name="w" dt="0.1" seconds="4">
@@ -317,6 +319,18 @@ def test_values_may_be_columns_of_pandas_and_of_arrow(file):
     values = [0.05, 0.06, 0.05]
     for column in (pandas.Series(values, index=[4, 5, 9]), pa.array(values), pa.chunked_array([values[:1], values[1:]])):
         assert variants.read(file(), {"radius": column}).worlds == variants.read(file(), {"radius": values}).worlds
+
+
+def test_each_robot_is_looked_at_once_however_many_worlds_have_it(file, monkeypatch):
+    seen = []
+    monkeypatch.setattr(drives, "wrong", lambda robot: seen.append(robot) or wrong(robot))
+    lab = Simulation(file(), params={"gain": np.linspace(1.0, 5.0, 30), "radius": np.linspace(0.02, 0.1, 30)})
+    assert lab.advance(1) and len(seen) == 2       # two groups
+    seen.clear()
+    assert Simulation(file(), params={"motor": [0.0, 0.1, 0.0, 0.1]}).advance(1) and len(seen) == 3
+    monkeypatch.setattr(drives, "wrong", lambda robot: "it is tired" if robot.motor_noise == 0.1 else "")
+    with pytest.raises(WorldError, match="<sbot> is not as a robot has to be: it is tired"):
+        Simulation(file(), params={"motor": [0.0, 0.1]})
 
 
 def test_params_need_the_file_of_a_world_and_as_many_values_as_worlds(file):

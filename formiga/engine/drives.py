@@ -58,9 +58,10 @@ def drivetrain(world: World) -> Drivetrain:
     return Drivetrain(_table(world), all(drive is None or _kind(drive) == TWO_WHEELS for drive in drives), any(lags), own)
 
 
-def refuse_incomplete(world: World) -> None:
+def refuse_incomplete(*worlds: World) -> None:
     """WorldError if a robot or a drive is not what the laboratory asks of one."""
-    for group in world.groups:
+    robots = {id(group.robot): group for world in worlds for group in world.groups}  # each is looked at once
+    for group in robots.values():
         if mistake := wrong(group.robot):
             raise WorldError(f"{where(group)}<{of(group.robot).tag}> is not as a robot has to be: {mistake}.")
         drive: Any = group.robot.drive

@@ -31,7 +31,7 @@ def flatten(world: World) -> Fixed:
     Only scattered obstacles go round what is off, too, so that switching a thing moves no other.
     """
     everything = _capsules(world.things)
-    fixed = _capsules([thing for thing in world.things if thing.on])
+    fixed = everything if all(thing.on for thing in world.things) else _capsules([thing for thing in world.things if thing.on])
     scattered = [thing for thing in world.things if isinstance(thing, Cylinders)]
     while scattered and not scattered[-1].on:
         scattered.pop()  # nothing has to avoid it
@@ -140,10 +140,10 @@ def _with(fixed: Fixed, discs: Any, height: float) -> Fixed:
 
 def lamps(world: World) -> list[Lamp]:
     """The lamps that shine at some time. One under the roof of a solid obstacle never does."""
-    solids = [(thing.height, flatten(World(things=(thing,))).outlines) for thing in world.things
+    lit = [lamp for lamp in world.things if isinstance(lamp, Lamp) and ever_on(lamp) and lamp.intensity > 0.0]
+    solids = [(thing.height, _capsules([thing]).outlines) for thing in (world.things if lit else ())
               if isinstance(thing, Rectangle | Polygon | Map) and thing.on]
-    return [lamp for lamp in world.things if isinstance(lamp, Lamp) and ever_on(lamp) and lamp.intensity > 0.0
-            and not any(lamp.z < roof and inside_solid(lamp.x, lamp.y, solid) for roof, solid in solids)]
+    return [lamp for lamp in lit if not any(lamp.z < roof and inside_solid(lamp.x, lamp.y, solid) for roof, solid in solids)]
 
 
 def _points(flat: tuple[float, ...]) -> list[tuple[float, float]]:

@@ -164,9 +164,25 @@ class Scratch(SightWorkspace):
 def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1, variants: Sequence[World] = ()) -> Model:
     """The constants of a batch: worlds numbered from `first_world`, all of them once, then all again, `copies` times; or of
     worlds that differ, as `variants` describes them."""
+    refuse_incomplete(world, *variants)
     _refuse(world)
     if world.contact.model != "impulse":
         cache.expect("formiga.engine.planar.warm")
+    model = _constants(world, worlds, first_world, copies)
+    if variants and model.uncompiled:
+        raise CannotDiffer("the world", differing(variants), f"and with {model.uncompiled} all worlds of a batch are alike")
+    model.differing = variants_of(model, world, variants, _refuse) if variants else None
+    return model
+
+
+def variant(model: Model, world: World) -> Model:
+    """The same constants for one of the worlds of a batch that differ: see `engine.Engine`."""
+    assert model.differing is not None
+    return varied.variant(model, model.differing, _constants(world))
+
+
+def _constants(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1) -> Model:
+    """The constants of a world that is not refused."""
     drives = drivetrain(world)
     above = above_constants(world, outlined=world.contact.model == "impulse")
     radius, safety = above["radius"], above["safety"]
@@ -177,7 +193,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1, 
     longest = float((top_speed * (1.0 + position_noise)).max(initial=0.0) * (1.0 + motor_noise)) * world.dt
     shortest = float(radius.min(initial=np.inf))
     reposition = MINIMAL if world.contact.mode == "minimal" else PUBLISHED
-    model = Model(
+    return Model(
         **above, world=world, worlds=worlds * copies, copies=copies, first_world=first_world, dt=world.dt, drives=drives,
         position_noise=position_noise, heading_noise=heading_noise,
         contact={"none": NONE, "impulse": NONE, "stop": STOP, "reposition": reposition}[world.contact.model],
@@ -186,16 +202,6 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1, 
         and longest > min(float((safety - radius).min(initial=np.inf)), shortest),
         noisy=bool(position_noise.any() or heading_noise.any()),
         impulse=_impulse(world, above["fixed"], above["outlines"], longest))
-    if variants and model.uncompiled:
-        raise CannotDiffer("the world", differing(variants), f"and with {model.uncompiled} all worlds of a batch are alike")
-    model.differing = variants_of(model, world, variants, _refuse) if variants else None
-    return model
-
-
-def variant(model: Model, world: World) -> Model:
-    """The same constants for one of the worlds of a batch that differ: see `engine.Engine`."""
-    assert model.differing is not None
-    return varied.variant(model, model.differing, build(world))
 
 
 def _impulse(world: World, fixed: Fixed, table: Outlines | None, longest: float) -> Impulse | None:
@@ -212,7 +218,6 @@ def _impulse(world: World, fixed: Fixed, table: Outlines | None, longest: float)
 def _refuse(world: World) -> None:
     """Say what this engine cannot do."""
     refuse_space(world)
-    refuse_incomplete(world)
     _refuse_long(world)
     _refuse_bodies(world)
 

@@ -99,8 +99,7 @@ def variants_of(model: Above, base: World, worlds: Sequence[World], refuse: Call
             kinds[id(world.things)] = len(fixed)
             fixed.append(flatten(world))
             _refuse_fixed(model, fixed, extent(world, fixed[-1]), w)
-            lamps = any(isinstance(thing, Lamp) for thing in world.things)
-            shining.append(model.shining._replace(**shining_of(world, ("lamps", "switches"))) if lamps else model.shining)
+            shining.append(model.shining._replace(**shining_of(world, ("lamps", "switches"))))
         which[w] = kinds[id(world.things)]
     return Variants(tuple(worlds), which, fixed, shining, kinds)
 
