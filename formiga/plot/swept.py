@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from formiga.errors import FormigaError, suggest
 from formiga.measures import described
@@ -56,6 +57,8 @@ def swept(table: pa.Table, measure: str, *, x: str | None = None, lines: str | N
         label = f"{lines} = {_word(group)}" if named else None
         _line(axes, there + shift, found, number, label, joined=ticks is None)
     _dress(axes, x or "", measure, ticks, lines is not None)
+    if x is not None and pa.types.is_integer(table[x].type):
+        axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))  # there is no half of a robot
     return axes
 
 

@@ -37,6 +37,11 @@ def test_a_line_is_the_mean_and_its_band_students_interval(table):
             assert (ys.min(), ys.max()) == pytest.approx((each.low, each.high))
 
 
+def test_whole_numbers_have_whole_ticks_and_others_have_not(table):
+    assert all(tick == round(tick) for tick in swept(table, "nearest", x="a").get_xticks())
+    assert any(tick != round(tick) for tick in swept(table, "nearest", x="b").get_xticks())
+
+
 def test_texts_stand_side_by_side_with_bars(table):
     axes = swept(table, "nearest", x="mode", lines="a", where={"b": 0.2})
     assert [label.get_text() for label in axes.get_xticklabels()] == ["x", "y"] and len(axes.containers) == 3
