@@ -129,6 +129,17 @@ def test_many_params_at_once_in_any_order_of_steps_blocks_looks_orders_and_reset
     assert all(same_readings(*labs, k, k) for k in range(6))
 
 
+def test_a_look_at_worlds_that_have_run_changes_nothing_that_they_remember(file):
+    path, params = file(), {"ticks": [0, 12, 0, 100], "gain": [5.0, 4.0, 3.0, 2.0]}
+    lab = Simulation(path, 4, params=params)
+    assert lab.advance(8)
+    for _ in range(2):                          # the first look finds memories that the compiled stages have made
+        _ = lab.readings
+        lab.advance(6)
+    _ = lab.readings
+    assert_each_is_as_alone(lab, path, params, 20)
+
+
 def test_threads_change_no_bit_and_copies_share_start_and_noise(file):
     path, params = file(), {"radius": [0.03, 0.05, 0.07, 0.09, 0.1], "gain": [5.0, 4.0, 3.0, 2.0, 1.0]}
     runs = [simulate(path, 2.0, 3, params=params, threads=threads) for threads in (1, 2, 5)]

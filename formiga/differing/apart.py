@@ -49,10 +49,20 @@ class Row(State):
                 self.whole.forgotten[key] = np.ones(whole.shape[:2], np.bool_)
             if whole.shape[1:] != first.shape[1:]:
                 raise CannotDiffer(f"how many numbers '{owner}' remembers", self.number)
-            if key not in self.memory or self.memory[key].base is not whole:
-                rows = slice(self.number, self.number + 1)
-                self.memory[key], self.forgotten[key] = whole[rows], self.whole.forgotten[key][rows]
+            self._share(key)
         return super().remember(owner, name, first)
+
+    def share_all(self) -> None:
+        """Remember all that the batch does, also what its compiled stages have made since: what is looked at and then forgotten
+        is put back to it."""
+        for key in self.whole.memory:
+            self._share(key)
+
+    def _share(self, key: tuple[str, str]) -> None:
+        whole = self.whole.memory[key]
+        if key not in self.memory or self.memory[key].base is not whole:
+            rows = slice(self.number, self.number + 1)
+            self.memory[key], self.forgotten[key] = whole[rows], self.whole.forgotten[key][rows]
 
 
 class Apart:
@@ -91,6 +101,7 @@ class Apart:
             self._state.refuse_halted()
             if replaced or self._state.genotypes:
                 run.state.again()
+            run.state.share_all()
             try:
                 found.append(what(run))
             except CannotDiffer:
