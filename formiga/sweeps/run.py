@@ -6,6 +6,7 @@ over tasks, or on how often the sweep was interrupted.
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import time
@@ -109,6 +110,8 @@ def _prepared(world: Made, grid: Grid, conditions: Conditions) -> tuple[Conditio
     """The conditions with the measures that the world decides on, what describes the sweep, and whether threads can share the
     work: compiled steps let go of Python's lock, the readable loop does not. Mistakes are found here, before the first run, as
     far as reading a world with each value and building the first can find them."""
+    if callable(world):
+        _refuse_misfit(world, grid.point(0))
     read: dict[str, str] = {}
     for number, point in enumerate(probes(grid, PROBES)):
         made = _made(world, point)
@@ -147,6 +150,16 @@ def _made(world: Made, point: Point) -> World:
     if not isinstance(made, World):
         raise SweepError(f"a function that makes the worlds of a sweep must return a World, not {type(made).__name__}.")
     return made
+
+
+def _refuse_misfit(function: Callable[..., World], point: Point) -> None:
+    """Complain about a function that does not take the parameters of the sweep by their names."""
+    takes = inspect.signature(function)
+    try:
+        takes.bind(**point)
+    except TypeError as wrong:
+        raise SweepError(f"the function that makes the worlds takes {takes}, and the sweep gives it ({', '.join(point)}) by "
+                         f"name: {wrong}.") from wrong
 
 
 def _named(point: Point) -> str:

@@ -10,6 +10,8 @@ import pytest
 
 import formiga
 from formiga import measures
+from formiga.engine.events import Event
+from formiga.engine.spatial import pipeline
 from formiga.errors import FormigaError
 from formiga.evolve import champion  # noqa: F401  registers what worlds name
 from formiga.sweeps import SweepError, run, sweep, trial
@@ -134,6 +136,30 @@ def test_the_worlds_of_a_sweep_can_come_from_a_function(tiny):
     assert sweep(make, GRID, seeds=2).table.drop_columns([]).equals(sweep(tiny, GRID, seeds=2).table)
     with pytest.raises(SweepError, match="must return a World, not str"):
         sweep(lambda robots: "corral", {"robots": [1]})
+    with pytest.raises(SweepError, match=r"takes \(robots\), and the sweep gives it \(robots, side\) by name: got an"):
+        sweep(lambda robots: make(robots, 1), GRID)
+    with pytest.raises(SweepError, match=r"takes \(robots, side\), .* missing a required argument: 'side'"):
+        sweep(make, {"robots": [1]})
+
+
+def test_a_motion_that_explodes_is_a_row_that_says_so_and_the_others_go_on(tmp_path, monkeypatch):
+    """At 0.4 s, in space, each run whose number is 1 more than a multiple of 3."""
+    step = pipeline.step
+
+    def bad(model, state, command):
+        step(model, state, command)
+        for w in np.flatnonzero((state.step == 4) & ~state.done & ((model.first_world + np.arange(state.worlds)) % 3 == 1)):
+            state.done[w] = True
+            state.scratch.events.append(Event(int(w), 0.4, "explode", "the motion exploded"))
+
+    monkeypatch.setattr(pipeline, "step", bad)
+    (tmp_path / "s.xml").write_text("""<world name="s" dt="0.1" seconds="1" engine="spatial"><arena width="2" depth="2"/>
+        <sbot count="2" name="swarm"><scatter/><proximity/><braitenberg/></sbot><fitness of="speed"/></world>""")
+    for measure in ("fitness", "displacement"):
+        for seeds in (2, 5):                     # the second time from run 2 on
+            frame = sweep(tmp_path / "s.xml", {}, seeds=seeds, measure=measure, out=tmp_path / measure).frame()
+        assert frame.ended.tolist() == ["complete", "exploded", "complete", "complete", "exploded"]
+        assert frame.seconds.tolist() == pytest.approx([1.0, 0.4, 1.0, 1.0, 0.4])
 
 
 def test_truth_values_and_texts_are_parameters_too(tiny):
