@@ -19,7 +19,7 @@ from formiga.drawing.marks import MOST_NUMBERS as MOST_SHOWN
 PERIOD = 0.04               # s between two moments that are taken, at least
 LARGE = 4_000_000           # numbers, after which only every other moment is taken; and again after as many
 ROW = 30                    # numbers, that a row counts in addition
-MOST_ROWS, MOST_NUMBERS, LARGEST = 500_000, 100_000_000, 1 << 29     # of a table that is read: rows, numbers, bytes
+MOST_ROWS, LARGEST = 500_000, 1 << 29               # of a table that is read: rows, bytes in memory
 COLUMNS = {"layer": pa.dictionary(pa.int32(), pa.string()), "kind": pa.dictionary(pa.int32(), pa.string()),
            "columns": pa.int32(), "numbers": pa.list_(pa.float32()), "colours": pa.list_(pa.uint8()), "size": pa.float64(),
            "robots": pa.list_(pa.int32()), "words": pa.list_(pa.string()), "at": pa.list_(pa.float64())}
@@ -119,12 +119,4 @@ def _lists(column: pa.ChunkedArray) -> Any:
     return lambda row: values[offsets[row]:offsets[row + 1]]
 
 
-def too_large(metadata: Any) -> bool:
-    """Whether the metadata of a Parquet file have more than a run draws."""
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    values = [group.column(number).num_values for group in groups for number in range(group.num_columns)]
-    return (metadata.num_rows > MOST_ROWS or sum(values) > MOST_NUMBERS
-            or sum(group.total_byte_size for group in groups) > LARGEST)
-
-
-__all__ = ["COLUMNS", "Changes", "Timeline", "too_large"]
+__all__ = ["COLUMNS", "Changes", "Timeline"]

@@ -18,7 +18,7 @@ from formiga.record.columns import SCHEMAS, TABLES, schema_of
 from formiga.record.format import WORD
 
 
-def is_former(table: pa.Table, name: str) -> bool:
+def is_former(schema: pa.Schema, name: str) -> bool:
     """Whether these are the columns that this table had."""
     if "group" not in TABLES[name]:
         return False
@@ -26,7 +26,7 @@ def is_former(table: pa.Table, name: str) -> bool:
     if "values" in columns:
         del columns["values"]
         columns |= {"index": pa.int32(), "value": pa.float64()}
-    return bool(table.schema.equals(schema_of(columns)))
+    return bool(schema.equals(schema_of(columns)))
 
 
 def renewed(table: pa.Table, name: str, path: Path, groups: Any) -> pa.Table:

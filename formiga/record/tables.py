@@ -25,9 +25,9 @@ import pyarrow.parquet as pq
 from formiga.errors import FormigaError, MissingExtra, RecordingError, reason, suggest
 from formiga.loop import Simulation
 from formiga.measures import Measure, find, momentary
-from formiga.record import former
+from formiga.record import drawings, former
 from formiga.record.columns import INDICES, NUMBERS, READERS, SCHEMAS, TABLES, Columns, Words, array_of, metrics, size_of
-from formiga.record.drawings import Changes, Timeline, too_large
+from formiga.record.drawings import Changes, Timeline
 from formiga.record.format import KEY, ROWS
 from formiga.record.trust import BAD_PARQUET, parse_meta
 from formiga.state import State
@@ -40,7 +40,6 @@ POSES, METRICS, ORDERS, DRAWINGS = "poses", "metrics", "orders", "drawings"
 NAMES = (POSES, *TABLES)       # of what can be recorded; the poses always are
 HEAVY = 1_000_000              # numbers in lists that wait in memory, at most, beside those of one moment
 LARGEST_IN_MEMORY = 8 << 30    # bytes, of a table that is read in one piece
-BYTES_PER_ROW = 64             # beside the numbers in its lists
 
 
 class Asked(NamedTuple):
@@ -232,8 +231,9 @@ def remove_tables(recording: Path) -> None:
             table_file(recording, name).unlink(missing_ok=True)
 
 
-def read_further(recording: str | os.PathLike[str], name: str) -> pa.Table:
-    """A table that was written beside a recording; RecordingError with one sentence if there is none."""
+def read_further(recording: str | os.PathLike[str], name: str, most: int | None = None) -> pa.Table:
+    """A table that was written beside a recording; RecordingError with one sentence if there is none, or if it takes more than
+    `most` bytes of memory."""
     if not isinstance(recording, str | os.PathLike) or not Path(recording).name:
         raise RecordingError(f"{recording!r} is not the path of a recording.")
     if known_name(name) == POSES:
@@ -241,10 +241,13 @@ def read_further(recording: str | os.PathLike[str], name: str) -> pa.Table:
     path = table_file(recording, name)
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            if (size := _size(file.metadata)) > LARGEST_IN_MEMORY:
-                raise RecordingError(f"{path}: {size / 2**30:.1f} GB are too many at once; read some of its row groups, with "
-                                     "pyarrow.parquet.ParquetFile.")
-            table, stamp = file.read(), (file.metadata.metadata or {}).get(STAMP)
+            columns = file.schema_arrow
+            if not (columns.equals(SCHEMAS[name]) or former.is_former(columns, name)):
+                raise RecordingError(f"{path}: it has other columns than a table of {name}: {', '.join(columns.names)}.")
+            table = _all_of(file, path, LARGEST_IN_MEMORY if most is None else most)
+            stamp = (file.metadata.metadata or {}).get(STAMP)
+            if len(table) != file.metadata.num_rows:
+                raise ValueError("its row groups do not have the rows that it claims")
         table.validate(full=True)
     except FileNotFoundError as wrong:
         raise RecordingError(f"{path}: there is no such file; record=['{name}'], or `formiga run --out DIR --record {name}`, "
@@ -253,11 +256,9 @@ def read_further(recording: str | os.PathLike[str], name: str) -> pa.Table:
         raise RecordingError(f"{path}: damaged, or not a table of a run.") from wrong
     if stamp is not None and Path(recording).is_file() and stamp != _stamp(Path(recording)):
         raise RecordingError(f"{path}: this is a table of another run than the recording {Path(recording).name} beside it.")
-    if former.is_former(table, name):
+    if former.is_former(table.schema, name):
         about = _about(Path(recording)) if Path(recording).is_file() else {}
         table = former.renewed(table, name, path, about.get("groups", []))
-    if not table.schema.equals(SCHEMAS[name]):
-        raise RecordingError(f"{path}: it has other columns than a table of {name}: {', '.join(table.schema.names)}.")
     return table
 
 
@@ -270,12 +271,21 @@ def framed(table: pa.Table) -> Any:
                            "nothing more: .table(...).") from wrong
 
 
-def _size(metadata: Any) -> int:
-    """Bytes of a table in memory, about."""
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    lists = [group.column(number).num_values for group in groups for number in range(group.num_columns)
-             if "." in group.column(number).path_in_schema]
-    return int(metadata.num_rows * BYTES_PER_ROW + 8 * sum(lists))
+def _all_of(file: pq.ParquetFile, path: Path, most: int) -> pa.Table:
+    """All rows, if they take at most so many bytes, which are counted as they come: a stranger's file may hold more than it
+    says, and when libparquet is asked what a damaged one says of a column, it ends the process."""
+    size = sum(file.metadata.row_group(number).total_byte_size for number in range(file.num_row_groups))
+    batches: list[pa.RecordBatch] = []
+    if size <= most:
+        size = 0
+        for batch in file.iter_batches(ROWS):
+            batches.append(batch)
+            if (size := size + batch.nbytes) > most:
+                break
+    if size > most:
+        raise RecordingError(f"{path}: {size / 2**30:.1f} GB are too many at once; read some of its row groups, with "
+                             "pyarrow.parquet.ParquetFile.")
+    return pa.Table.from_batches(batches, file.schema_arrow)
 
 
 def drawings_of(recording: str | os.PathLike[str], world: int = 0) -> Timeline:
@@ -284,9 +294,10 @@ def drawings_of(recording: str | os.PathLike[str], world: int = 0) -> Timeline:
     if world or not path.exists():  # only the first world is drawn
         return Timeline()
     try:
-        if too_large(pq.read_metadata(path)):
+        table = read_further(recording, DRAWINGS, drawings.LARGEST)
+        if len(table) > drawings.MOST_ROWS:
             return Timeline(wrong=f"{path}: it is larger than formiga writes; nothing of it is shown.")
-        return Timeline(read_further(recording, DRAWINGS))
+        return Timeline(table)
     except RecordingError as wrong:
         return Timeline(wrong=f"{str(wrong).rstrip('.')}; nothing of it is shown.")
     except BAD_PARQUET as wrong:

@@ -171,7 +171,11 @@ def test_a_file_that_is_none_or_of_another_run_or_too_large_is_one_message(recor
     with pytest.raises(RecordingError):
         formiga.read_table(recorded, "drawings")
     path.write_bytes(whole)
-    monkeypatch.setattr(drawings, "MOST_NUMBERS", 20)
-    assert "larger than formiga writes" in drawings_of(recorded).wrong
+    with monkeypatch.context() as small:
+        small.setattr(drawings, "MOST_ROWS", 2)
+        assert "larger than formiga writes" in drawings_of(recorded).wrong
+    with monkeypatch.context() as small:
+        small.setattr(drawings, "LARGEST", 20)
+        assert "too many at once" in drawings_of(recorded).wrong
     pq.write_table(pa.table({"x": [1]}), path)
     assert "other columns" in drawings_of(recorded).wrong

@@ -1,6 +1,8 @@
 """Tables beside a recording: what they hold is what the run had, and they are whole or not there."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -131,6 +133,32 @@ def test_damage_in_the_data_of_a_table_is_found(tmp_path):
     file.write_bytes(whole[:last] + bytes([whole[last] ^ 0x55]) + whole[last + 1:])
     with pytest.raises(RecordingError, match="damaged, or not a table"):
         read_table(run.recording, "orders")
+
+
+FLIPPED = """
+import sys
+from pathlib import Path
+from formiga.errors import RecordingError
+from formiga.record.recording import read_table
+from formiga.record.tables import table_file
+for name in sys.argv[2:]:
+    file, expected = table_file(sys.argv[1], name), read_table(sys.argv[1], name)
+    whole = file.read_bytes()
+    for at in range(len(whole) - 8 - int.from_bytes(whole[-8:-4], "little"), len(whole)):
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1:])
+        try:
+            assert read_table(sys.argv[1], name).equals(expected), (name, at)
+        except RecordingError as wrong:
+            assert "\\n" not in str(wrong)
+    file.write_bytes(whole)
+"""
+
+
+def test_whatever_bit_of_what_a_table_says_of_itself_flips_it_is_refused_or_reads_the_same(tmp_path):
+    """In a process of its own, since libparquet could end it."""
+    run = formiga.simulate("line", 0.5, out=tmp_path, record=["metrics:crashes", "drawings"])
+    done = subprocess.run([sys.executable, "-c", FLIPPED, run.recording, "metrics", "drawings"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("tables", ["orders", 5, [5], [None]])
