@@ -169,10 +169,8 @@ class Server:
         receive = paced(connection, MESSAGES)
         try:
             await until(self._ready, connection)
-            while True:
-                said = await receive()
-                client.hear(said)
-                await until(client.mailbox.room, connection)   # one that does not read its answers is not listened to
+            while await until(client.mailbox.room, connection):   # one that does not read its answers is not listened to
+                client.hear(await receive())
         except Refused:
             self.notes.add(f"{client.name}: put out, it sends without end.")
         except (ConnectionClosed, OSError):
@@ -197,16 +195,18 @@ class Server:
                         client.status("warning", f"{lost} messages were left out: they came faster than they were read.")
 
 
-async def until(event: asyncio.Event, connection: Any) -> None:
-    """Wait for an event, or the end of a connection."""
+async def until(event: asyncio.Event, connection: Any) -> bool:
+    """Wait for an event, or the end of a connection; whether it was the event. Questions outlive the connection that they
+    came by, and without anything to read their answers they would be answered into memory."""
     if event.is_set():
-        return
+        return True
     both = [asyncio.ensure_future(each) for each in (event.wait(), connection.wait_closed())]
     try:
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for each in both:
             each.cancel()
+    return event.is_set()
 
 
 class Notes:

@@ -132,6 +132,7 @@ def test_a_client_that_asks_and_does_not_read_is_not_listened_to(serve):
     assert not box.room.is_set() and box._answered < (1 << 20) + 200_000
     client.raw.close()
     serving.until(lambda: not serving.bridge.clients)
+    assert box._answered < (1 << 20) + 200_000                # what it asked before it went is not answered any more
     alive(serving)
 
 
