@@ -60,7 +60,6 @@ class Rosbridge(Watch):
             raise WorldError(f"a rosbridge shows one world; these are {simulation.state.worlds}.")
         self._world, self._board.offer = simulation.world, offer(simulation)
         self._board.stamp = Moment(simulation).stamp
-        self._board.held.clear()
         for each in self._board.subscriptions.values():
             for subscription in each:
                 subscription.due = 0.0                    # also of what is sent once
@@ -77,9 +76,9 @@ class Rosbridge(Watch):
         if simulation.world is not self._world:
             self.use(simulation)
         elif step < self._step:
-            self._board.held.clear()                      # time has begun again
+            self._board.offer.held.clear()                # time has begun again
         self._step = step
-        return self._board.held.orders(simulation.world, step)
+        return self._board.offer.held.orders(simulation.world, step)
 
     def after(self, shards: Sequence[Simulation]) -> None:
         """Hand over what clients have subscribed, and say what went wrong with them."""

@@ -21,8 +21,8 @@ from formiga.ros.binary import packed
 from formiga.ros.definitions import plain_name
 from formiga.ros.mailbox import Frames, Mailbox
 from formiga.ros.messages import Message
-from formiga.ros.orders import TWISTS, Held, shown
-from formiga.ros.topics import Offer, absolute
+from formiga.ros.orders import TWISTS, shown
+from formiga.ros.topics import Offer, Taken, absolute
 
 LEVELS = ("none", "error", "warning", "info")
 ENCODINGS = {"none": "json", "png": "json", "cbor": "cbor", "cbor-raw": "cbor-raw"}  # compression -> how it is sent
@@ -67,7 +67,6 @@ class Board:
     """What all clients share. The subscriptions are replaced, never changed, so that any thread may look at them."""
 
     offer: Offer = field(default_factory=Offer)
-    held: Held = field(default_factory=Held)
     stamp: dict[str, int] = field(default_factory=dict)
     subscriptions: dict[str, tuple[Subscription, ...]] = field(default_factory=dict)
 
@@ -202,7 +201,7 @@ class Client:
 
     def _advertise(self, given: dict[str, Any]) -> None:
         topic, kind = text(given, "topic"), plain_name(text(given, "type"))
-        there = self._there(topic)
+        there = self._there(self._board.offer, topic)
         if kind not in there.types:
             raise FormigaError(f"{topic} takes {' or '.join(there.types)}, not '{shown(kind)}'.")
         if len(self._advertised) >= ADVERTISED and topic not in self._advertised:
@@ -214,22 +213,23 @@ class Client:
 
     def _publish(self, given: dict[str, Any]) -> None:
         topic, message = text(given, "topic"), given.get("msg")
-        there = self._there(topic)
+        offer = self._board.offer                # the same for the topic and for its order: the run may exchange it meanwhile
+        there = self._there(offer, topic)
         if not isinstance(message, dict):
             raise FormigaError(f"{topic}: msg must be an object with the fields of {there.types[0]}.")
         kind = self._advertised.get(topic, there.types[0])
         if there.types == TWISTS and "twist" in message:
             kind = TWISTS[1]  # it says by itself what it is
         try:
-            self._board.held.put(there.take(message, kind))
+            offer.held.put(there.take(message, kind))
         except FormigaError as wrong:
             raise FormigaError(f"{topic}: {wrong}") from wrong
 
-    def _there(self, topic: str) -> Any:
+    def _there(self, offer: Offer, topic: str) -> Taken:
         """The topic that clients publish on."""
-        taken, name = self._board.offer.taken, absolute(topic)
+        taken, name = offer.taken, absolute(topic)
         if name not in taken:
-            what = "is one to subscribe to" if name in self._board.offer.shown else "does not exist"
+            what = "is one to subscribe to" if name in offer.shown else "does not exist"
             few = ", ".join(list(taken)[:3])
             raise Unsupported(f"nothing can be published on '{shown(topic)}': it {what}.{suggest(name, taken)} Robots listen "
                               f"to {few or 'nothing'}{', ...' if len(taken) > 3 else ''}.")

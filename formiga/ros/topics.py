@@ -55,10 +55,11 @@ class Taken:
 
 @dataclass
 class Offer:
-    """All topics of a world, by name."""
+    """All topics of a world, by name, and what clients order its robots: an order for another world is never met here."""
 
     shown: dict[str, Shown] = field(default_factory=dict)
     taken: dict[str, Taken] = field(default_factory=dict)
+    held: orders.Held = field(default_factory=orders.Held)
     left_out: int = 0               # robots that are too many to have topics of their own
 
     def show(self, name: str, kind: str, build: Build, latched: bool = False) -> None:

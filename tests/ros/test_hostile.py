@@ -178,7 +178,7 @@ def test_whatever_a_client_says_the_run_goes_on(messages):
     client = Client(board, "c", lambda text: None)
     for message in messages:
         client.hear(json.dumps(message))
-    sim.step(board.held.orders(sim.world, int(sim.state.step[0])))
+    sim.step(board.offer.held.orders(sim.world, int(sim.state.step[0])))
     for name, subscriptions in board.subscriptions.items():
         topic = board.offer.shown[absolute(name)]
         for each in subscriptions:

@@ -6,9 +6,13 @@ import time
 import cbor2
 import pytest
 
+from formiga import Simulation
 from formiga.ros.definitions import full_text
 from formiga.ros.mailbox import HELD, Frames, Mailbox
+from formiga.ros.orders import DRIVE, TWISTS, Order
 from formiga.ros.protocol import Board, Client, fragments
+from formiga.ros.topics import offer
+from formiga.world.reader import read_text
 from tests.reference import rosmsg
 from tests.ros.conftest import CARTS, say
 
@@ -131,6 +135,20 @@ def test_when_time_begins_again_no_order_is_left(serve):
     serving.sim.reset()
     serving.step()
     assert not serving.sim.state.drive.any()
+
+
+def test_an_order_for_a_world_that_is_exchanged_meanwhile_is_dropped():
+    """A client's thread has found the topic; before the order is there, the run takes another world."""
+    old, new = (offer(Simulation(read_text(text, "w.xml"))) for text in (CARTS, CARTS.replace('name="spy"', 'name="cart"')))
+    board = Board(old)
+
+    def take(message, kind):
+        board.offer = new
+        return [Order((2, DRIVE), (0.3, 0.3))]
+
+    old.take("/spy_0/cmd_vel", TWISTS, take)
+    Client(board, "a client", lambda line: None).hear('{"op": "publish", "topic": "/spy_0/cmd_vel", "msg": {}}')
+    assert board.offer is new and new.held.orders(read_text(CARTS, "w.xml"), 0) is None
 
 
 # -- questions ------------------------------------------------------------------------------------------------------------
