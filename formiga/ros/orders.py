@@ -13,6 +13,7 @@ import numpy as np
 
 from formiga.control import Orders
 from formiga.errors import FormigaError, suggest
+from formiga.ros.definitions import fields
 from formiga.world.contract import Actuator, channels
 from formiga.world.drives import Drive, within
 from formiga.world.model import World
@@ -88,12 +89,13 @@ def as_orders(world: World, held: dict[Part, tuple[float, ...]]) -> dict[str, Or
 # -- messages -> orders ---------------------------------------------------------------------------------------------------
 def drive_order(message: dict[str, Any], kind: str, robot: int, drive: Drive) -> list[Order]:
     """A twist in m/s and rad/s; what the drive cannot do is left out, and its limits are kept."""
+    _refuse_others(message, kind, kind)
     if kind == TWISTS[1]:
         message = _dict(message.get("twist", {}), "twist")
+        _refuse_others(message, TWISTS[0], "twist")
     linear, angular = (_dict(message.get(name, {}), name) for name in ("linear", "angular"))
     for part, given in (("linear", linear), ("angular", angular)):
-        for axis in given.keys() - {"x", "y", "z"}:
-            raise FormigaError(f"{part} has no '{shown(axis)}'; it has: x, y, z.")
+        _refuse_others(given, "geometry_msgs/Vector3", part)
     wanted = np.array([_number(linear, "x", "linear"), _number(linear, "y", "linear"), _number(angular, "z", "angular")])
     channels = within(drive, drive.follow(np.clip(wanted, -LARGEST, LARGEST)))
     return [Order((robot, DRIVE), tuple(channels.tolist()))]
@@ -101,6 +103,7 @@ def drive_order(message: dict[str, Any], kind: str, robot: int, drive: Drive) ->
 
 def joint_order(message: dict[str, Any], kind: str, robot: int, joint: Actuator, joints: tuple[Actuator, ...]) -> list[Order]:
     """A number for one joint, in the unit of its mode."""
+    _refuse_others(message, NUMBER, NUMBER)
     if "data" not in message:
         raise FormigaError(f"a message of {NUMBER} has the field data; this one has none.")
     return [Order((robot, joints.index(joint)), (_cut(_number(message, "data", ""), joint),))]
@@ -108,6 +111,7 @@ def joint_order(message: dict[str, Any], kind: str, robot: int, joint: Actuator,
 
 def joint_orders(message: dict[str, Any], kind: str, robot: int, joints: tuple[Actuator, ...]) -> list[Order]:
     """Numbers for joints by their names: a position, a velocity or an effort, as the mode of each joint has it."""
+    _refuse_others(message, JOINTS, JOINTS)
     given, found = message.get("name"), []
     if not isinstance(given, list) or not given or len(given) > len(joints):
         raise FormigaError(f"name must be a list of joints, at most {len(joints)}.")
@@ -127,6 +131,14 @@ def joint_orders(message: dict[str, Any], kind: str, robot: int, joints: tuple[A
 
 def _cut(value: float, joint: Actuator) -> float:
     return min(max(value, float(joint.low)), float(joint.high))
+
+
+def _refuse_others(given: dict[str, Any], kind: str, called: str) -> None:
+    """A field that a type does not have is a mistake: left out in silence, a twist with a wrong name would stop the robot."""
+    names = [each.name for each in fields(kind)]
+    for name in given:
+        if name not in names:
+            raise FormigaError(f"{called} has no '{shown(name)}'; it has: {', '.join(names)}.")
 
 
 def _dict(given: Any, name: str) -> dict[str, Any]:

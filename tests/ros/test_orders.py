@@ -74,11 +74,20 @@ def test_a_twist_is_m_per_s_and_rad_per_s_and_what_is_left_out_is_nought():
     (twist("fast"), "linear.x must be a finite number, not fast."), (twist(None), "not null."), (twist(True), "not True."),
     (twist(float("nan")), "not nan."), (twist(0.0, float("inf")), "angular.z must be a finite number, not inf."),
     ({"linear": 3}, "linear must be an object with the fields x, y, z, not 3."),
-    ({"linear": {"vx": 1}}, "linear has no 'vx'; it has: x, y, z."), ({"linear": {"x": "9" * 500}}, "9...")])
+    ({"linear": {"vx": 1}}, "linear has no 'vx'; it has: x, y, z."),
+    ({"lineer": {"x": 1}}, "geometry_msgs/Twist has no 'lineer'; it has: linear, angular."),
+    ({"linear": {"x": "9" * 500}}, "9...")])
 def test_a_twist_that_is_none_is_refused_in_few_words(message, words):
     with pytest.raises(FormigaError) as wrong:
         drive_order(message, "geometry_msgs/Twist", 0, DRIVES["differential"])
     assert words in str(wrong.value) and len(str(wrong.value)) < 120
+
+
+def test_a_stamped_twist_has_its_twist_inside():
+    """Else a plain one that was advertised as stamped would stop the robot."""
+    for message in (twist(0.2), {"twist": {"x": 0.2}}):
+        with pytest.raises(FormigaError, match=r"has no '(linear|angular|x)'; it has: "):
+            drive_order(message, "geometry_msgs/TwistStamped", 0, DRIVES["differential"])
 
 
 JOINTS = (Actuator("turret", "velocity", -1.0, 1.0), Actuator("arm", "position", 0.0, 2.0))
@@ -94,6 +103,7 @@ def test_joints_are_ordered_by_name_in_the_unit_of_their_mode_within_their_range
     ({"name": ["leg"], "position": [1.0]}, "there is no joint 'leg'. There are: turret, arm."),
     ({"name": ["turet"], "velocity": [1.0]}, "Did you mean 'turret'?"), ({"name": "arm"}, "name must be a list"),
     ({"name": ["arm"] * 9, "position": [0.0] * 9}, "at most 2"), ({"name": ["arm"], "velocity": [1.0]}, "by position"),
+    ({"names": ["arm"]}, "sensor_msgs/JointState has no 'names'; it has: header, name, position"),
     ({"name": ["arm"], "position": ["x"]}, "position must be a finite number")])
 def test_joints_that_are_not_there_are_refused(message, words):
     with pytest.raises(FormigaError, match=words.replace("?", r"\?").replace("(", r"\(")):
