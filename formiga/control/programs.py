@@ -235,10 +235,8 @@ class Driver:
     def _is_new(self, line: str) -> bool:
         """Whether a line was not told lately: a run of hours in minutes must not fill a terminal."""
         now = time.monotonic()
-        told, self._before[line] = self._before.get(line, -AGAIN), now
-        if now - told < AGAIN:
-            self._before[line] = told
-        return now - told >= AGAIN
+        self._before = {each: told for each, told in self._before.items() if now - told < AGAIN}
+        return self._before.setdefault(line, now) == now
 
     # -- answers ------------------------------------------------------------------------------------------------------
     def _accept(self, values: Any) -> tuple[str, str] | None:

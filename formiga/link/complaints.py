@@ -12,6 +12,7 @@ SOURCES = 16            # that are told apart; the others are one
 FORGET = 10.0           # s of silence after which a source is forgotten
 ELSE = ("", 0)          # stands for the others
 LINES = 100             # that wait to be asked for
+CHANGES = 8             # programs that come or leave, which are told at once; of more than that, one in AGAIN
 
 
 class Complaints:
@@ -24,11 +25,21 @@ class Complaints:
         self._lines: deque[str] = deque(maxlen=LINES)
         self._sources: dict[Address, Source] = {}
         self._began, self._before = time.monotonic(), 0
+        self._due, self._untold = float("-inf"), 0     # on the clock, when the next change may be told; changes left out
         self.dropped = 0                               # packets, since the start ...
         self.recent = 0                                # ... and since about a second ago
 
     def say(self, line: str) -> None:
         """A line, as it is."""
+        self._lines.append(line)
+
+    def change(self, line: str) -> None:
+        """A program came or left. Any number of them may do so at any rate, each from a port of its own."""
+        now = time.monotonic()
+        if self._due > now:
+            self._untold += 1
+            return
+        self._due = max(self._due, now - CHANGES * AGAIN) + AGAIN
         self._lines.append(line)
 
     def add(self, source: Address, what: str) -> None:
@@ -51,6 +62,9 @@ class Complaints:
         if now - self._began >= AGAIN:
             self._began, self._before = now, self.dropped
         self.recent = self.dropped - self._before
+        if self._untold and now >= self._due:
+            self.change(f"programs came or left {self._untold:,} times more")
+            self._untold = 0
         for source, known in list(self._sources.items()):
             if known.count and now - known.told >= AGAIN:
                 self._tell(known)

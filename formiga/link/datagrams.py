@@ -82,13 +82,13 @@ class Port:
             self.send(bare(TAKEN), source)
             return False
         if self.peer != source:
-            self.told.say(f"a program at {written(source)} drives now")
+            self.told.change(f"a program at {written(source)} drives now")
         self.peer, self.heard = source, now
         return True
 
     def dismiss(self) -> None:
         """The program said goodbye."""
-        self.told.say(f"the program at {written(self.peer or self.address)} has left")
+        self.told.change(f"the program at {written(self.peer or self.address)} has left")
         self.peer = None
 
 

@@ -402,6 +402,20 @@ def test_garbage_floods_and_strangers_are_dropped_and_told_in_few_lines():
     assert child.wait(30.0) == 0
 
 
+def test_programs_that_come_and_leave_all_the_time_are_told_in_few_lines():
+    with Simulation(world('port="0"')) as lab:
+        lab.step()
+        address = lab.programs.drivers["swarm"].address
+        for _ in range(100):
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as restless:
+                for kind in (HELLO, BYE, HELLO, BYE):
+                    restless.sendto(bare(kind), address)
+            lab.step()
+        assert any("drives now" in line for line in lab.log.told) and any("has left" in line for line in lab.log.told)
+        assert len(lab.log.told) < 100, list(lab.log.told)[:20]
+        assert len(lab.programs.drivers["swarm"]._before) < 100
+
+
 def test_a_port_that_is_taken_is_told_once_and_the_robots_stand():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
         taken.bind(("127.0.0.1", 0))
