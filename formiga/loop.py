@@ -42,6 +42,7 @@ class Log:
         self.last: deque[Event] = deque(maxlen=EVENTS)
         self.exploded: list[Event] = []                # those that ended a world
         self.told: deque[str] = deque(maxlen=EVENTS)   # lines about programs outside
+        self.failures: dict[str, str] = {}             # group -> why the program started for it did not drive to the end
         self._new: deque[str] = deque(maxlen=EVENTS)
 
     def take(self, events: Sequence[Event], first_world: int = 0) -> None:
@@ -72,6 +73,7 @@ class Log:
         self.last = deque(sorted((*self.last, *other.last), key=lambda event: event.time), EVENTS)
         self.exploded += other.exploded
         self.told += other.told
+        self.failures |= other.failures
 
 
 class Simulation:

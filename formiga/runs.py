@@ -245,6 +245,8 @@ def simulate(world: World, seconds: float | None = None, seed: int = 0, worlds: 
             interrupted = watch.progress(taken / steps) and taken < steps
             if all(shard.state.done.all() for shard in shards):
                 break
+        for shard in shards:
+            shard.log.failures |= shard.programs.failures() if shard.programs is not None else {}
     elapsed = time.perf_counter() - began - start
     state = _together([shard.state for shard in shards])
     state.drive[state.done] = 0.0  # whether or not a block of steps went on after a world had ended

@@ -1,8 +1,8 @@
 """The command line: one file per command. A command parses, calls the library, prints.
 
-Exit codes: 0 done, 1 a study missed its numbers, a motion exploded, a team could not play to the end or the page failed, 2 bad
-input, 70 a fault of formiga, 130 interrupted, 143 ended by SIGTERM, 129 by the end of its terminal. Whatever goes wrong is one
-line on stderr; `formiga --debug COMMAND ...` shows the traceback above.
+Exit codes: 0 done, 1 a study missed its numbers, a motion exploded, a team or a program outside did not go on to the end or
+the page failed, 2 bad input, 70 a fault of formiga, 130 interrupted, 143 ended by SIGTERM, 129 by the end of its terminal.
+Whatever goes wrong is one line on stderr; `formiga --debug COMMAND ...` shows the traceback above.
 Commands import what is heavy inside their functions, so that `formiga --help` is quick.
 """
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from formiga.cli import EXPLODED, complain, options
+from formiga.cli import EXPLODED, UNFINISHED, complain, options
 from formiga.cli.check import counted
 from formiga.errors import FormigaError
 
@@ -82,7 +82,8 @@ def command(world: str, asked_for: Asked, settings: dict[str, str], own: tuple[s
     WORLD is a file or a name; `formiga list worlds` shows the shipped ones and those of studies.
 
     Ctrl-C ends the run at the next step and keeps what was done; a second one ends at once. A motion in space that explodes
-    ends its world, is told with its time and body, and makes the exit code 1.
+    ends its world, is told with its time and body, and makes the exit code 1. So does a program given with --program that
+    ended, or did not answer any more, before the run was over.
     """
     from formiga import lab
     from formiga.cli.progress import Display, Signals
@@ -123,7 +124,9 @@ def command(world: str, asked_for: Asked, settings: dict[str, str], own: tuple[s
     for event in run.log.exploded[:MOST_EXPLOSIONS]:
         number, kept = f"world {event.world}: " if worlds > 1 else "", f"; kept {run.recording}" if run.recording else ""
         complain(f"{number}{event.text}{kept}.", EXPLODED)
-    return EXPLODED if run.log.exploded else 0
+    if run.log.exploded:
+        return EXPLODED
+    return UNFINISHED if run.log.failures else 0      # whose line was told when it happened
 
 
 def _watches(asked: Asked, world: World, show: Display, stop: Callable[[], bool]) -> Iterator[Watch]:
@@ -187,6 +190,7 @@ def summarise(run: Run, worlds: int, engine: str | None, asked: float,
         "world": run.world.name, "seed": run.seed, "worlds": worlds, "robots": run.world.robots,
         "engine": engine or run.world.engine, "asked_seconds": asked, "interrupted": run.interrupted, **run.metrics,
         "events": dict(run.log.counts), "happened": run.log.words(), "programs": list(run.log.told),
+        "failures": dict(run.log.failures),
         "exploded": [event.text for event in run.log.exploded],
         "recording": None if run.recording is None else str(run.recording), "picture": picture,
     }

@@ -73,6 +73,10 @@ class Programs:
         self._lines.clear()
         return told
 
+    def failures(self) -> dict[str, str]:
+        """Why programs that were started here did not drive until now, by group."""
+        return {name: why for name, driver in self.drivers.items() if (why := driver.failure())}
+
     def log(self, group: str) -> str:
         """The last 64 KiB that the program of a group printed."""
         return self.drivers[group].log() if group in self.drivers else ""
@@ -151,6 +155,12 @@ class Driver:
             lines += [f"the program {line}" if not line.startswith("its program") else line for line in self._remote.troubles()
                       if self._is_new(line)]
         return [f"{self.group.name}: {line.rstrip('.')}." for line in lines]
+
+    def failure(self) -> str:
+        """Why the program started here did not drive until now, '' if it did; one that ends with its last answer did."""
+        if not self._command or self._remote is None or self._remote.answered >= self._frame:
+            return ""
+        return self._remote.failure()
 
     @property
     def address(self) -> tuple[str, int] | None:

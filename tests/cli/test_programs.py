@@ -23,9 +23,20 @@ def test_a_run_starts_its_program_and_says_what_went_wrong_with_it(call, tmp_pat
     result = call("run", world, "--program", f"swarm={sys.executable} {DRIVER} numpy", "--json", tmp_path / "out.json")
     assert result.exit_code == 0 and not result.stderr
     result = call("run", world, "--program", f"swarm={sys.executable} {DRIVER} die", "--json", tmp_path / "out.json")
-    assert result.exit_code == 0
+    assert result.exit_code == 1
     assert result.stderr == "formiga: swarm: its program ended (signal 9, killed).\n"
-    assert json.loads((tmp_path / "out.json").read_text())["programs"] == ["swarm: its program ended (signal 9, killed)."]
+    summary = json.loads((tmp_path / "out.json").read_text())
+    assert summary["programs"] == ["swarm: its program ended (signal 9, killed)."]
+    assert summary["failures"] == {"swarm": "its program ended (signal 9, killed)"} and summary["simulated_seconds"] == 3.0
+
+
+@pytest.mark.parametrize("what, seconds, code", [
+    ("leave", 1.0, 0), ("leave", 1.1, 1),                      # it answers ten questions
+    ("hang", 3.0, 1), ("nan", 3.0, 0), ("future", 3.0, 1)])
+def test_the_exit_code_says_whether_a_program_drove_to_the_end(call, tmp_path, what, seconds, code):
+    result = call("run", written(tmp_path, 'wait="0.3"'), "--program", f"swarm={sys.executable} {DRIVER} {what}",
+                  "--seconds", seconds)
+    assert result.exit_code == code
 
 
 def test_programs_that_cannot_be_are_refused_in_one_line(refused, tmp_path):
