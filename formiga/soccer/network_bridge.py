@@ -123,8 +123,10 @@ class NetworkBridge:
         """Nothing to do: its programs are started by others."""
 
     def failure(self) -> str:
-        """Why the team could not play until now: nothing was ever heard of it; '' if it could."""
-        return "" if self.heard else f"no commands for it came to {written(self.hub.commands)}"
+        """Why the team could not play until now, '' if it could."""
+        if not self.heard:
+            return f"no commands for it came to {written(self.hub.commands)}"
+        return "no commands for it came any more" if self.silent else ""
 
     def close(self) -> None:
         """Give everything back."""

@@ -376,6 +376,7 @@ def test_robots_of_a_team_that_is_silent_for_2_s_of_the_game_stand_and_old_order
             bridge.show(sight(frame), game())
             assert_allclose(bridge.orders(frame, 0.0), driving if 0.016 * frame < 2.0 else 0.0)
         assert bridge.troubles() == ["no commands for 2 s; its robots stand until some come."]
+        assert bridge.failure() == "no commands for it came any more"
         team.drive((1, False, 5.0, 5.0))
         soon(lambda: bridge.heard == 2)
         assert_allclose(bridge.orders(199, 0.0), [[0.0, 0.0], [0.1, 0.1], [0.0, 0.0]])
