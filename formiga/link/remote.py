@@ -225,6 +225,8 @@ class Remote:
         """Report that a question was not answered; whether the newest answer is too old to count."""
         words = self._words
         if waited and not self._hung:
+            if self._program is not None and self.answered < 0:
+                limit = max(limit, time.monotonic() - self._started)   # `start` has waited for it, too
             half = " (it stopped in the middle of writing one)" if self.exchange.answered.sequence & 1 else ""
             self._complain("hung", f"answered no {words.question} for {limit:.3g} s{half}; it is not waited for until it "
                                    "answers again")

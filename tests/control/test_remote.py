@@ -17,7 +17,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import formiga
-from formiga.control import Orders
+from formiga.control import Orders, programs
 from formiga.control.remote import RemoteControl, standing
 from formiga.control.turns import turns_of
 from formiga.errors import WorldError
@@ -362,6 +362,16 @@ def test_a_run_that_ends_with_an_error_or_as_it_should_ends_its_program():
     with pytest.raises(KeyboardInterrupt):
         formiga.simulate(formiga.attach(world(), "swarm", program("numpy")), 2.0, watch=Fails())
     assert len(set(pids)) == 1 and gone(pids[0])
+
+
+def test_a_program_that_never_begins_is_told_with_the_time_that_it_was_waited_for(monkeypatch):
+    """Not with the 0.01 s of each later answer."""
+    monkeypatch.setattr(programs, "PATIENCE", 0.3)
+    with Simulation(formiga.attach(world('wait="0.01"'), "swarm", program("never"))) as lab:
+        lab.step()
+        lab.step()
+        (line,) = lab.log.told
+    assert float(line.partition("answered no question for ")[2].partition(" s;")[0]) >= 0.3
 
 
 # -- udp --------------------------------------------------------------------------------------------------------------
