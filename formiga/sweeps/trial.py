@@ -84,20 +84,27 @@ def perform(task: Task, stop: Callable[[], bool] = lambda: False) -> Done:
 
 
 def _run(world: World, task: Task, stop: Callable[[], bool]) -> Done:
-    asked, names = task.conditions, task.conditions.measures
+    asked = task.conditions
     steps = steps_in(world, asked.seconds)
-    lab = Simulation(world, asked.seed, task.count, asked.engine, task.first)
+    with Simulation(world, asked.seed, task.count, asked.engine, task.first) as lab:
+        return _carried_out(lab, task, steps, stop)
+
+
+def _carried_out(lab: Simulation, task: Task, steps: int, stop: Callable[[], bool]) -> Done:
+    names = task.conditions.measures
     score = measures.add_up(lab, steps) if "fitness" in names else None
     whole = _advance(lab, steps, stop) if score is None else advance(lab, score.group, score, steps, stop=stop)
     if not whole:
         raise Stopped
+    for group, why in lab.programs.failures().items() if lab.programs is not None else ():
+        raise SweepError(f"{group}: {why}, so its robots stood still; these runs do not count.")
     state = lab.state
     state.drive[state.done] = 0.0  # whether or not a block of steps went on after a world had ended
     ended = np.where(state.done, ENDINGS.index(EARLY), ENDINGS.index(COMPLETE))
     for event in lab.log.exploded:
         ended[event.world - task.first] = ENDINGS.index(EXPLODED)
     values = np.array([measures.taken(name, lab) for name in names]).reshape(len(names), task.count).T
-    return Done(task.point, task.first, values, np.asarray(state.step * world.dt, np.float64), ended)
+    return Done(task.point, task.first, values, np.asarray(state.step * lab.world.dt, np.float64), ended)
 
 
 def _advance(lab: Simulation, steps: int, stop: Callable[[], bool]) -> bool:

@@ -292,3 +292,19 @@ def test_robots_that_no_program_drives_are_refused_and_those_that_one_drives_are
 
     made = sweep(driven, {"robots": [2, 3]}, seeds=1, seconds=1, measure="displacement")
     assert (made.table["displacement"].to_numpy() > 0.02).all()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_program_that_dies_ends_the_sweep_and_no_run_of_standing_robots_is_in_the_table(tmp_path, jobs):
+    (tmp_path / "dies.py").write_text(
+        "from formiga_remote import Robots\nwith Robots.from_arguments() as robots:\n    for _ in robots:\n"
+        "        if robots.count == 3 and robots.frame == 5:\n            raise ValueError('no legs left')\n"
+        "        robots.orders['drive'][:] = 0.05\n")
+
+    def driven(robots):
+        return formiga.attach(formiga.read_world("remote", robots=str(robots)), "swarm", [str(tmp_path / "dies.py")])
+
+    with pytest.raises(SweepError, match=r"with robots=3: swarm: its program ended \(exit code 1: ValueError: no legs left\), "
+                                         r"so its robots stood still; these runs do not count\."):
+        sweep(driven, {"robots": [2, 3]}, seeds=1, seconds=1, measure="displacement", jobs=jobs, out=tmp_path / "out")
+    assert not (tmp_path / "out" / "sweep.parquet").exists()
