@@ -154,7 +154,10 @@ def _made(world: Made, point: Point) -> World:
 
 def _refuse_misfit(function: Callable[..., World], point: Point) -> None:
     """Complain about a function that does not take the parameters of the sweep by their names."""
-    takes = inspect.signature(function)
+    try:
+        takes = inspect.signature(function)
+    except ValueError:  # one that is not written in Python may have none
+        return
     try:
         takes.bind(**point)
     except TypeError as wrong:

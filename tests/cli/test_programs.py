@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 DRIVER = Path(__file__).parents[1] / "control" / "remote_drivers.py"
 WORLD = """<world name="driven" dt="0.1" seconds="3"><arena width="1.2" depth="1"/>
 <sbot count="2" name="swarm"><grid spacing="0.3"/><proximity/><remote {}/></sbot></world>"""

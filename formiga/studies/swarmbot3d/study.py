@@ -82,9 +82,10 @@ class Study(harness.Study):
         panel.plot(time, track.mean(axis=0), color="#b37400")
         for when, words in zip((0.0, *np.cumsum(swarm.PHASES)[:2]), ("both lamps", "west goes out", "both out"), strict=True):
             panel.axvline(when, color="#888888", linestyle="--", linewidth=1.0)
-            panel.text(when + 4.0, 0.98 * track.max(), words, va="top")
+            panel.text(when + 4.0, 1.15 * track.max(), words, va="top")
         panel.axhline(swarm.NEAR, color="#cccccc", linewidth=1.0)
-        panel.set(title="Phototaxis: 20 s-bots, mean over seeds", xlabel="time (s)", ylabel="distance to the lamp (m)")
+        panel.set(title="Phototaxis: 20 s-bots, mean over seeds", xlabel="time (s)", ylabel="distance to the lamp (m)",
+                  ylim=(0.0, 1.2 * track.max()))
 
     def _trough(self, panel: Any) -> None:
         from matplotlib.patches import Rectangle
@@ -117,4 +118,4 @@ class Study(harness.Study):
                   yscale="log", xticks=(8, 16, 25, 32, 64))
         panel.set_xticklabels(("8", "16", "25", "32", "64"))
         panel.minorticks_off()
-        panel.legend(frameon=False)
+        panel.legend(framealpha=1.0, edgecolor="none")  # over the line of real time
