@@ -93,8 +93,8 @@ def taken(name: str, simulation: Simulation, function: Measure | None = None) ->
 
 def _place(function: Measure) -> str:
     """Where a function was written; nothing of other objects that can be called."""
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    return f"{code.co_filename}:{code.co_firstlineno}: " if code else ""
+    found = inspect.unwrap(function)
+    return f"{found.__code__.co_filename}:{found.__code__.co_firstlineno}: " if inspect.isfunction(found) else ""
 
 
 # -- shipped ----------------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from formiga.errors import FormigaError, whole
 from formiga.units import SCALES
 from formiga.world.kinds import QUANTITY, SPACE
 from formiga.world.params import written
+from formiga.world.variants import Column
 
 Value = bool | int | float | str
 Point = dict[str, Value]
@@ -118,7 +119,7 @@ def _values(name: Any, given: Any) -> tuple[Value, ...]:
         raise SweepError(f"the name of a parameter is a text, not {name!r}.")
     if isinstance(given, str | bool | int | float):
         given = [given]
-    if hasattr(given, "__array__"):  # of pandas or Arrow
+    if isinstance(given, Column):
         given = np.asarray(given)
     try:
         found = [_value(name, each) for each in islice(given, MOST_RUNS + 1)]

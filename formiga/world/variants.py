@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 from unicodedata import normalize
 
 import numpy as np
@@ -33,6 +33,13 @@ Params = Mapping[str, Any]       # name of a <param> -> one value, or an array o
 NAMES = re.compile(r"[^\W\d]\w*")
 PLAIN = (str, bool, int, float, type(None))
 LONGEST_VALUE = 40               # characters of a value in a message
+
+
+@runtime_checkable
+class Column(Protocol):
+    """What numpy, pandas and Arrow hold values in."""
+
+    def __array__(self, *given: Any) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -110,7 +117,7 @@ def _values(params: Params, worlds: int | None) -> tuple[int, dict[str, list[Any
         raise WorldError(f"params must be a dict of the name of a <param> -> its values, not {type(params).__name__}.")
     lists: dict[str, list[Any]] = {}
     for name, given in params.items():
-        values = np.asarray(given).tolist() if hasattr(given, "__array__") else given  # of numpy, pandas, Arrow
+        values = np.asarray(given).tolist() if isinstance(given, Column) else given
         if isinstance(values, list | tuple | range):
             lists[str(name)] = [value.item() if isinstance(value, np.generic) else value for value in values]
         else:
@@ -211,4 +218,4 @@ def _names(texts: list[str]) -> tuple[str, ...]:
     return tuple(sorted({name for text in texts for form in (text, normalize("NFKC", text)) for name in NAMES.findall(form)}))
 
 
-__all__ = ["Params", "Varied", "read", "rows"]
+__all__ = ["Column", "Params", "Varied", "read", "rows"]
