@@ -170,7 +170,7 @@ def test_shapes_are_judged_when_the_runs_are_long():
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at children in /proc")
 def test_ctrl_c_while_speeds_are_measured_ends_that_process_without_a_traceback_of_its_own():
     """A terminal sends SIGINT to a whole process group: to the study, and to what it has started."""
-    code = "from formiga.studies.swarmbot3d import speed; speed.measure(False)"
+    code = "from formiga.studies.swarmbot3d import speed; speed.measure(True)"
     study = subprocess.Popen([sys.executable, "-c", code], start_new_session=True, stderr=subprocess.PIPE, text=True)
     children, found, deadline = Path(f"/proc/{study.pid}/task/{study.pid}/children"), [], time.monotonic() + 60
     while not found and time.monotonic() < deadline:

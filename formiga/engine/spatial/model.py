@@ -22,6 +22,7 @@ from formiga.engine.spatial import falling, impacts, robots, scenery
 from formiga.engine.spatial import solids as solid_things
 from formiga.engine.spatial.materials import Materials
 from formiga.engine.spatial.motors import axis_name
+from formiga.engine.spatial.touching import doubted
 from formiga.engine.switches import Switches
 from formiga.errors import CannotDiffer, WorldError, suggest
 from formiga.state import Floats
@@ -72,6 +73,7 @@ class Model:
     standing: robots.Standing
     friction: Floats               # (kinds, geoms) of the surfaces of treels on all geoms
     impacts: impacts.Impacts
+    doubted: bool                  # whether contacts are: `touching.doubted`
     flies: bool                    # whether it moves by Runge and Kutta's method while nothing touches
     falling: Any                   # (n, 2) bodies whose free fall is exact in Euler's steps, too: `falling.of`
     parts: tuple[Part, ...]
@@ -220,7 +222,7 @@ def build(world: World, worlds: int = 1, first_world: int = 0, copies: int = 1, 
                  level=plain, mj=mj, placing=placing, substeps=substeps, gravity=physics.gravity, machines=machines,
                  sliding=_sliding(machines, mj, frictions), rolling=_rolling(world, machines, mj, frictions, physics.gravity),
                  standing=_standing(machines, mj, frictions, physics.gravity), friction=materials.frictions(mj, world.groups),
-                 drives=drivetrain(world), impacts=bounce, flies=flies,
+                 drives=drivetrain(world), impacts=bounce, doubted=doubted(mj), flies=flies,
                  falling=falling.of(mj, machines, physics.integrator == "auto" and not bounce.active),
                  triggers=[(index, thing) for index, thing in enumerate(world.things) if isinstance(thing, Trigger)],
                  joints=[(joint, np.array([mj.equality(name).id for name in held], np.int64)) for joint, held in joints],

@@ -12,6 +12,7 @@ from formiga.engine.spatial.floor import KEPT, stand_all
 from formiga.engine.spatial.gripping import LASTING, note_pulls
 from formiga.engine.spatial.impacts import meet
 from formiga.engine.spatial.model import Model
+from formiga.engine.spatial.touching import first_half
 from formiga.engine.spatial.treels import pull_all, roll_all, weigh_all
 from formiga.state import Floats
 
@@ -29,7 +30,7 @@ def advance(mj: Any, data: Any, count: int) -> None:
 def fly(mj: Any, data: Any) -> bool:
     """One step, by Runge and Kutta's method unless something touches or stands at a limit; for what has no motors. Whether it
     was such a step."""
-    mujoco.mj_step1(mj, data)
+    first_half(mj, data)
     if data.nefc > data.ne:
         mujoco.mj_step2(mj, data)
         return False
@@ -41,7 +42,7 @@ def fly(mj: Any, data: Any) -> bool:
 def acts(model: Model) -> bool:
     """Whether something is to be done before or within the steps of MuJoCo."""
     return bool(len(model.sliding.number) or len(model.standing.number) or len(model.rolling.number) or model.impacts.active
-                or model.flies or len(model.falling))
+                or model.flies or model.doubted or len(model.falling))
 
 
 def stepper(model: Model, data: Any, twist: Floats, pulls: Any = None) -> Callable[[], None]:
@@ -55,7 +56,7 @@ def stepper(model: Model, data: Any, twist: Floats, pulls: Any = None) -> Callab
     touch, memory, side, number = data.contact, memory[3 * slides + KEPT * stands :], model.rolling.side, model.rolling.number
     before, after = (*model.rolling, data.qvel, twist, step), (data.xpos, data.xmat, memory, data.qfrc_applied)
 
-    falls = len(model.falling)
+    falls, halves = len(model.falling), rolls or impacts.active or model.doubted
     fall = (model.falling, step, data.qacc, data.qfrc_constraint, data.qfrc_applied, data.qpos)
 
     def advance_once() -> None:
@@ -64,15 +65,15 @@ def stepper(model: Model, data: Any, twist: Floats, pulls: Any = None) -> Callab
             pull_all(*slide)
         if stands:
             stand_all(*stand)
-        if rolls or impacts.active:
-            mujoco.mj_step1(mj, data)
+        if model.flies:
+            exact = fly(mj, data)
+        elif halves:
+            first_half(mj, data)
             if rolls:
                 roll_all(*before, touch.geom, touch.frame, touch.pos, touch.dist, *after)
             if impacts.active:
                 meet(impacts, mj, data)
             mujoco.mj_step2(mj, data)
-        elif model.flies:
-            exact = fly(mj, data)
         else:
             mujoco.mj_step(mj, data)
         if falls and not exact:
