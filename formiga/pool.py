@@ -114,6 +114,7 @@ class Local:
         self.size: int | None = jobs
         self.jobs = jobs
         self.elsewhere = not threads
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs")  # it had grown, and another takes its place
 
     def map(self, function: Callable[[Task], Result], tasks: Iterable[Task]) -> list[Result]:
         """[function(task) for task in tasks]. If a process is killed, everything is evaluated again."""

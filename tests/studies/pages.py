@@ -48,7 +48,7 @@ def same(text, ours):
 
 
 # -- the result that is shipped ---------------------------------------------------------------------------------------
-NUMBERS = re.compile(r"[-+]?\d[\d.,]*(?:(?:, | x )?[-+]?\d[\d.,]*)*")
+NUMBERS = re.compile(r"[-+]?\d(?:[\d.,]*\d)?(?:(?:, | x )[-+]?\d(?:[\d.,]*\d)?)*")
 PLURAL = re.compile(r"\b(seed|run|game|team|trial|world)s\b")
 
 

@@ -20,7 +20,7 @@ def test_the_quick_form_is_quick_and_decides_only_what_is_certain(result):
     verdicts = {row["claim"]: row["verdict"] for row in done["rows"]}
     assert code == 0 and done["runs"] == QUICK.runs and 0 < done["seconds"] < 60
     assert {claim.partition(" (")[0] for claim, verdict in verdicts.items() if verdict != "reported"} == {
-        "stop: trials that last as long as the first collision of their robots' centres says",
+        "stop: of 20 trials, those that last as long as the first collision of their robots' centres says",
         "stop, packed: 10 robots survive shorter than 5", "stop, packed: 15 robots survive shorter than 10",
         "stop, 15 robots: they survive shorter packed than spaced", "generation 0: survives longer"}
     undecided = next(row for row in done["rows"] if "evolves better" in row["claim"])

@@ -190,8 +190,8 @@ def stopped(genotypes: Floats) -> Iterator[Row]:
     world = arena("stop")
     trials = rollout(world, genotypes, seed_of(3), 1)
     predicted = np.minimum(first_collisions(world, genotypes, seed_of(3)) + world.contact.crash_limit - 1, trials.asked)
-    yield Row("stop: trials that last as long as the first collision of their robots' centres says", len(genotypes),
-              int((trials.steps[:, 0] == predicted).sum()), where=published.EACH_STEP.where)
+    yield Row(f"stop: of {len(genotypes)} trials, those that last as long as the first collision of their robots' centres says",
+              len(genotypes), int((trials.steps[:, 0] == predicted).sum()), where=published.EACH_STEP.where)
 
 
 def first_collisions(world: World, genotypes: Floats, seed: int) -> Any:

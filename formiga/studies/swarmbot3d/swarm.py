@@ -200,7 +200,8 @@ def terrain(workers: Pool, seeds: int) -> Iterator[Row]:
     slow, fast = (float(np.mean([speed for _, speed, _ in part])) for part in (hills, flat))
     yield at_least("    mean speed on hills, as a share of that on flat ground", KEPT, slow / fast)
     yield Row("    mean speed (of top speed), slower than on flat ground", f"< {fast:.3g}", slow, origin=LAW,
-              verdict="reported" if seeds < ENOUGH else "met" if slow < fast else "missed")
+              verdict="reported" if seeds < ENOUGH else "met" if slow < fast else "missed",
+              note="Treels climb these hills without slipping.")
 
 
 # -- a champion of the plane ------------------------------------------------------------------------------------------------
@@ -284,7 +285,8 @@ def stability(seconds: float, robots: int = 32) -> Iterator[Row]:
     yield at_least("    lowest axle over the ground (mm)", -1e3 * UNDER, 1e3 * low)
     yield at_most(f"    largest kinetic energy, in that of all robots at top speed without their rotors, {driving:.2g} J",
                   WITH_ROTORS, energy / driving,
-                  note="The rotors of two motors at top speed have 1.4 times a robot's own energy.")
+                  note="Rotors of two motors at top speed have 1.4 times a robot's own energy. "
+                       "A robot that tips over falls with 0.2 J.")
     yield reported("    grips closed, and lost because they were pulled too hard", f"{grips}, {lost}")
     yield from explosion()
 
