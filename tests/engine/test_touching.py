@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from formiga.engine.spatial.touching import TOO_DEEP, doubted, first_half
+from formiga.engine.spatial.touching import DEEP, doubted, first_half
 from formiga.lab import read_world
 from formiga.loop import Simulation
 
@@ -40,16 +40,17 @@ def test_tilted_cylinders_that_only_just_touch_are_not_shot_away(two):
 
 def test_a_contact_that_is_deep_stays_so(two):
     mj, data = two
-    data.qpos[7:10] = (2 * 0.058 - 2 * TOO_DEEP, 0.0, 0.0)
+    data.qpos[7:10] = (2 * 0.058 - 2 * DEEP, 0.0, 0.0)
     first_half(mj, data)
-    assert -min(contact.dist for contact in data.contact) == pytest.approx(2 * TOO_DEEP, rel=1e-3)
+    assert -min(contact.dist for contact in data.contact) == pytest.approx(2 * DEEP, rel=1e-3)
 
 
-def test_faces_that_lie_on_each_other_keep_all_their_contacts(two):
+@pytest.mark.parametrize("overlap", [1e-4, 2 * DEEP])
+def test_faces_that_lie_on_each_other_keep_all_their_contacts(two, overlap):
     mj, data = two
-    data.qpos[7:10] = (0.0, 0.0, 2 * 0.03 - 1e-4)
+    data.qpos[7:10] = (0.0, 0.0, 2 * 0.03 - overlap)
     first_half(mj, data)
-    assert data.ncon >= 3
+    assert data.ncon >= 3 and -min(contact.dist for contact in data.contact) == pytest.approx(overlap, rel=1e-3)
 
 
 @pytest.mark.parametrize(("name", "expected"), [("rough", True), ("avoidance3d", False)])

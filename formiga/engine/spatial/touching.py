@@ -7,7 +7,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-TOO_DEEP = 0.003  # m, of a contact: bodies that press on each other overlap by less
+DEEP = 0.003  # m, of a contact: bodies that press on each other overlap by less, unless they are soft
 ONE_EACH = int(mujoco.mjtDisableBit.mjDSBL_MULTICCD)
 FLAT = (mujoco.mjtGeom.mjGEOM_CYLINDER, mujoco.mjtGeom.mjGEOM_BOX, mujoco.mjtGeom.mjGEOM_MESH)
 FREE, BALL, HINGE = mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL, mujoco.mjtJoint.mjJNT_HINGE
@@ -26,16 +26,27 @@ def doubted(mj: Any) -> bool:
 
 
 def first_half(mj: Any, data: Any) -> None:
-    """The first half of a step, up to its contacts. If one is too deep to be true, all are found again, one for each pair.
+    """The first half of a step, up to its contacts; those of deep ones that are not there are replaced.
 
     To two tilted cylinders that overlap by less than a millimetre, MuJoCo 4.0 may give two contacts along the axis of one of
-    them, 10 cm deep, and shoot them away. A single contact for each pair, instead of all corners of two faces, is right.
+    them, 10 cm deep, and shoot them away. If it looks for one contact of each pair, instead of all corners of two faces, it is
+    right. So that is asked where something is deep; what is not as deep then was wrong, and the single contacts are kept.
     """
     mujoco.mj_step1(mj, data)
-    if (gap := data.contact.dist).size and gap.min() < -TOO_DEEP:
-        mj.opt.disableflags |= ONE_EACH
+    deepest = _deepest(data)
+    if deepest < DEEP:
+        return
+    mj.opt.disableflags |= ONE_EACH
+    try:
         mujoco.mj_step1(mj, data)
+    finally:
         mj.opt.disableflags &= ~ONE_EACH
+    if deepest - _deepest(data) < DEEP:
+        mujoco.mj_step1(mj, data)  # it is true
+
+
+def _deepest(data: Any) -> float:
+    return -float(data.contact.dist.min(initial=0.0))
 
 
 __all__ = ["doubted", "first_half"]
