@@ -1,6 +1,7 @@
 """Shared by all tests: one seeded generator each, hypothesis without luck, and elements that live for one test."""
 
 import os
+import signal
 from collections import Counter
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ from formiga.world import elements
 
 settings.register_profile("formiga", derandomize=True, deadline=None, print_blob=False)
 settings.load_profile("formiga")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell leaves it to what runs in its background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # or nothing that tests start would hear Ctrl-C
 
 
 # -- what one worker runs alone -----------------------------------------------------------------------------------------
