@@ -16,6 +16,7 @@ from formiga.map.grid import Grid
 from formiga.noise import Noise
 from formiga.sense import stages_of
 from formiga.state import Floats, State
+from formiga.world.beacons import beacons_of
 from formiga.world.contract import channels
 from formiga.world.elements import needed, of, where
 from formiga.world.model import Group, World
@@ -98,6 +99,10 @@ class RobotView:
         """The cells of the world's <map> of this name, as a robot may use them; `formiga.map` has distances over them, beams
         from any pose and more."""
         return self._world.map(name)
+
+    def beacons(self, name: str = "beacons") -> Floats:
+        """Where the world's <beacons> of this name stand by the map, (K, 2) in m: their nominal places, not the true ones."""
+        return beacons_of(self._world, name).places
 
     def sensor(self, name: str) -> Any:
         """The description of a sensor, a link or an estimator: its angles, its reach."""

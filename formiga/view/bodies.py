@@ -13,6 +13,7 @@ import numpy as np
 from formiga.view.mesh import Mesh, block, box, drum, lathe, mesh_of, rgb, together
 from formiga.world.looks import GRAPHITE, SLATE
 from formiga.world.maps import Map
+from formiga.world.beacons import Beacons
 from formiga.world.model import Cylinder, Cylinders, Lamp, Polygon, Rectangle, Wall, Zone
 from formiga.world.movables import Ball, Block, Puck
 from formiga.world.solids import Trigger
@@ -22,7 +23,7 @@ T = TypeVar("T")
 
 
 # -- things of the world ----------------------------------------------------------------------------------------------
-SWITCHED = (Wall, Rectangle, Polygon, Cylinder, Cylinders, Lamp, Zone, Trigger, Map)
+SWITCHED = (Wall, Rectangle, Polygon, Cylinder, Cylinders, Lamp, Zone, Trigger, Map, Beacons)
 
 
 def is_on(thing: Any) -> bool:

@@ -20,6 +20,7 @@ from formiga.view.drawings_above import artists
 from formiga.view.mesh import rgb
 from formiga.view.skins import shape_of
 from formiga.world.ground import Hole, Platform, Ramp, Terrain
+from formiga.world.beacons import Beacons
 from formiga.world.maps import Map
 from formiga.world.model import Field, Lamp, Polygon, Rectangle, World, Zone
 from formiga.world.movables import rectangle
@@ -125,6 +126,8 @@ def draw_world(axes: Any, world: World, solids: dict[int, Any] | None = None, we
             axes.add_patch(Outline(thing.board, facecolor=thing.colour, lw=0, zorder=0))
             for line in pitch.lines(thing):
                 axes.add_patch(Outline(line, facecolor=thing.line_colour, lw=0, zorder=0.5))
+        elif isinstance(thing, Beacons):
+            axes.plot(*thing.places.T, "o", ms=4 * weight, mew=0.0, color=thing.colour, zorder=3)
         elif isinstance(thing, Lamp):
             axes.plot(thing.x, thing.y, marker="*", ms=16 * weight, mec="#555555", mew=0.7 * weight, zorder=5,
                       color=thing.colour if thing.on else "#555555")

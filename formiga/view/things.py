@@ -22,6 +22,7 @@ from formiga.view.nodes import Batch, Nodes, as_light
 from formiga.view.palette import TRIGGER, UNLIT, Palette
 from formiga.view.pointer import anchor_of
 from formiga.view.skins import tiled
+from formiga.world.beacons import Beacons
 from formiga.world.floor import Floor
 from formiga.world.ground import Hole, Platform, Ramp, Terrain
 from formiga.world.looks.outlines import circle, rectangle
@@ -59,6 +60,7 @@ BATCHES = {
     "ramps": Style(ground.WEDGE, shadow=False, ground=True),
     "platforms": Style(shadow=False, ground=True),
     "field": Style(ROUND, draggable=False),  # scattered by their seed: no place of their own to drag
+    "beacons": Style(ROUND, draggable=False, shadow=False),
 }
 
 
@@ -223,11 +225,18 @@ class Things:
                 path, color=rgb(lamp.colour), intensity=strength, distance=4.0, decay=1.6)).position = place
 
 
+    def _beacons(self, index: int, thing: Beacons) -> None:
+        """A post at each nominal place."""
+        for x, y in thing.places.tolist():
+            self._batches["beacons"].add(index, (x, y, 0.0), 0.0, (thing.radius, thing.radius, _height(thing)),
+                                         self._colour(thing, thing.colour))
+
+
 DRAWN: dict[type, Callable[[Things, int, Any], None]] = {
     Arena: Things._arena, Wall: Things._wall, Rectangle: Things._rectangle, Polygon: Things._polygon,
     Cylinder: Things._cylinder, Cylinders: Things._cylinders, Ramp: Things._ramp, Platform: Things._platform,
     Terrain: Things._terrain, Hole: Things._hole, Zone: Things._zone, Trigger: Things._trigger, Field: Things._pitch,
-    Lamp: Things._lamp, Map: Things._map, Floor: Things._tiles,
+    Lamp: Things._lamp, Map: Things._map, Floor: Things._tiles, Beacons: Things._beacons,
 }
 
 

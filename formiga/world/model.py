@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from formiga.errors import WorldError, suggest
 from formiga.map.grid import Grid
 from formiga.units import MM
+from formiga.world.beacons import Beacons
 from formiga.world.elements import (
     angle,
     check,
@@ -308,7 +309,7 @@ class World:
         counts = {group.name: group.count for group in self.groups}
         if taken := [thing for thing in self.movables if _is_robot(thing.name, counts)]:
             raise WorldError(f"{where(taken[0])}the name '{taken[0].name}' is that of a robot. Choose another.")
-        for what in ("solid", "joint", "material", "map"):
+        for what in ("solid", "joint", "material", "map", "beacons"):
             _unique(what, [thing for thing in self.things if of(thing).tag == what])
         _refuse_alike(self.motors)
         _role("setting", self.settings)
@@ -476,6 +477,6 @@ def _at(first: Any, second: Any) -> str:
     return f" at line {here.line}" if here.file == there.file else f" at {here}"
 
 
-__all__ = ["Arena", "Ball", "Block", "Contact", "Cylinder", "Cylinders", "Field", "Floor", "Group", "Hole", "Joint",
+__all__ = ["Arena", "Ball", "Beacons", "Block", "Contact", "Cylinder", "Cylinders", "Field", "Floor", "Group", "Hole", "Joint",
            "Lamp", "Material", "Physics", "Pin", "Platform", "Polygon", "Puck", "Ramp", "Rectangle", "Render", "Solid",
            "Terrain", "Touch", "Trigger", "Wall", "Weld", "World", "Zone", "loudspeakers", "where"]

@@ -1,0 +1,110 @@
+"""The elements of this study: rounds by the clock, probabilistic shaping itself, and two filters to compare it with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from formiga.drawing import Pen
+from formiga.estimate import RobotView
+from formiga.kernels.program import Stage
+from formiga.sense.beacon_ranges import UNIT_RING
+from formiga.state import Floats
+from formiga.studies.shaping.method import FAULT, FIFO, FIX, PERIOD, Rules, Scratch, shaping_world
+from formiga.studies.shaping.rounds import Rounds
+from formiga.units import DEG
+from formiga.world.elements import angle, choice, duration, element, flag, integer, length, name, number
+
+FLAGGED, IN_USE, SURE = "#d55e00", "#0072b2", "#009e73"      # colours: beacons with an alarm, rings in use, a reliable position
+COLLECT = {"period": PERIOD, "fifo": FIFO}
+
+
+@element("shaping", role="estimator")
+@dataclass(frozen=True)
+class Shaping:
+    """Probabilistic shaping: the most probable place from a few seconds of ranges alone, with judgement and fault vectors.
+
+    It needs no prior and no filter: every `period` it searches the maximum of the product of radial Gaussians of its readings,
+    on circles about the beacon that answered last. What is not reliable is replaced by the last position and odometry.
+
+        reliable if  J / N < threshold,  and no place farther than `apart` has a J within `margin` of the best (ours)
+    The four beacons with the least mean reading of the last period count; readings of the others are ignored. `collect`: period
+    takes the readings of these four in this period, missing ones are not replaced; fifo keeps the last `size` of the four
+    least readings of each interrogation.
+    """
+
+    locates: ClassVar[bool] = True
+
+    ranges: str = name("ranges", doc="the <beacon_ranges> that it reads")
+    odometer: str = name("displacement", doc="the <displacement> that it reads")
+    beacons: str = name("beacons", doc="the <beacons> on its map")
+    sigma: float = length(1.0, above=0.0, doc="standard deviation of a range, as it believes")
+    misplaced: float = length(0.2, least=0.0, doc="the same of a beacon's place, along each axis")
+    share: float = number(0.05, least=0.0, doc="standard deviation of odometry, as a share of the way")
+    answer: float = number(0.95, above=0.0, most=1.0, doc="probability that a healthy beacon answers, as it believes")
+    period: float = duration(0.5, above=0.0, doc="from one estimate to the next")
+    collect: str = choice("period", options=("period", "fifo"), doc="which readings count: see above")
+    size: int = integer(40, least=1, most=10_000, doc="readings in the buffer")
+    tags: int = integer(4, least=1, most=64, doc="beacons that count at a time")
+    judge: bool = flag(True, doc="false: every estimate is taken as it is")
+    threshold: float = number(1.35, above=0.0, doc="the largest J / N of a reliable estimate")
+    apart: float = length(2.0, above=0.0, doc="places farther than this from the best are rivals")
+    margin: float = number(9.0, least=0.0, doc="of J, by which a rival has to be worse; 0: rivals do not matter")
+    alarm: float = number(1e-6, above=0.0, most=1.0, doc="a beacon is faulty if its run of bad luck is less probable than this")
+    blame: str = choice("worst", options=("all", "worst"), doc="which beacons an unreliable estimate counts against: all in it, as "
+                        "in the paper, or the one that fits worst")
+    exclude: bool = flag(True, doc="whether beacons with an alarm are left out from then on")
+    step: float = length(0.25, above=0.0, doc="between two circles of the search")
+    turn: float = angle(3.0 * DEG, above=0.0, doc="between two places on a circle")
+    name: str = name("shaping")
+
+    def stages(self, view: RobotView) -> tuple[Floats, list[Stage]]:
+        """Beliefs (W, n, 7), x y heading xx xy yy turn, and the kernel that fills them."""
+        ranges, moved, places = view.reading(self.ranges), view.reading(self.odometer), view.beacons(self.beacons)
+        steps = max(1, round(self.period / view.dt))
+        W, n, K = *view.shape, len(places)
+        memories = (view.memory("heard", np.full((W, n, steps, K), np.nan)), view.memory("ways", np.zeros((W, n, steps, 3))),
+                    view.memory("rows", np.full((W, n, self.size, 5), np.nan)), view.memory("used", np.full((W, n, self.tags), -1.0)),
+                    view.memory("fix", self.first(view)), view.memory("faults", np.zeros((W, n, K, len(FAULT)))))
+        rows = self.size if self.collect == "fifo" else steps * self.tags
+        scratch = Scratch(np.empty((W, n, rows, 2)), np.empty((W, n, rows)), np.empty((W, n, rows)), np.empty((W, n, rows), np.int64),
+                          np.zeros((W, n), np.int64), np.empty((W, n, 2)), np.empty((W, n)), np.empty((W, n)))
+        rules = (self.sigma**2 + self.misplaced**2, self.share, self.answer, float(self.judge), self.threshold, self.apart,
+                 self.margin, self.alarm, float(self.blame == "worst"), float(self.exclude), self.step, self.turn)
+        out = np.zeros((W, n, 7))
+        return out, [Stage(shaping_world, (view.start_source()[0], ranges, moved, np.ascontiguousarray(places), Rules(*rules),
+                                           COLLECT[self.collect], *memories, scratch, out))]
+
+    def first(self, view: RobotView) -> Floats:
+        """What `fix` begins as: nothing is known but the heading, which other sensors give."""
+        fix = np.zeros((*view.shape, len(FIX)))
+        fix[..., FIX.heading] = view.start[..., 2]
+        fix[..., FIX.step] = -1.0
+        return fix
+
+    def draw(self, view: RobotView, pen: Pen) -> None:
+        """Rings of the beacons in use, the position with its ellipse, how far the fit is, and the beacons with alarms."""
+        places, fix, faults = view.beacons(self.beacons), view.memory("fix")[0], view.memory("faults")[0]
+        heard, used = view.memory("heard")[0], view.memory("used")[0]
+        alarms = pen.layer("alarms")
+        for robot in range(view.group.count):
+            alone = slice(robot, robot + 1)
+            for tag in used[robot].astype(int):
+                if tag >= 0 and (known := heard[robot, :, tag][~np.isnan(heard[robot, :, tag])]).size:
+                    ring = places[tag] + max(float(known.mean()), 0.05) * UNIT_RING
+                    pen.path(ring, colour=IN_USE, width=0.06)
+            if fix[robot, FIX.step] < 0.0:
+                continue
+            spread = fix[alone][:, [FIX.xx, FIX.xy, FIX.xy, FIX.yy]].reshape(1, 2, 2)
+            sure = fix[robot, FIX.reliable] > 0.0
+            pen.pose(fix[alone, : FIX.heading + 1], spread, colour=SURE if sure else FLAGGED)
+            pen.text(fix[alone, : FIX.y + 1] + (0.0, 1.2), [f"J/N {fix[robot, FIX.misfit]:.2f}" + ("" if sure else ", dead reckoning")])
+            for column, word in ((FAULT.wrong, "wrong"), (FAULT.mute, "silent")):
+                if len(found := np.flatnonzero(faults[robot, :, column])):
+                    alarms.points(places[found], colour=FLAGGED, size=0.4)
+                    alarms.text(places[found], [word] * len(found))
+
+
+__all__ = ["Rounds", "Shaping"]
