@@ -90,6 +90,14 @@ def _fill_normal(keys, steps, first, channel, sigma, out):
                 out[w, i, k] = gaussian(start, k, sigma)
 
 
+@kernel()
+def starts_of(keys, steps, first, channel, out):
+    """Where the numbers of robots out (W, N) begin."""
+    for w in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            out[w, i] = stream(keys[w], first + i, steps[w], channel)
+
+
 class Noise:
     """Random numbers for one device of one group at this step, in shape (worlds, robots, size)."""
 
@@ -107,6 +115,12 @@ class Noise:
         """
         return self._keys, self._steps, self._robots.start, channel(*self._names, *uses)
 
+    def starts(self, *uses: str) -> Any:
+        """Where the numbers (W, N) of each robot begin, for functions of `formiga.locate` and the like: `stream` for all."""
+        out = np.empty((len(self._keys), self._robots.stop - self._robots.start), np.uint64)
+        starts_of(self._keys, self._steps, self._robots.start, channel(*self._names, *uses), out)
+        return out
+
     def uniform(self, low: float, high: float, size: int = 1, use: str = "") -> Any:
         """Uniform in [low, high), (W, N, size). Two draws in one step differ only if their `use` differs."""
         out = np.empty((len(self._keys), self._robots.stop - self._robots.start, size))
@@ -120,4 +134,4 @@ class Noise:
         return out
 
 
-__all__ = ["Noise", "channel", "either", "fold", "gaussian", "mix", "stream", "unit", "world_key"]
+__all__ = ["Noise", "channel", "either", "fold", "gaussian", "mix", "starts_of", "stream", "unit", "world_key"]

@@ -1,0 +1,83 @@
+"""Recovery from being lost: random particles, as many as the scan is less probable than it used to be.
+
+    share = recovery.watch(slow, fast, mean_weight)          # of the particles that are to be drawn anew
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from formiga.kernels import kernel
+from formiga.map.grid import Grid
+from formiga.noise import unit
+
+Floats = NDArray[np.float64]
+SLOW, FAST = 0.01, 0.1     # of the two averages, for each scan
+
+
+def likeness(log_weights: Any, weights: Any, beams: Any) -> Floats:
+    """How probable a scan is (...), on average over the particles and for each of its beams.
+
+        w_avg = (sum_p w_p exp(log_p))^(1 / B)
+    log_weights (..., P), the weights (..., P) that the particles had before, which add up to 1, and the number of beams (...)
+    that count: the root makes scans of many and of few beams comparable, and keeps a single scan from deciding all.
+    """
+    log, share = np.asarray(log_weights, np.float64), np.asarray(weights, np.float64)
+    top = log.max(axis=-1)
+    safe = np.where(np.isfinite(top), top, 0.0)
+    mean = (share * np.exp(log - safe[..., None])).sum(axis=-1)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.exp((safe + np.log(mean)) / np.maximum(beams, 1)))
+
+
+def watch(slow: Any, fast: Any, now: Any, rates: tuple[float, float] = (SLOW, FAST)) -> Floats:
+    """The share (...) of random particles that the next resampling needs.
+
+        w_slow += a_slow (w_avg - w_slow),   w_fast += a_fast (w_avg - w_fast),   share = max(0, 1 - w_fast / w_slow)
+                                                                        [Thrun, Burgard & Fox 2005, table 8.3]
+    slow, fast (...): the averages, changed in place; 0 at the start, when the first value counts at once.
+    """
+    now = np.asarray(now, np.float64)
+    new = slow == 0.0
+    slow += np.where(new, now, rates[0] * (now - slow))
+    fast += np.where(new, now, rates[1] * (now - fast))
+    return np.maximum(0.0, 1.0 - fast / np.where(slow > 0.0, slow, 1.0))
+
+
+def scatter(particles: Any, share: Any, starts: Any, grid: Grid, count: Any = None, free: Any = None) -> None:
+    """Draw each of the particles (..., P, 3) with a probability `share` (...) anew: anywhere on the free cells of a map, with any
+    heading. count (...): only so many of them; starts (...): of random numbers. free (K, 2): rows and columns of these cells, if
+    they were found before."""
+    free = np.argwhere(grid.free) if free is None else free
+    if not len(free):
+        raise ValueError("the map has no free cell")
+    lead, P = particles.shape[:-2], particles.shape[-2]
+    flat = particles.reshape(-1, P, 3)
+    if not np.shares_memory(flat, particles):
+        raise ValueError("particles must be an array without gaps, since they are changed in place")
+    many = np.full(len(flat), P) if count is None else np.ascontiguousarray(count, np.int64).reshape(-1)
+    scatter_all(flat, many, np.ascontiguousarray(np.broadcast_to(share, lead), np.float64).reshape(-1),
+                np.ascontiguousarray(starts, np.uint64).reshape(-1), free, float(grid.x), float(grid.y), float(grid.yaw),
+                float(grid.resolution))
+
+
+@kernel()
+def scatter_all(particles, count, share, starts, free, x, y, yaw, resolution):
+    """`scatter` for filters (F, P, 3), over free cells (K, 2) of row and column."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    for f in range(particles.shape[0]):
+        if share[f] <= 0.0:
+            continue
+        for p in range(count[f]):
+            if unit(starts[f], 5 * p) < share[f]:
+                k = min(free.shape[0] - 1, int(unit(starts[f], 5 * p + 1) * free.shape[0]))
+                a = (free[k, 1] + unit(starts[f], 5 * p + 2)) * resolution
+                b = (free[k, 0] + unit(starts[f], 5 * p + 3)) * resolution
+                particles[f, p, 0], particles[f, p, 1] = x + c * a - s * b, y + s * a + c * b
+                particles[f, p, 2] = np.pi * (2.0 * unit(starts[f], 5 * p + 4) - 1.0)
+
+
+__all__ = ["likeness", "scatter", "watch"]
