@@ -12,12 +12,14 @@ from formiga.estimate import RobotView
 from formiga.kernels.program import Stage
 from formiga.sense.beacon_ranges import UNIT_RING
 from formiga.state import Floats
+from formiga.studies.shaping.filters import RangeKalman, RangeParticles
 from formiga.studies.shaping.method import FAULT, FIFO, FIX, PERIOD, Rules, Scratch, shaping_world
 from formiga.studies.shaping.rounds import Rounds
 from formiga.units import DEG
 from formiga.world.elements import angle, choice, duration, element, flag, integer, length, name, number
 
 FLAGGED, IN_USE, SURE = "#d55e00", "#0072b2", "#009e73"      # colours: beacons with an alarm, rings in use, a reliable position
+HIGH = 0.4                                                   # m, of the rings, above the racks
 COLLECT = {"period": PERIOD, "fifo": FIFO}
 
 
@@ -94,7 +96,7 @@ class Shaping:
             for tag in used[robot].astype(int):
                 if tag >= 0 and (known := heard[robot, :, tag][~np.isnan(heard[robot, :, tag])]).size:
                     ring = places[tag] + max(float(known.mean()), 0.05) * UNIT_RING
-                    pen.path(ring, colour=IN_USE, width=0.06)
+                    pen.path(np.column_stack([ring, np.full(len(ring), HIGH)]), colour=IN_USE, width=0.08)
             if fix[robot, FIX.step] < 0.0:
                 continue
             spread = fix[alone][:, [FIX.xx, FIX.xy, FIX.xy, FIX.yy]].reshape(1, 2, 2)
@@ -107,4 +109,4 @@ class Shaping:
                     alarms.text(places[found], [word] * len(found))
 
 
-__all__ = ["Rounds", "Shaping"]
+__all__ = ["RangeKalman", "RangeParticles", "Rounds", "Shaping"]

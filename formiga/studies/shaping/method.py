@@ -151,11 +151,7 @@ def predict(w, i, slot, moved, rules, ways, rows, fix):
         x_k <- x_k + mu,   sigma_k^2 <- sigma_k^2 + (share |mu|)^2                                            [eq. 3]
     """
     ways[w, i, slot] = 0.0
-    ahead, aside, turn = moved[w, i, 0], moved[w, i, 1], moved[w, i, 2]
-    if not ahead == ahead:      # odometry does not arrive
-        return
-    c, s = cos(fix[w, i, FIX.heading]), sin(fix[w, i, FIX.heading])
-    dx, dy = c * ahead - s * aside, s * ahead + c * aside
+    dx, dy, turn = move_by(w, i, moved, fix[w, i, FIX.heading])
     grown = rules.share * rules.share * (dx * dx + dy * dy)
     fix[w, i, FIX.x] += dx
     fix[w, i, FIX.y] += dy
@@ -170,6 +166,16 @@ def predict(w, i, slot, moved, rules, ways, rows, fix):
         rows[w, i, row, ROW.x] += dx
         rows[w, i, row, ROW.y] += dy
         rows[w, i, row, ROW.variance] += grown
+
+
+@kernel()
+def move_by(w, i, moved, heading):
+    """The way in the world and the turn that odometry measured; 0 where it does not arrive."""
+    ahead, aside, turn = moved[w, i, 0], moved[w, i, 1], moved[w, i, 2]
+    if not ahead == ahead:
+        return 0.0, 0.0, 0.0
+    c, s = cos(heading), sin(heading)
+    return c * ahead - s * aside, s * ahead + c * aside, turn
 
 
 # -- phase 1: measurements ------------------------------------------------------------------------------------------------
@@ -379,4 +385,4 @@ def listen(w, i, ranges, rules, fix, faults):
                 faults[w, i, k, FAULT.mute] = faults[w, i, k, FAULT.ever_mute] = 1.0
 
 
-__all__ = ["FAULT", "FIFO", "FIX", "PERIOD", "ROW", "Rules", "Scratch", "shaping_world"]
+__all__ = ["FAULT", "FIFO", "FIX", "PERIOD", "ROW", "Rules", "Scratch", "move_by", "shaping_world"]
