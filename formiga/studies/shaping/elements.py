@@ -58,6 +58,7 @@ class Shaping:
     blame: str = choice("worst", options=("all", "worst"), doc="which beacons an unreliable estimate counts against: all in it, as "
                         "in the paper, or the one that fits worst")
     exclude: bool = flag(True, doc="whether beacons with an alarm are left out from then on")
+    replace: bool = flag(False, doc="whether the next nearest beacon counts instead of one that is due, by the map, and silent")
     step: float = length(0.25, above=0.0, doc="between two circles of the search")
     turn: float = angle(3.0 * DEG, above=0.0, doc="between two places on a circle")
     name: str = name("shaping")
@@ -74,7 +75,8 @@ class Shaping:
         scratch = Scratch(np.empty((W, n, rows, 2)), np.empty((W, n, rows)), np.empty((W, n, rows)), np.empty((W, n, rows), np.int64),
                           np.zeros((W, n), np.int64), np.empty((W, n, 2)), np.empty((W, n)), np.empty((W, n)))
         rules = (self.sigma**2 + self.misplaced**2, self.share, self.answer, float(self.judge), self.threshold, self.apart,
-                 self.margin, self.alarm, float(self.blame == "worst"), float(self.exclude), self.step, self.turn)
+                 self.margin, self.alarm, float(self.blame == "worst"), float(self.exclude),
+                 float(self.replace), self.step, self.turn)
         out = np.zeros((W, n, 7))
         return out, [Stage(shaping_world, (view.start_source()[0], ranges, moved, np.ascontiguousarray(places), Rules(*rules),
                                            COLLECT[self.collect], *memories, scratch, out))]

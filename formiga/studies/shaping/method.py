@@ -84,6 +84,7 @@ class Rules(NamedTuple):
     alarm: float
     worst: float
     exclude: float
+    replace: float
     step: float
     turn: float
 
@@ -118,7 +119,7 @@ def shaping_world(w, step, ranges, moved, places, rules, collect, heard, ways, r
             if collect == FIFO:
                 from_buffer(w, i, rows, scratch)
             else:
-                if used[w, i, 0] < 0.0:    # nothing was heard in the period before: the first one, or after a blackout
+                if fix[w, i, FIX.trusted] == 0.0:    # nothing was heard before: the first period, or after a blackout
                     choose(w, i, rules, heard, faults, used)
                 from_period(w, i, places, rules, heard, ways, used, scratch)
         search_all(scratch.centres[w], scratch.ranges[w], scratch.variances[w], scratch.about[w], rules.step,
@@ -211,9 +212,23 @@ def left_out(w, i, k, rules, faults):
 
 @kernel()
 def choose(w, i, rules, heard, faults, used):
-    """The beacons that count from now on: those with the least mean reading over this period. used (W, n, tags); -1: none."""
+    """The beacons that count from now on: those with the least mean reading over this period. used (W, n, tags); -1: none.
+
+    A beacon that was due and never answered keeps its place, unless `replace`: nothing is read from there. If that is true of all
+    that were due, the robot may be elsewhere, and what is heard counts.
+    """
+    absent = 0
+    for k in range(heard.shape[3]):
+        if rules.replace == 0.0 and faults[w, i, k, FAULT.due] > 0.0:
+            silent = True
+            for j in range(heard.shape[2]):
+                silent &= not heard[w, i, j, k] == heard[w, i, j, k]
+            absent += silent
+    if absent == used.shape[2]:
+        absent = 0
     for u in range(used.shape[2]):
         used[w, i, u] = -1.0
+    for u in range(used.shape[2] - absent):
         best, least = -1, np.inf
         for k in range(heard.shape[3]):
             total, count, taken = 0.0, 0, left_out(w, i, k, rules, faults)
