@@ -349,11 +349,9 @@ def blame(w, i, reliable, rules, scratch, fix, faults):
                         total, count = total + off * off / scratch.variances[w, i, row], count + 1
                 if total / count > most:
                     worst, most = tag, total / count
-            elif reliable or (rules.worst > 0.0 and tag != worst):
-                faults[w, i, tag, FAULT.bad] = 0.0
-                if reliable:
-                    faults[w, i, tag, FAULT.wrong] = 0.0
-            else:
+            elif reliable:
+                faults[w, i, tag, FAULT.bad] = faults[w, i, tag, FAULT.wrong] = 0.0
+            elif rules.worst == 0.0 or tag == worst:
                 faults[w, i, tag, FAULT.bad] += 1.0
                 if (1.0 - p_s) ** faults[w, i, tag, FAULT.bad] < rules.alarm:
                     faults[w, i, tag, FAULT.wrong] = faults[w, i, tag, FAULT.ever_wrong] = 1.0

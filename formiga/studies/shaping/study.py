@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from formiga.studies import harness
 from formiga.studies.harness import Pool, Row, at_least, at_most, counted, definition, mean_row, reported
 from formiga.studies.shaping import published, runs
 from formiga.studies.shaping.method import FAULT
-from formiga.studies.shaping.runs import BLAMES_ALL, FIFO, KALMAN, KEEPS_OUT, PAPER, PARTICLES, UNJUDGED, Outcome, Task, Track
+from formiga.studies.shaping.runs import FIFO, KALMAN, KEEPS_OUT, PAPER, PARTICLES, UNJUDGED, Outcome, Task, Track
 
 DT = 0.05                   # s, between interrogations
 PAIRS = ((3.0, 0.5), (3.0, 1.0), (0.5, 1.0), (8.0, 1.02))    # ranges and deviations, m, for which eq. 1 is integrated
@@ -216,10 +217,8 @@ CHANCE = "a healthy tag misses five answers in a row with a chance of 3e-7; ther
 
 def blamed(outcomes: dict[str, Outcome]) -> Iterator[Row]:
     """Tags with wrong ranges, by the paper's count and by ours."""
-    for name, form, words in (("boost", PAPER, "the worst tag of an estimate is blamed (ours)"),
-                              ("boost", BLAMES_ALL, "all tags of an estimate are blamed"),
-                              ("boost", KEEPS_OUT, "the worst is blamed, alarmed tags kept out (ours)"),
-                              ("deficit", KEEPS_OUT, "the worst is blamed, alarmed tags kept out (ours)")):
+    for name, form in product(("boost", "deficit"), (PAPER, KEEPS_OUT)):
+        words = "all tags of an estimate are blamed" if form == PAPER else "the one that fits worst is blamed and then kept out (ours)"
         outcome = outcomes[name]
         wrong, ever = outcome.truth[..., FACTOR] != 1.0, outcome.tracks[form].faults[..., FAULT.ever_wrong] > 0.0
         near = wrong & passed_of(outcome)
@@ -228,13 +227,15 @@ def blamed(outcomes: dict[str, Outcome]) -> Iterator[Row]:
 
 
 def misplaced(size: Size) -> Iterator[Row]:
-    """One tag that is grossly not where the map has it, in one lap of each seed."""
-    tag = runs.MISPLACED[0]
-    outcome = runs.perform(Task({"moved": " ".join(map(str, runs.MISPLACED))}, (PAPER,), size.seeds, estimates_in(min(size.laps, 1.0))))
-    ever = outcome.tracks[PAPER].faults[..., FAULT.ever_wrong] > 0.0
-    yield at_least(f"a tag {np.hypot(*runs.MISPLACED[1:]):.1f} m off its place: of {counted(size.seeds, 'run')}, flagged in",
-                   SHARE * size.seeds, int(ever[:, tag].sum()))
-    yield reported("a tag off its place: other tags flagged", int(ever.sum() - ever[:, tag].sum()))
+    """One tag that hangs at the place of its neighbour."""
+    tag, forms = runs.MISPLACED[0], (PAPER, KEEPS_OUT)
+    estimates = estimates_in(min(size.laps, 1.0))
+    outcome = runs.perform(Task({"moved": " ".join(map(str, runs.MISPLACED))}, forms, size.seeds, estimates))
+    for form in forms:
+        ever, words = outcome.tracks[form].faults[..., FAULT.ever_wrong] > 0.0, "" if form == PAPER else ", the worst blamed (ours)"
+        yield at_least(f"a tag at its neighbour's place{words}: of {counted(size.seeds, 'run')}, flagged in", SHARE * size.seeds,
+                       int(ever[:, tag].sum()))
+        yield reported(f"a tag at its neighbour's place{words}: other tags flagged, in all runs", int(ever.sum() - ever[:, tag].sum()))
 
 
 # -- kidnaps and failures -----------------------------------------------------------------------------------------------------
