@@ -101,7 +101,7 @@ def table_of(thing: Beacons) -> Table:
 
 
 def true_beacons(table: Table, keys: Any, robots: int = 1) -> Floats:
-    """What is true of the beacons of worlds with these noise keys (W,): (W, robots, K, 4) true x, y, factor, whether it answers.
+    """What is true of the beacons of worlds with noise keys (W,): true x, y, factor, and whether it answers, (W, robots, K, 4).
 
     The same for every robot of a world. It is for the sensor and for whoever judges a robot's beliefs; no robot knows it.
     """
@@ -120,7 +120,8 @@ def check_spans(sensor: Any, given: tuple[float, ...]) -> None:
     """Refuse a blackout that ends before it begins."""
     for start, end in zip(given[::2], given[1::2], strict=True):
         if end < start:
-            raise WorldError(f"{where(sensor)}<{of(sensor).tag}> blackout: from {start:g} s until {end:g} s; the end comes first.")
+            raise WorldError(f"{where(sensor)}<{of(sensor).tag}> blackout: from {start:g} s until {end:g} s; the end comes "
+                             "first.")
 
 
 # -- kernels ------------------------------------------------------------------------------------------------------------

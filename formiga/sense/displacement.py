@@ -54,10 +54,10 @@ def displaced_world(w, position, heading, noise, turn_noise, blackout, keys, ste
     silent = within(steps[w], blackout)
     for i in range(out.shape[1]):
         start = stream(keys[w], first + i, steps[w], channel)
-        for c in range(3):
-            here = heading[w, first + i] if c == 2 else position[w, first + i, c]
-            last[w, i, c] = here if steps[w] == 0 else now[w, i, c]
-            now[w, i, c] = here
+        here = position[w, first + i, 0], position[w, first + i, 1], heading[w, first + i]
+        for k in range(3):
+            last[w, i, k] = here[k] if steps[w] == 0 else now[w, i, k]
+            now[w, i, k] = here[k]
         dx, dy, turn = now[w, i, 0] - last[w, i, 0], now[w, i, 1] - last[w, i, 1], now[w, i, 2] - last[w, i, 2]
         c, s, way = cos(last[w, i, 2]), sin(last[w, i, 2]), sqrt(dx * dx + dy * dy)
         out[w, i, 0] = c * dx + s * dy + gaussian(start, 0, noise * way)

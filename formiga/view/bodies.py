@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from formiga.view.mesh import Mesh, block, box, drum, lathe, mesh_of, rgb, together
+from formiga.world.beacons import Beacons
 from formiga.world.looks import GRAPHITE, SLATE
 from formiga.world.maps import Map
-from formiga.world.beacons import Beacons
 from formiga.world.model import Cylinder, Cylinders, Lamp, Polygon, Rectangle, Wall, Zone
 from formiga.world.movables import Ball, Block, Puck
 from formiga.world.solids import Trigger

@@ -19,8 +19,8 @@ from formiga.view.bodies import is_on
 from formiga.view.drawings_above import artists
 from formiga.view.mesh import rgb
 from formiga.view.skins import shape_of
-from formiga.world.ground import Hole, Platform, Ramp, Terrain
 from formiga.world.beacons import Beacons
+from formiga.world.ground import Hole, Platform, Ramp, Terrain
 from formiga.world.maps import Map
 from formiga.world.model import Field, Lamp, Polygon, Rectangle, World, Zone
 from formiga.world.movables import rectangle

@@ -30,10 +30,10 @@ class Beacons:
     spacing: float = length(1.0, above=0.0, doc="of the lattice, along x and along y")
     x: float = length(0.0, doc="of the lattice's first beacon, or by which `points` are moved")
     y: float = length(0.0, doc="the same along y")
-    misplaced: float = length(0.0, least=0.0, doc="standard deviation of the true places from the nominal ones, along each axis")
+    misplaced: float = length(0.0, least=0.0, doc="standard deviation of the true places from the nominal ones, on each axis")
     moved: tuple[float, ...] = numbers((), fewest=0, group=3, doc="number of a beacon, and by how many m it stands off its "
                                        "nominal place along x and along y; then the next three")
-    scaled: float = number(0.0, least=0.0, most=1.0, doc="share of the beacons, at random, whose ranges are multiplied by `factor`")
+    scaled: float = number(0.0, least=0.0, most=1.0, doc="share of the beacons, at random, whose ranges are x `factor`")
     factor: float = number(1.0, above=0.0, doc="below 1 they seem nearer, and answer from further away; above 1 the reverse")
     silent: float = number(0.0, least=0.0, most=1.0, doc="share of the beacons, at random, that never answer")
     mute: tuple[int, ...] = integers((), fewest=0, least=0, doc="numbers of further beacons that never answer")

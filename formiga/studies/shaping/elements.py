@@ -13,7 +13,7 @@ from formiga.kernels.program import Stage
 from formiga.sense.beacon_ranges import UNIT_RING
 from formiga.state import Floats
 from formiga.studies.shaping.filters import RangeKalman, RangeParticles
-from formiga.studies.shaping.method import FAULT, FIFO, FIX, PERIOD, Rules, Scratch, shaping_world
+from formiga.studies.shaping.method import FAULT, FIFO, FIX, NONE, PERIOD, ROW, Rules, Scratch, shaping_world
 from formiga.studies.shaping.rounds import Rounds
 from formiga.units import DEG
 from formiga.world.elements import angle, choice, duration, element, flag, integer, length, name, number
@@ -55,8 +55,8 @@ class Shaping:
     apart: float = length(2.0, above=0.0, doc="places farther than this from the best are rivals")
     margin: float = number(9.0, least=0.0, doc="of J, by which a rival has to be worse; 0: rivals do not matter")
     alarm: float = number(1e-6, above=0.0, most=1.0, doc="a beacon is faulty if its run of bad luck is less probable than this")
-    blame: str = choice("worst", options=("all", "worst"), doc="which beacons an unreliable estimate counts against: all in it, as "
-                        "in the paper, or the one that fits worst")
+    blame: str = choice("worst", options=("all", "worst"), doc="which beacons an unreliable estimate counts against: all "
+                        "in it, as in the paper, or the one that fits worst")
     exclude: bool = flag(True, doc="whether beacons with an alarm are left out from then on")
     replace: bool = flag(False, doc="whether the next nearest beacon counts instead of one that is due, by the map, and silent")
     step: float = length(0.25, above=0.0, doc="between two circles of the search")
@@ -68,12 +68,14 @@ class Shaping:
         ranges, moved, places = view.reading(self.ranges), view.reading(self.odometer), view.beacons(self.beacons)
         steps = max(1, round(self.period / view.dt))
         W, n, K = *view.shape, len(places)
-        memories = (view.memory("heard", np.full((W, n, steps, K), np.nan)), view.memory("ways", np.zeros((W, n, steps, 3))),
-                    view.memory("rows", np.full((W, n, self.size, 5), np.nan)), view.memory("used", np.full((W, n, self.tags), -1.0)),
+        memories = (view.memory("heard", np.full((W, n, steps, K), NONE)), view.memory("ways", np.zeros((W, n, steps, 3))),
+                    view.memory("rows", np.full((W, n, self.size, len(ROW)), NONE)),
+                    view.memory("used", np.full((W, n, self.tags), -1.0)),
                     view.memory("fix", self.first(view)), view.memory("faults", np.zeros((W, n, K, len(FAULT)))))
         rows = self.size if self.collect == "fifo" else steps * self.tags
-        scratch = Scratch(np.empty((W, n, rows, 2)), np.empty((W, n, rows)), np.empty((W, n, rows)), np.empty((W, n, rows), np.int64),
-                          np.zeros((W, n), np.int64), np.empty((W, n, 2)), np.empty((W, n)), np.empty((W, n)))
+        scratch = Scratch(np.empty((W, n, rows, 2)), np.empty((W, n, rows)), np.empty((W, n, rows)),
+                          np.empty((W, n, rows), np.int64), np.zeros((W, n), np.int64), np.empty((W, n, 2)), np.empty((W, n)),
+                          np.empty((W, n)))
         rules = (self.sigma**2 + self.misplaced**2, self.share, self.answer, float(self.judge), self.threshold, self.apart,
                  self.margin, self.alarm, float(self.blame == "worst"), float(self.exclude),
                  float(self.replace), self.step, self.turn)
@@ -96,7 +98,7 @@ class Shaping:
         for robot in range(view.group.count):
             alone = slice(robot, robot + 1)
             for tag in used[robot].astype(int):
-                if tag >= 0 and (known := heard[robot, :, tag][~np.isnan(heard[robot, :, tag])]).size:
+                if tag >= 0 and (known := heard[robot, :, tag][heard[robot, :, tag] != NONE]).size:
                     ring = places[tag] + max(float(known.mean()), 0.05) * UNIT_RING
                     pen.path(np.column_stack([ring, np.full(len(ring), HIGH)]), colour=IN_USE, width=0.08)
             if fix[robot, FIX.step] < 0.0:
@@ -104,7 +106,8 @@ class Shaping:
             spread = fix[alone][:, [FIX.xx, FIX.xy, FIX.xy, FIX.yy]].reshape(1, 2, 2)
             sure = fix[robot, FIX.reliable] > 0.0
             pen.pose(fix[alone, : FIX.heading + 1], spread, colour=SURE if sure else FLAGGED)
-            pen.text(fix[alone, : FIX.y + 1] + (0.0, 1.2), [f"J/N {fix[robot, FIX.misfit]:.2f}" + ("" if sure else ", dead reckoning")])
+            words = f"J/N {fix[robot, FIX.misfit]:.2f}" + ("" if sure else ", dead reckoning")
+            pen.text(fix[alone, : FIX.y + 1] + (0.0, 1.2), [words])
             for column, word in ((FAULT.wrong, "wrong"), (FAULT.mute, "silent")):
                 if len(found := np.flatnonzero(faults[robot, :, column])):
                     alarms.points(places[found], colour=FLAGGED, size=0.4)

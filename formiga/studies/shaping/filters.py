@@ -26,10 +26,10 @@ HARD = 5.0     # standard deviations, beyond which a range is as improbable for 
 @element("range_kalman", role="estimator")
 @dataclass(frozen=True)
 class RangeKalman:
-    """An extended Kalman filter on ranges, which is told where it starts; it takes the `tags` least ranges of each interrogation.
+    """An extended Kalman filter on ranges that is told where it starts; of each interrogation it takes the `tags` least ranges.
 
         predict  x' = x + way,   P' = P + (share |way|)^2 I
-        correct  h = |x - x_k|,  H = (x - x_k)^T / h,  S = H P H^T + sigma^2,  K = P H^T / S     [Thrun, Burgard & Fox 2005, 3.3]
+        correct  h = |x - x_k|,  H = (x - x_k)^T / h,  S = H P H^T + sigma^2,  K = P H^T / S    [Thrun, Burgard & Fox 2005, 3.3]
     """
 
     locates: ClassVar[bool] = True
@@ -59,7 +59,7 @@ class RangeKalman:
 @element("range_particles", role="estimator")
 @dataclass(frozen=True)
 class RangeParticles:
-    """A particle filter on ranges, which starts anywhere among the beacons; it takes the `tags` least ranges of each interrogation.
+    """A particle filter on ranges that starts anywhere among the beacons, and takes the `tags` least of an interrogation.
 
         w <- w exp(-sum_k min(HARD, |d_k - r_k| / sigma)^2 / 2),  resampled with low variance below half of the particles
     """
@@ -84,8 +84,9 @@ class RangeParticles:
         belief, out = view.memory("belief", np.zeros((W, n, 7))), np.zeros((W, n, 7))
         room = (np.empty((W, 1, P)), np.empty((W, 1, P), np.int64), np.empty((W, 1)))
         return out, [Stage(particles_world, (view.start_source()[1], view.reading(self.ranges), view.reading(self.odometer),
-                                             np.ascontiguousarray(view.beacons(self.beacons)), self.sigma, self.share, self.jitter,
-                                             self.tags, *view.noise.source(""), cloud, heading, belief, *room, out))]
+                                             np.ascontiguousarray(view.beacons(self.beacons)), self.sigma, self.share,
+                                             self.jitter, self.tags, *view.noise.source(""), cloud, heading, belief, *room,
+                                             out))]
 
     def draw(self, view: RobotView, pen: Pen) -> None:
         """The particles."""
@@ -111,7 +112,8 @@ def kalman_world(w, step, start, ranges, moved, places, sigma, share, tags, beli
     for i in range(out.shape[1]):
         b = belief[w, i]
         if step[w] == 0:
-            b[0], b[1], b[2], b[3], b[4], b[5] = start[w, i, 0], start[w, i, 1], start[w, i, 2], sigma * sigma, 0.0, sigma * sigma
+            b[0], b[1], b[2] = start[w, i, 0], start[w, i, 1], start[w, i, 2]
+            b[3], b[4], b[5] = sigma * sigma, 0.0, sigma * sigma
         dx, dy, turn = move_by(w, i, moved, b[2])
         grown = share * share * (dx * dx + dy * dy)
         b[0], b[1], b[2], b[3], b[5] = b[0] + dx, b[1] + dy, b[2] + turn, b[3] + grown, b[5] + grown

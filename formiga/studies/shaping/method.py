@@ -20,6 +20,7 @@ import numpy as np
 from formiga.kernels import kernel
 from formiga.locate.ranges import search_all
 
+NONE = -1.0                               # instead of a range that was not read: memories have no NaN, so they can be compared
 PERIOD, FIFO = 0, 1                       # how rows are collected
 POLISH = 6                                # steps of Gauss and Newton after the search
 PRIOR_GOOD, PRIOR_ALL = 19.0, 20.0        # estimates that p_s starts from, as if they had been judged before the first one
@@ -102,7 +103,7 @@ class Scratch(NamedTuple):
     rival: Any       # (W, n)
 
 
-# -- one step -----------------------------------------------------------------------------------------------------------
+# -- one step -------------------------------------------------------------------------------------------------------------
 @kernel(allocates=True)
 def shaping_world(w, step, ranges, moved, places, rules, collect, heard, ways, rows, used, fix, faults, scratch, out):
     """One interrogation of all robots of world w, and an estimate at the end of each period; beliefs into out (W, n, 7)."""
@@ -137,7 +138,7 @@ def shaping_world(w, step, ranges, moved, places, rules, collect, heard, ways, r
 @kernel()
 def begin(w, i, heard, ways, rows, used, fix, faults):
     """Nothing is known at the start of a run but the heading."""
-    heard[w, i], ways[w, i], rows[w, i], used[w, i], faults[w, i] = np.nan, 0.0, np.nan, -1.0, 0.0
+    heard[w, i], ways[w, i], rows[w, i], used[w, i], faults[w, i] = NONE, 0.0, NONE, -1.0, 0.0
     for c in range(fix.shape[2]):
         if c != FIX.heading:
             fix[w, i, c] = 0.0
@@ -173,7 +174,7 @@ def predict(w, i, slot, moved, rules, ways, rows, fix):
 def move_by(w, i, moved, heading):
     """The way in the world and the turn that odometry measured; 0 where it does not arrive."""
     ahead, aside, turn = moved[w, i, 0], moved[w, i, 1], moved[w, i, 2]
-    if not ahead == ahead:
+    if np.isnan(ahead):
         return 0.0, 0.0, 0.0
     c, s = cos(heading), sin(heading)
     return c * ahead - s * aside, s * ahead + c * aside, turn
@@ -184,7 +185,7 @@ def move_by(w, i, moved, heading):
 def update(w, i, slot, ranges, places, rules, collect, tags, heard, rows, faults):
     """Keep the readings of this interrogation; in the buffer only those of the `tags` least, nearest last."""
     for k in range(ranges.shape[2]):
-        heard[w, i, slot, k] = ranges[w, i, k]
+        heard[w, i, slot, k] = ranges[w, i, k] if ranges[w, i, k] >= 0.0 else NONE
     if collect != FIFO:
         return
     floor = -1.0
@@ -214,15 +215,15 @@ def left_out(w, i, k, rules, faults):
 def choose(w, i, rules, heard, faults, used):
     """The beacons that count from now on: those with the least mean reading over this period. used (W, n, tags); -1: none.
 
-    A beacon that was due and never answered keeps its place, unless `replace`: nothing is read from there. If that is true of all
-    that were due, the robot may be elsewhere, and what is heard counts.
+    A beacon that was due and never answered keeps its place, unless `replace`: nothing is read from there. If that is true of
+    all that were due, the robot may be elsewhere, and what is heard counts.
     """
     absent = 0
     for k in range(heard.shape[3]):
         if rules.replace == 0.0 and faults[w, i, k, FAULT.due] > 0.0:
             silent = True
             for j in range(heard.shape[2]):
-                silent &= not heard[w, i, j, k] == heard[w, i, j, k]
+                silent &= heard[w, i, j, k] == NONE
             absent += silent
     if absent == used.shape[2]:
         absent = 0
@@ -237,7 +238,7 @@ def choose(w, i, rules, heard, faults, used):
             if taken:
                 continue
             for j in range(heard.shape[2]):
-                if heard[w, i, j, k] == heard[w, i, j, k]:
+                if heard[w, i, j, k] != NONE:
                     total, count = total + heard[w, i, j, k], count + 1
             if count > 0 and total / count < least:
                 best, least = k, total / count
@@ -253,8 +254,9 @@ def from_buffer(w, i, rows, scratch):
     N = rows.shape[2]
     for row in range(N):
         scratch.centres[w, i, row, 0], scratch.centres[w, i, row, 1] = rows[w, i, row, ROW.x], rows[w, i, row, ROW.y]
-        scratch.ranges[w, i, row], scratch.variances[w, i, row] = rows[w, i, row, ROW.range], rows[w, i, row, ROW.variance]
-        known = rows[w, i, row, ROW.range] == rows[w, i, row, ROW.range]
+        known = rows[w, i, row, ROW.range] != NONE
+        scratch.ranges[w, i, row] = rows[w, i, row, ROW.range] if known else np.nan
+        scratch.variances[w, i, row] = rows[w, i, row, ROW.variance]
         scratch.tags[w, i, row] = int(rows[w, i, row, ROW.tag]) if known else -1
     scratch.about[w, i] = N - 1
 
@@ -269,7 +271,7 @@ def from_period(w, i, places, rules, heard, ways, used, scratch):
             k, row = int(used[w, i, u]), j * tags + u
             scratch.ranges[w, i, row], scratch.variances[w, i, row], scratch.tags[w, i, row] = np.nan, 1.0, -1
             scratch.centres[w, i, row, 0] = scratch.centres[w, i, row, 1] = 0.0
-            if k >= 0 and heard[w, i, j, k] == heard[w, i, j, k]:
+            if k >= 0 and heard[w, i, j, k] != NONE:
                 scratch.centres[w, i, row, 0] = places[k, 0] + ways[w, i, j, 0]
                 scratch.centres[w, i, row, 1] = places[k, 1] + ways[w, i, j, 1]
                 scratch.ranges[w, i, row], scratch.tags[w, i, row] = heard[w, i, j, k], k
@@ -277,7 +279,7 @@ def from_period(w, i, places, rules, heard, ways, used, scratch):
                 scratch.about[w, i] = row
 
 
-# -- phase 4: judgement -----------------------------------------------------------------------------------------------------
+# -- phase 4: judgement ---------------------------------------------------------------------------------------------------
 @kernel()
 def judge(w, i, step, rules, scratch, fix, faults):
     """Take the place that was found if it is reliable, or the first one; else stay with dead reckoning.
@@ -322,7 +324,7 @@ def spread(w, i, scratch, fix):
     fix[w, i, FIX.xx], fix[w, i, FIX.xy], fix[w, i, FIX.yy] = yy / det, -xy / det, xx / det
 
 
-# -- fault vectors ----------------------------------------------------------------------------------------------------------
+# -- fault vectors --------------------------------------------------------------------------------------------------------
 @kernel()
 def blame(w, i, reliable, rules, scratch, fix, faults):
     """Count this estimate for or against the beacons in it; an alarm if so bad a run is too improbable of a healthy one.
@@ -384,7 +386,7 @@ def listen(w, i, ranges, rules, fix, faults):
     """
     nothing = True
     for k in range(ranges.shape[2]):
-        if ranges[w, i, k] == ranges[w, i, k]:
+        if not np.isnan(ranges[w, i, k]):
             nothing = False
             faults[w, i, k, FAULT.silent] = faults[w, i, k, FAULT.mute] = 0.0
     if nothing:
@@ -392,10 +394,10 @@ def listen(w, i, ranges, rules, fix, faults):
     if fix[w, i, FIX.trusted] == 0.0:
         return
     for k in range(ranges.shape[2]):
-        if faults[w, i, k, FAULT.due] > 0.0 and not ranges[w, i, k] == ranges[w, i, k]:
+        if faults[w, i, k, FAULT.due] > 0.0 and np.isnan(ranges[w, i, k]):
             faults[w, i, k, FAULT.silent] += 1.0
             if (1.0 - rules.answer) ** faults[w, i, k, FAULT.silent] < rules.alarm:
                 faults[w, i, k, FAULT.mute] = faults[w, i, k, FAULT.ever_mute] = 1.0
 
 
-__all__ = ["FAULT", "FIFO", "FIX", "PERIOD", "ROW", "Rules", "Scratch", "move_by", "shaping_world"]
+__all__ = ["FAULT", "FIFO", "FIX", "NONE", "PERIOD", "ROW", "Rules", "Scratch", "move_by", "shaping_world"]

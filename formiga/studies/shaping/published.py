@@ -16,7 +16,8 @@ SPREAD = Published(
     where=f"{TABLES}, column standard deviation (m)",
     values={"nominal": 0.17, "p_A 0.8": 0.19, "p_A 0.6": 0.22, "boost": 0.29, "deficit": 0.23, "single silence": 0.22,
             "extensive silence": 0.22, "sigma_tag 0.3": 0.20, "sigma_tag 0.4": 0.26})
-SILENCE = Published(where="Text behind Table V: silence is always detected, and there is no false alarm", values={"false alarms": 0})
+SILENCE = Published(where="Text behind Table V: silence is always detected, and there is no false alarm",
+                    values={"false alarms": 0})
 BOUND = Published(where="Conclusions: the error is always below 2 m", values={"error (m)": 2.0})
 KIDNAP = Published(where="Section on the kidnapped robot: recovery in less than 2 T_e, with one wholly wrong estimate",
                    values={"estimates": 2, "wrong estimates": 1})

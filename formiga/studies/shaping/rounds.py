@@ -31,7 +31,8 @@ class Rounds:
         """The kernel that fills drive (W, n, D) from a table with a row for each step of a round."""
         given = view.group.robot.drive
         if given is None or not given.holonomic:
-            raise WorldError(f"{where(self)}<rounds> goes in any direction; the robots of '{view.group.name}' cannot. Use <omni>.")
+            raise WorldError(f"{where(self)}<rounds> goes in any direction; the robots of '{view.group.name}' cannot: use "
+                             "<omni>.")
         places = course(self.points, self.top_speed, view.dt)
         way = np.roll(places, -1, axis=0) - places
         twist = np.column_stack([way / view.dt, np.zeros(len(way))])

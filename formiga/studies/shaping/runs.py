@@ -16,26 +16,29 @@ from formiga.studies.shaping.method import FIX
 from formiga.world.beacons import beacons_of
 from formiga.world.model import World
 
+Params = dict[str, str | float]      # of the world
+
 SEED = 5
 STEPS = 10              # interrogations from one estimate to the next
 LAP = 15_300            # steps of one round of 510 m
 SILENT_AREA = "75 76 77 84 85 86"      # the beacons of two squares that share an edge: x 40..45, y 15..25
 MISPLACED = (40, 0.0, 5.0)             # a beacon beside an aisle that hangs at its neighbour's place: number, and m off the map
 KIDNAP = 60.0                          # s
-FAULTLESS = {"scaled": 0.0, "silent": 0.0}
+FAULTLESS: Params = {"scaled": 0.0, "silent": 0.0}
 
-# Forms of the method. PAPER is as the paper describes it. The world's own, KEEPS_OUT, blames the beacon that fits worst, not all of
-# an unreliable estimate, and leaves beacons with an alarm out: both are ours.
+# Forms of the method. PAPER is as the paper describes it. The world's own, KEEPS_OUT, blames the beacon that fits worst, not
+# all of an unreliable estimate, and leaves beacons with an alarm out: both are ours.
 PAPER, KEEPS_OUT, FIFO, UNJUDGED, KALMAN, PARTICLES = "paper", "keeps out", "fifo", "unjudged", "kalman", "particles"
 PLAIN: dict[str, Any] = {"exclude": False, "blame": "all"}
-CHANGES: dict[str, dict[str, Any]] = {PAPER: PLAIN, KEEPS_OUT: {}, FIFO: PLAIN | {"collect": "fifo"}, UNJUDGED: PLAIN | {"judge": False}}
+CHANGES: dict[str, dict[str, Any]] = {PAPER: PLAIN, KEEPS_OUT: {}, FIFO: PLAIN | {"collect": "fifo"},
+                                      UNJUDGED: PLAIN | {"judge": False}}
 
 
 @dataclass(frozen=True)
 class Scenario:
     """A set of faults, and the forms of the method that are tried in it."""
 
-    params: dict[str, str | float] = field(default_factory=dict)
+    params: Params = field(default_factory=dict)
     forms: tuple[str, ...] = (PAPER, FIFO)
 
 
@@ -56,7 +59,7 @@ SCENARIOS = {
 class Task:
     """So many worlds of one scenario, for so many estimates."""
 
-    params: dict[str, str | float]
+    params: Params
     forms: tuple[str, ...]
     worlds: int
     estimates: int
@@ -82,13 +85,14 @@ class Outcome:
     truth: Floats        # (W, K, 4) true x, y, factor, whether it answers
 
 
-def world_of(params: dict[str, str | float], forms: tuple[str, ...] = (KEEPS_OUT,)) -> World:
+def world_of(params: Params, forms: tuple[str, ...] = (KEEPS_OUT,)) -> World:
     """The world of the study with these faults, and no others; its robot carries all these forms of the method."""
     world = harness.world("shaping", FAULTLESS | params)
     group = world.groups[0]
     own: Shaping = group.estimators[0]
     filters = {KALMAN: RangeKalman(name=KALMAN), PARTICLES: RangeParticles(name=PARTICLES)}
-    made = tuple(filters[form] if form in filters else replace(own, name=form.replace(" ", "_"), **CHANGES[form]) for form in forms)
+    made = tuple(filters[form] if form in filters else replace(own, name=form.replace(" ", "_"), **CHANGES[form])
+                 for form in forms)
     return replace(world, groups=(replace(group, estimators=made),))
 
 

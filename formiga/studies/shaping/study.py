@@ -1,7 +1,8 @@
 """Fault-tolerant localization from ranges to radio tags, scenario by scenario. `formiga study shaping`
 
-The paper prints one long run of each scenario. Here each is so many seeds, that is, draws of the tags' true places, of the faulty
-ones and of all noise; a seed is the same in all scenarios. Rows that compare with the paper are of the method as it describes it.
+The paper prints one long run of each scenario. Here each is so many seeds, that is, draws of the tags' true places, of the
+faulty ones and of all noise; a seed is the same in all scenarios. Rows that compare with the paper are of the method as it
+describes it.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Size:
     filters: float     # laps, of the comparison with filters
 
 
-QUICK = Size(seeds=2, laps=0.5, kidnaps=1, filters=0.1)
+QUICK = Size(seeds=2, laps=0.5, kidnaps=1, filters=0.25)
 FULL = Size(seeds=10, laps=10.0, kidnaps=10, filters=1.0)
 
 
@@ -114,28 +115,27 @@ def unit_mass() -> Iterator[Row]:
 
     for dimensions, words in ((2, "in the plane"), (3, "in space")):
         def shell(far: float, r: float, s: float, n: int = dimensions) -> float:
-            point, area = np.zeros(n), (2.0 * np.pi * far, 4.0 * np.pi * far * far)[n - 2]
-            point[0] = far
-            return float(radial(point, np.zeros(n), r, s) * area)
+            area = (2.0 * np.pi * far, 4.0 * np.pi * far * far)[n - 2]
+            return float(radial(far * np.eye(n)[0], np.zeros(n), r, s)) * area
 
         off = [abs(quad(shell, 0.0, r + 12.0 * s, args=(r, s), points=(r,), limit=200)[0] - 1.0) for r, s in PAIRS]
         yield at_most(f"radial Gaussian {words}: |integral - 1|, largest of {len(PAIRS)}", 1e-6, max(off),
-                      note=f"with eta = {float(normalizer(3.0, 1.0, dimensions)):.6g} for a range of 3 m and a deviation of 1 m")
+                      note=f"with eta = {float(normalizer(3.0, 1.0, dimensions)):.6g} for 3 m with a deviation of 1 m")
 
 
 def exact() -> Row:
     """Item 2: without any noise, shifted readings of half a second fit one place exactly: the truth."""
-    clean = {"sigma": 0.0, "slip": 0.0, "misplaced": 0.0, "answer": 1.0}
+    clean: runs.Params = {"sigma": 0.0, "slip": 0.0, "misplaced": 0.0, "answer": 1.0}
     outcome = runs.perform(Task(clean, (PAPER,), 1, runs.LAP // runs.STEPS))
-    return at_most("no noise at all: largest error anywhere on a lap (m)", 0.01, float(outcome.tracks[PAPER].error.max()))
+    return at_most("no noise at all: largest error on a lap (m)", 0.01, float(outcome.tracks[PAPER].error.max()))
 
 
 def definitions() -> Iterator[Row]:
     """What is set as Table I and the text have it."""
     where = "Table I and text"
     for claim, value in (("side of the squares of tags (m)", 5.0), ("reading range (m)", 8.0), ("range deviation (m)", 1.0),
-                         ("interrogation period (s)", DT), ("estimation period (s)", DT * runs.STEPS), ("readings in the buffer", 40),
-                         ("tags in use", 4), ("odometry deviation, share of the way", 0.05), ("top speed (m/s)", 1.0)):
+                         ("interrogation period (s)", DT), ("estimation period (s)", DT * runs.STEPS),
+                         ("readings in the buffer", 40), ("tags in use", 4), ("odometry deviation, share of the way", 0.05), ("top speed (m/s)", 1.0)):
         yield definition(claim, value, where)
 
 
@@ -144,9 +144,9 @@ def compared(name: str, outcome: Outcome) -> Iterator[Row]:
     """Mean, deviation and maximum of one scenario, against the paper's single run."""
     track, values = outcome.tracks[PAPER], (published.MEAN.values[name], published.SPREAD.values[name])
     note = BETTER if name in ("single silence", "extensive silence") else LONG_TAIL if name in ("boost", "deficit") else ""
-    yield mean_row(f"{name}: mean error (m)", values[0], means(track), MEANS.get(name, ABOUT * values[0]),
+    yield mean_row(f"{name}: mean error (m)", values[0], means(track).tolist(), MEANS.get(name, ABOUT * values[0]),
                    where=published.MEAN.where, note=note)
-    yield mean_row(f"{name}: standard deviation of the error (m)", values[1], track.error.std(axis=1),
+    yield mean_row(f"{name}: standard deviation of the error (m)", values[1], track.error.std(axis=1).tolist(),
                    SPREADS.get(name, ABOUT * values[1]), where=published.SPREAD.where, note=note)
     highest = track.error.max(axis=1)
     yield reported(f"{name}: largest error of a run, median and largest (m); paper {published.LARGEST.values[name]:g}",
@@ -162,8 +162,8 @@ def compared(name: str, outcome: Outcome) -> Iterator[Row]:
 
 BETTER = ("ours is better: a beacon that is silent leaves three, and odometry of 5 % a step is good enough to bridge what is left "
           "out; the place of the silent tags and the rule for them are not in the text")
-LONG_TAIL = ("where wrong ranges happen to fit a wrong place, the judgement lets it pass; the threshold is not printed, and the paper's "
-             "run is one layout")
+LONG_TAIL = ("where wrong ranges happen to fit a wrong place, the judgement lets it pass; the threshold is not printed, and the "
+             "paper's run is one layout")
 
 
 def orders(outcomes: dict[str, Outcome]) -> Iterator[Row]:
@@ -173,8 +173,8 @@ def orders(outcomes: dict[str, Outcome]) -> Iterator[Row]:
     yield at_least(f"missing reads: of {counted(len(rising))}, those whose mean error rises from p_A 0.95 to 0.8 to 0.6",
                    SHARE * len(rising), int(rising.sum()))
     averages = [float(means(outcomes[name].tracks[PAPER]).mean()) for name in ("nominal", "sigma_tag 0.3", "sigma_tag 0.4")]
-    yield Row("misplaced tags: mean error rises from sigma_tag 0.2 to 0.3 to 0.4", True, averages == sorted(averages), origin="law",
-              note="the same seeds in all")
+    yield Row("misplaced tags: mean error rises from sigma_tag 0.2 to 0.3 to 0.4", True, averages == sorted(averages),
+              origin="law", note="the same seeds in all")
 
 
 def judgement(outcomes: dict[str, Outcome]) -> Iterator[Row]:
@@ -190,7 +190,7 @@ def judgement(outcomes: dict[str, Outcome]) -> Iterator[Row]:
               origin="published", where=published.MEAN.where)
 
 
-# -- fault vectors ----------------------------------------------------------------------------------------------------------
+# -- fault vectors --------------------------------------------------------------------------------------------------------
 def silence(outcomes: dict[str, Outcome]) -> Iterator[Row]:
     """Item 7: silent tags, and what is said of the others."""
     false = chances = 0.0
@@ -200,8 +200,8 @@ def silence(outcomes: dict[str, Outcome]) -> Iterator[Row]:
         near, flagged = dead & passed_of(outcome), track.faults[..., FAULT.mute] > 0.0
         yield at_most(f"{name}: mean error (m)", 0.45, float(means(track).mean()))
         highest = track.error.max(axis=1)
-        yield at_least(f"{name}: of {counted(len(highest), 'run')}, those with errors below 2 m throughout", SHARE * len(highest),
-                       int((highest < DIVERGED).sum()))
+        yield at_least(f"{name}: of {counted(len(highest), 'run')}, those with errors below 2 m throughout",
+                       SHARE * len(highest), int((highest < DIVERGED).sum()))
         yield Row(f"{name}: silent tags that the path came near, flagged", int(near.sum()), int((near & flagged).sum()),
                   where=published.SILENCE.where)
         yield Row(f"{name}: answering tags that stand flagged at the end", 0, int((flagged & ~dead).sum()),
@@ -218,11 +218,12 @@ CHANCE = "a healthy tag misses five answers in a row with a chance of 3e-7; ther
 def blamed(outcomes: dict[str, Outcome]) -> Iterator[Row]:
     """Tags with wrong ranges, by the paper's count and by ours."""
     for name, form in product(("boost", "deficit"), (PAPER, KEEPS_OUT)):
-        words = "all tags of an estimate are blamed" if form == PAPER else "the one that fits worst is blamed and then kept out (ours)"
+        words = "all tags of an estimate blamed" if form == PAPER else "the worst one blamed, then kept out (ours)"
         outcome = outcomes[name]
         wrong, ever = outcome.truth[..., FACTOR] != 1.0, outcome.tracks[form].faults[..., FAULT.ever_wrong] > 0.0
         near = wrong & passed_of(outcome)
-        yield reported(f"{name}, {words}: of {int(near.sum())} faulty tags that the path came near, ever flagged", int((near & ever).sum()))
+        yield reported(f"{name}, {words}: of {int(near.sum())} faulty tags that the path came near, ever flagged",
+                       int((near & ever).sum()))
         yield reported(f"{name}, {words}: healthy tags ever flagged, in {counted(len(ever), 'run')}", int((ever & ~wrong).sum()))
 
 
@@ -232,13 +233,13 @@ def misplaced(size: Size) -> Iterator[Row]:
     estimates = estimates_in(min(size.laps, 1.0))
     outcome = runs.perform(Task({"moved": " ".join(map(str, runs.MISPLACED))}, forms, size.seeds, estimates))
     for form in forms:
-        ever, words = outcome.tracks[form].faults[..., FAULT.ever_wrong] > 0.0, "" if form == PAPER else ", the worst blamed (ours)"
-        yield at_least(f"a tag at its neighbour's place{words}: of {counted(size.seeds, 'run')}, flagged in", SHARE * size.seeds,
-                       int(ever[:, tag].sum()))
-        yield reported(f"a tag at its neighbour's place{words}: other tags flagged, in all runs", int(ever.sum() - ever[:, tag].sum()))
+        ever = outcome.tracks[form].faults[..., FAULT.ever_wrong] > 0.0
+        claim = "a tag at its neighbour's place" + ("" if form == PAPER else ", the worst one blamed (ours)")
+        yield at_least(f"{claim}: of {counted(size.seeds, 'run')}, flagged in", SHARE * size.seeds, int(ever[:, tag].sum()))
+        yield reported(f"{claim}: other tags flagged, in all runs", int(ever.sum() - ever[:, tag].sum()))
 
 
-# -- kidnaps and failures -----------------------------------------------------------------------------------------------------
+# -- kidnaps and failures -------------------------------------------------------------------------------------------------
 def kidnapped(size: Size, workers: Pool) -> Iterator[Row]:
     """Item 8: neither ranges nor odometry for a minute, in which the robot moves on."""
     lap = DT * runs.LAP * size.laps / size.kidnaps
@@ -250,7 +251,8 @@ def kidnapped(size: Size, workers: Pool) -> Iterator[Row]:
         words = "" if form == PAPER else ", FIFO"
         yield at_least(f"kidnaps{words}: share with an error below {BACK:g} m again within {WAIT:g} s, of {back.size}", 0.95,
                        float(back.mean()), origin="published", where=published.KIDNAP.where)
-        yield reported(f"kidnaps{words}: estimates that are still wrong, mean; paper 1", float(wrong.mean()), origin="published")
+        yield reported(f"kidnaps{words}: estimates that are still wrong, mean; paper 1", float(wrong.mean()),
+                       origin="published")
 
 
 def failures(outcomes: dict[str, Outcome]) -> Iterator[Row]:
@@ -260,19 +262,22 @@ def failures(outcomes: dict[str, Outcome]) -> Iterator[Row]:
                   note="longer would be a catastrophic failure")
     below = [int((outcome.tracks[PAPER].error.max(axis=1) < DIVERGED).sum()) for outcome in outcomes.values()]
     number = sum(len(outcome.tracks[PAPER].error) for outcome in outcomes.values())
-    yield Row("all scenarios: runs with errors below 2 m throughout", number, sum(below), where=published.BOUND.where, note=LONG_TAIL)
+    yield Row("all scenarios: runs with errors below 2 m throughout", number, sum(below), where=published.BOUND.where,
+              note=LONG_TAIL)
 
 
-# -- beside the paper -----------------------------------------------------------------------------------------------------------
+# -- beside the paper -----------------------------------------------------------------------------------------------------
 def filters(size: Size, workers: Pool) -> Iterator[Row]:
     """Filters that remember, on the same readings."""
     names = ("nominal", "boost")
     forms = (PAPER, KALMAN, PARTICLES)
-    found = workers.map(runs.perform, [Task(runs.SCENARIOS[name].params, forms, size.seeds, estimates_in(size.filters)) for name in names])
+    tasks = [Task(runs.SCENARIOS[name].params, forms, size.seeds, estimates_in(size.filters)) for name in names]
+    found = workers.map(runs.perform, tasks)
     for name, outcome in zip(names, found, strict=True):
         for form, words in ((PAPER, "probabilistic shaping"), (KALMAN, "extended Kalman filter, told its start (ours)"),
                             (PARTICLES, "1,000 particles, from anywhere (ours)")):
-            yield reported(f"{name}, first {size.filters * 510:g} m, {words}: mean error (m)", float(means(outcome.tracks[form]).mean()))
+            yield reported(f"{name}, {size.filters:g} laps, {words}: mean error (m)",
+                           float(means(outcome.tracks[form]).mean()))
 
 
 def one_estimate(repeats: int = 20) -> float:
@@ -287,7 +292,7 @@ def one_estimate(repeats: int = 20) -> float:
     return (time.perf_counter() - begin) / repeats
 
 
-# -- numbers of a track ---------------------------------------------------------------------------------------------------------
+# -- numbers of a track ---------------------------------------------------------------------------------------------------
 def means(track: Track) -> Floats:
     """Mean error of each run (W,), m: of every delivered position, dead reckoning included."""
     return np.asarray(track.error.mean(axis=1))
