@@ -103,7 +103,7 @@ def table_of(thing: Beacons) -> Table:
 def true_beacons(table: Table, keys: Any, robots: int = 1) -> Floats:
     """What is true of the beacons of worlds with noise keys (W,): true x, y, factor, and whether it answers, (W, robots, K, 4).
 
-    The same for every robot of a world. It is for the sensor and for whoever judges a robot's beliefs; no robot knows it.
+    The same for every robot of a world. It is for the sensor, and to judge a robot's beliefs by; no robot knows it.
     """
     truth = np.empty((len(keys), robots, len(table.places), 4))
     for w in range(len(keys)):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from formiga.loop import Simulation
-from formiga.sense.beacon_ranges import table_of, true_beacons
+from formiga.sense.beacon_ranges import ANSWERS, FACTOR, table_of, true_beacons
 from formiga.state import Floats
 from formiga.studies import harness
 from formiga.studies.shaping.elements import RangeKalman, RangeParticles, Shaping
@@ -131,6 +131,17 @@ def passed(outcome: Outcome, within: float = 5.0, spare: int = 40) -> Any:
     return away.min(axis=0) <= within
 
 
+def faulty_near(outcome: Outcome, count: int = 4) -> Any:
+    """Whether (W, E) a faulty beacon is, or seems to be, among the nearest ones: the place is in a faulty area."""
+    faulty = (outcome.truth[..., FACTOR] != 1.0) | (outcome.truth[..., ANSWERS] == 0.0)
+    found = np.zeros((len(faulty), len(outcome.path)), np.bool_)
+    for w, truth in enumerate(outcome.truth):
+        away = np.linalg.norm(outcome.path[:, None] - truth[:, :2], axis=-1)
+        for seen in (away, away * truth[:, FACTOR]):
+            found[w] |= faulty[w][np.argpartition(seen, count, axis=1)[:, :count]].any(axis=1)
+    return found
+
+
 def longest(error: Floats, bound: float) -> int:
     """The most consecutive estimates of any world with an error above a bound."""
     most = 0
@@ -161,6 +172,6 @@ def recoveries(error: Floats, ends: list[float], dt: float, bound: float, wait: 
     return np.array(back), np.array(wrong)
 
 
-__all__ = ["FIFO", "KALMAN", "KEEPS_OUT", "KIDNAP", "LAP", "MISPLACED", "PAPER", "PARTICLES", "SCENARIOS", "SEED",
-           "STEPS", "UNJUDGED", "Outcome", "Scenario", "Task", "Track", "kidnaps", "longest", "passed", "perform", "recoveries",
-           "world_of"]
+__all__ = ["FIFO", "KALMAN", "KEEPS_OUT", "KIDNAP", "LAP", "MISPLACED", "PAPER", "PARTICLES", "SCENARIOS", "SEED", "STEPS",
+           "UNJUDGED", "Outcome", "Params", "Scenario", "Task", "Track", "faulty_near", "kidnaps", "longest", "passed",
+           "perform", "recoveries", "world_of"]
