@@ -28,10 +28,11 @@ def log_weights(particles: Any, distances: Any, angles: Any, grid: Grid, mixture
     """
     particles = np.asarray(particles, np.float64)
     lead, P = particles.shape[:-2], particles.shape[-2]
-    true = np.minimum(cast(grid, particles, angles, mixture.reach), mixture.reach).reshape(-1, P, len(angles))
-    measured = np.ascontiguousarray(np.broadcast_to(distances, (*lead, len(angles))), np.float64).reshape(len(true), -1)
-    many = np.full(len(true), P) if count is None else np.ascontiguousarray(count, np.int64).reshape(-1)
-    out = np.empty(true.shape[:2])
+    flat = particles.reshape(-1, P, 3)
+    many = np.full(len(flat), P) if count is None else np.ascontiguousarray(count, np.int64).reshape(-1)
+    true = np.minimum(cast(grid, flat[:, :many.max(initial=0)], angles, mixture.reach), mixture.reach)
+    measured = np.ascontiguousarray(np.broadcast_to(distances, (*lead, len(angles))), np.float64).reshape(len(flat), -1)
+    out = np.empty(flat.shape[:2])
     weigh_all(true, many, measured, *terms(mixture), out)
     return out.reshape(*lead, P)
 
@@ -79,10 +80,8 @@ def probability_all(z, true, hit, short, random, most, sigma, decay, reach, out)
 def weigh_all(true, count, measured, hit, short, random, most, sigma, decay, reach, out):
     """Log weights out (F, P) from distances by the map (F, P, B) and measured ones (F, B)."""
     for f in range(true.shape[0]):
-        for p in range(true.shape[1]):
-            if p >= count[f]:
-                out[f, p] = -inf
-                continue
+        out[f, count[f]:] = -inf
+        for p in range(count[f]):
             total = 0.0
             for b in range(true.shape[2]):
                 if measured[f, b] == measured[f, b]:
