@@ -214,7 +214,7 @@ class State(Arrays):
         self.undo = {}
 
     def end_look(self) -> Past:
-        """What was noted since `begin_look`: only of the memories that were asked for, since a filter may remember megabytes."""
+        """What was noted since `begin_look`: of the memories that were asked for alone, since a filter may have megabytes."""
         past, self.undo = self.undo or {}, None
         return past
 

@@ -3,8 +3,8 @@
     belief = belief_of(pose, covariance)        # (..., 3), (..., 3, 3) -> (..., 7)
     draw_belief(pen, belief)                    # the pose and its ellipse
 
-An estimator with `locates = True` returns rows (W, n, 7) like these, or poses (W, n, 3) alone. Then the inspector shows the belief
-beside the truth, and the measures `location_error` and `heading_error` know it.
+An estimator with `locates = True` returns rows (W, n, 7) like these, or poses (W, n, 3) alone. Then the inspector shows the
+belief beside the truth, and the measure `location_error` knows it.
 """
 
 from __future__ import annotations

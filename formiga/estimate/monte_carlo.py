@@ -29,9 +29,9 @@ SHOWN = 1000        # particles of a robot that are drawn
 @element("monte_carlo", role="estimator")
 @dataclass(frozen=True)
 class MonteCarlo:
-    """Where the robot is on a <map>, by a particle filter: adaptive Monte Carlo localization. [Thrun, Burgard & Fox 2005, ch. 8]
+    """Where the robot is on a <map>, by a particle filter: adaptive Monte Carlo localization.
 
-    After every `way` or `turn` of the odometry it does, in this order:
+    After every `way` or `turn` of the odometry it does, in this order [Thrun, Burgard & Fox 2005, chapter 8]:
         predict    each particle by the odometry, with an error of its own           `formiga.locate.motion`
         weigh      by the scan: likelihood field, or beam model                      `formiga.locate.field`, `.beams`
         resample   if the effective number of particles is below half: KLD           `formiga.locate.resampling`
@@ -50,8 +50,8 @@ class MonteCarlo:
     most: int = integer(20_000, least=1, most=100_000, doc="particles, as at the start")
     way: float = length(20.0 * CM, least=0.0, doc="after which it looks at the next scan")
     turn: float = angle(10.0 * DEG, least=0.0, doc="the same")
-    sigma: float = length(30.0 * CM, above=0.0, doc="standard deviation of a beam that hits a wall. Beams are not as independent "
-                                                   "as the model has them, so it is larger than the scanner's")
+    sigma: float = length(30.0 * CM, above=0.0, doc="standard deviation of a beam that hits a wall; beams are not as "
+                                                   "independent as the model has them, so it is larger than the scanner's")
     hit: float = number(0.6, least=0.0, doc="share of beams that hit a wall of the map")
     short: float = number(0.1, least=0.0, doc="share of those that hit something nearer, such as another robot")
     random: float = number(0.3, above=0.0, doc="share of all others")
@@ -96,21 +96,25 @@ class MonteCarlo:
     def _update(self, view: RobotView, due: Any, begun: Any, last: Floats, now: Floats, belief: Floats) -> None:
         shape = *view.shape, self.most
         particles = view.memory("particles", np.broadcast_to(0.0, (*shape, 3)))
-        weights, count = view.memory("weights", np.broadcast_to(0.0, shape)), view.memory("count", np.broadcast_to(0, view.shape))
+        weights = view.memory("weights", np.broadcast_to(0.0, shape))
+        count = view.memory("count", np.broadcast_to(0, view.shape))
         slow, fast = (view.memory(each, np.broadcast_to(0.0, view.shape)) for each in ("slow", "fast"))
         grid, sources = view.map(self.map), {use: view.noise.starts(use) for use in ("motion", "resample", "random")}
         fresh = due & ~begun
         if fresh.any():
             self._begin(view, fresh, grid, particles, weights, count)
         mine = particles[due]
-        errors = motion.TurnErrors() if isinstance(view.group.robot.drive, Differential) else motion.GlideErrors()
-        predict = motion.differential if isinstance(errors, motion.TurnErrors) else motion.omni
-        predict(mine, last[due], now[due], errors, sources["motion"][due], count[due])
+        moves = (last[due], now[due]), (sources["motion"][due], count[due])
+        if isinstance(view.group.robot.drive, Differential):
+            motion.differential(mine, *moves[0], motion.TurnErrors(), *moves[1])
+        else:
+            motion.omni(mine, *moves[0], motion.GlideErrors(), *moves[1])
         log, counted = self._weigh(view, due, mine, count[due], grid)
         there = np.arange(self.most) < count[due][:, None]
-        ours, averages = weights[due], [slow[due], fast[due]]
-        share = recovery.watch(*averages, recovery.likeness(np.where(there, log, -np.inf), ours, counted)) if self.recover \
-            else np.zeros(len(mine))
+        ours, long, short = weights[due], slow[due], fast[due]
+        share = np.zeros(len(mine))
+        if self.recover:
+            share = recovery.watch(long, short, recovery.likeness(np.where(there, log, -np.inf), ours, counted))
         with np.errstate(divide="ignore"):
             ours = normalized(np.where(there, log + np.log(ours), -np.inf))
         ours = np.where(there, ours, 0.0)
@@ -127,7 +131,7 @@ class MonteCarlo:
             some = count[due]
             some[again] = many
             count[due] = some
-        particles[due], weights[due], slow[due], fast[due] = mine, ours, *averages
+        particles[due], weights[due], slow[due], fast[due] = mine, ours, long, short
         last[due], begun[due] = now[due], True
 
     def _begin(self, view: RobotView, fresh: Any, grid: Grid, particles: Any, weights: Any, count: Any) -> None:
@@ -136,8 +140,8 @@ class MonteCarlo:
         if (out := fresh & (grid.at(start[..., :2]) == UNKNOWN)).any():
             world, robot = np.argwhere(out)[0]
             (x, y), (low, high) = start[world, robot, :2], (grid.corners.min(axis=0), grid.corners.max(axis=0))
-            raise WorldError(f"{where(self)}<monte_carlo>: robot {robot} of '{view.group.name}' starts at ({x:.2f}, {y:.2f}), where "
-                             f"nothing is known on the map '{self.map}', which goes from ({low[0]:.2f}, {low[1]:.2f}) to "
+            raise WorldError(f"{where(self)}<monte_carlo>: robot {robot} of '{view.group.name}' starts at ({x:.2f}, {y:.2f}), "
+                             f"of which the map '{self.map}' knows nothing; it goes from ({low[0]:.2f}, {low[1]:.2f}) to "
                              f"({high[0]:.2f}, {high[1]:.2f}).")
         count[fresh], weights[fresh] = self.most, 1.0 / self.most
         mine = particles[fresh]

@@ -40,7 +40,8 @@ def log_weights(particles: Any, distances: Any, angles: Any, grid: Grid, mixture
 def probability(measured: Any, true: Any, mixture: Mixture) -> Floats:
     """p(z | z*) of one distance, in 1/m below the reach; at the reach itself also the share `most`, as probability.
 
-        z_hit eta N(z; z*, sigma) + z_short eta' lambda exp(-lambda z) [z <= z*] + z_rand / reach [z < reach] + z_max [z >= reach]
+        z_hit eta N(z; z*, sigma) + z_short eta' lambda exp(-lambda z) [z <= z*] + z_rand / reach,   z < reach
+        z_max                                                                                        z >= reach
                                                                         [Thrun, Burgard & Fox 2005, eqs. 6.4-6.11]
     eta, eta': so that the hit integrates to 1 over what can be measured, and the short over what is nearer than the wall.
     """

@@ -265,8 +265,8 @@ class Link(Source, Protocol):
 class Estimator(Source, Protocol):
     """Readings and earlier beliefs -> a belief, which joins the readings."""
 
-    locates: ClassVar[bool] = False             # whether its belief begins with a pose in the world, x y heading: then people see
-    #                                             how far it is off. Columns as in `formiga.estimate.belief`
+    locates: ClassVar[bool] = False             # whether its belief begins with a pose x y heading in the world, as columns of
+    #                                             `formiga.estimate.belief`: then people see how far it is off
 
     def estimate(self, view: Any) -> Any:
         """Its belief (W, n, ...): what its kernels fill, unless it is overridden."""
