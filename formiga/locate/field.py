@@ -73,7 +73,7 @@ def log_weights(particles: Any, ends: Any, field: LikelihoodField, count: Any = 
     particles = np.asarray(particles, np.float64)
     lead, P = particles.shape[:-2], particles.shape[-2]
     flat = np.ascontiguousarray(particles.reshape(-1, P, 3))
-    scans = np.ascontiguousarray(np.broadcast_to(ends, (*lead, *np.shape(ends)[-2:])), np.float64).reshape(len(flat), -1, 2)
+    scans = np.array(np.broadcast_to(ends, (*lead, *np.shape(ends)[-2:])), np.float64).reshape(len(flat), -1, 2)
     many = np.full(len(flat), P) if count is None else np.ascontiguousarray(count, np.int64).reshape(-1)
     out = np.empty(flat.shape[:2])
     weigh_all(flat, many, scans, field.hit, *placed(field.grid), *shares(field.mixture), out)
@@ -118,10 +118,8 @@ def weigh(particles, count, ends, floors, hit, x, y, yaw, resolution, out):
     """One filter's particles (P, 3) for end points (B, 2) in units of cells; probabilities are multiplied, a few at a time."""
     rows, columns = hit.shape
     c0, s0 = cos(yaw), sin(yaw)
-    for p in range(out.shape[0]):
-        if p >= count:
-            out[p] = -inf
-            continue
+    out[count:] = -inf
+    for p in range(count):
         dx, dy, heading = (particles[p, 0] - x) / resolution, (particles[p, 1] - y) / resolution, particles[p, 2] - yaw
         px, py, c, s = c0 * dx + s0 * dy, c0 * dy - s0 * dx, cos(heading), sin(heading)
         total, product = 0.0, 1.0
