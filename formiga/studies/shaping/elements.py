@@ -7,20 +7,47 @@ from typing import ClassVar
 
 import numpy as np
 
+from formiga.control.view import View
 from formiga.drawing import Pen
+from formiga.errors import WorldError
 from formiga.estimate import RobotView
 from formiga.kernels.program import Stage
 from formiga.sense.beacon_ranges import UNIT_RING
 from formiga.state import Floats
-from formiga.studies.shaping.filters import RangeKalman, RangeParticles
+from formiga.studies.shaping.filters import kalman_world, particles_world
 from formiga.studies.shaping.method import FAULT, FIFO, FIX, NONE, PERIOD, ROW, Rules, Scratch, shaping_world
-from formiga.studies.shaping.rounds import Rounds
+from formiga.studies.shaping.rounds import course, rounds_world
 from formiga.units import DEG
-from formiga.world.elements import angle, choice, duration, element, flag, integer, length, name, number
+from formiga.world.elements import angle, choice, duration, element, flag, integer, length, name, number, numbers, speed, where
 
 FLAGGED, IN_USE, SURE = "#d55e00", "#0072b2", "#009e73"      # colours: beacons with an alarm, rings in use, a reliable position
 HIGH = 0.4                                                   # m, of the rings, above the racks
 COLLECT = {"period": PERIOD, "fifo": FIFO}
+
+
+@element("rounds", role="controller")
+@dataclass(frozen=True)
+class Rounds:
+    """Rounds over a closed course by the clock, for a robot that can go in any direction and does not turn.
+
+    On each straight of length L the speed is a parabola:  v(t) = 4 v_max (t/T)(1 - t/T),  T = 1.5 L / v_max
+                                                           s(t) = L (3 (t/T)^2 - 2 (t/T)^3)      [from the paper's "parabolic"]
+    The robot starts at the first point with heading 0. A round takes whole steps: v_max is adjusted by less than a step in one.
+    """
+
+    points: tuple[float, ...] = numbers(unit="m", fewest=4, group=2, doc="x0 y0 x1 y1 ...; closed by itself")
+    top_speed: float = speed(1.0, above=0.0, doc="v_max, in the middle of each straight")
+
+    def stages(self, view: View, drive: Floats) -> list[Stage]:
+        """The kernel that fills drive (W, n, D) from a table with a row for each step of a round."""
+        given = view.group.robot.drive
+        if given is None or not given.holonomic:
+            raise WorldError(f"{where(self)}<rounds> goes in any direction; the robots of '{view.group.name}' cannot: use "
+                             "<omni>.")
+        places = course(self.points, self.top_speed, view.dt)
+        way = np.roll(places, -1, axis=0) - places
+        twist = np.column_stack([way / view.dt, np.zeros(len(way))])
+        return [Stage(rounds_world, (view.noise.source()[1], np.ascontiguousarray(given.follow(twist)), drive))]
 
 
 @element("shaping", role="estimator")
@@ -112,6 +139,78 @@ class Shaping:
                 if len(found := np.flatnonzero(faults[robot, :, column])):
                     alarms.points(places[found], colour=FLAGGED, size=0.4)
                     alarms.text(places[found], [word] * len(found))
+
+
+@element("range_kalman", role="estimator")
+@dataclass(frozen=True)
+class RangeKalman:
+    """An extended Kalman filter on ranges that is told where it starts; of each interrogation it takes the `tags` least ranges.
+
+        predict  x' = x + way,   P' = P + (share |way|)^2 I
+        correct  h = |x - x_k|,  H = (x - x_k)^T / h,  S = H P H^T + sigma^2,  K = P H^T / S    [Thrun, Burgard & Fox 2005, 3.3]
+    """
+
+    locates: ClassVar[bool] = True
+
+    ranges: str = name("ranges", doc="the <beacon_ranges> that it reads")
+    odometer: str = name("displacement", doc="the <displacement> that it reads")
+    beacons: str = name("beacons", doc="the <beacons> on its map")
+    sigma: float = length(1.02, above=0.0, doc="standard deviation of a range and of a beacon's place together")
+    share: float = number(0.05, least=0.0, doc="standard deviation of odometry, as a share of the way")
+    tags: int = integer(4, least=1, most=64, doc="ranges that count at a time")
+    name: str = name("range_kalman")
+
+    def stages(self, view: RobotView) -> tuple[Floats, list[Stage]]:
+        """Beliefs (W, n, 7), and the kernel that fills them."""
+        belief = view.memory("belief", np.concatenate([view.start, np.full((*view.shape, 4), 0.0)], axis=-1))
+        out = np.zeros((*view.shape, 7))
+        return out, [Stage(kalman_world, (*view.start_source(), view.reading(self.ranges), view.reading(self.odometer),
+                                          np.ascontiguousarray(view.beacons(self.beacons)), self.sigma, self.share, self.tags,
+                                          belief, out))]
+
+    def draw(self, view: RobotView, pen: Pen) -> None:
+        """The position with its ellipse."""
+        belief = view.readings[self.name]
+        pen.pose(belief[..., :3], belief[..., [3, 4, 4, 5]].reshape(*view.shape, 2, 2))
+
+
+@element("range_particles", role="estimator")
+@dataclass(frozen=True)
+class RangeParticles:
+    """A particle filter on ranges that starts anywhere among the beacons, and takes the `tags` least of an interrogation.
+
+        w <- w exp(-sum_k min(HARD, |d_k - r_k| / sigma)^2 / 2),  resampled with low variance below half of the particles
+    """
+
+    locates: ClassVar[bool] = True
+
+    ranges: str = name("ranges", doc="the <beacon_ranges> that it reads")
+    odometer: str = name("displacement", doc="the <displacement> that it reads")
+    beacons: str = name("beacons", doc="the <beacons> on its map")
+    sigma: float = length(1.02, above=0.0, doc="standard deviation of a range and of a beacon's place together")
+    share: float = number(0.05, least=0.0, doc="standard deviation of odometry, as a share of the way")
+    jitter: float = length(0.02, least=0.0, doc="standard deviation of a particle's place in each step, against impoverishment")
+    size: int = integer(1000, least=2, most=100_000, doc="particles of each robot")
+    tags: int = integer(4, least=1, most=64, doc="ranges that count at a time")
+    name: str = name("range_particles")
+
+    def stages(self, view: RobotView) -> tuple[Floats, list[Stage]]:
+        """Beliefs (W, n, 7), and the kernel that fills them."""
+        W, n, P = *view.shape, self.size
+        cloud = view.memory("cloud", np.zeros((W, n, P, 3)))       # x, y, weight
+        heading = view.memory("heading", view.start[..., 2:])
+        belief, out = view.memory("belief", np.zeros((W, n, 7))), np.zeros((W, n, 7))
+        room = (np.empty((W, 1, P)), np.empty((W, 1, P), np.int64), np.empty((W, 1)))
+        return out, [Stage(particles_world, (view.start_source()[1], view.reading(self.ranges), view.reading(self.odometer),
+                                             np.ascontiguousarray(view.beacons(self.beacons)), self.sigma, self.share,
+                                             self.jitter, self.tags, *view.noise.source(""), cloud, heading, belief, *room,
+                                             out))]
+
+    def draw(self, view: RobotView, pen: Pen) -> None:
+        """The particles."""
+        cloud = view.memory("cloud")
+        pen.particles(np.concatenate([cloud[..., :2], np.zeros((*cloud.shape[:3], 1))], axis=-1), cloud[..., 2].reshape(-1),
+                      size=0.08)
 
 
 __all__ = ["RangeKalman", "RangeParticles", "Rounds", "Shaping"]

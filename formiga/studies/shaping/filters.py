@@ -1,101 +1,21 @@
-"""Two filters that remember, to compare probabilistic shaping with on the same readings. Additions of the laboratory: the paper
-names them as future work and has no numbers for them."""
+"""Two filters that remember, to compare probabilistic shaping with on the same readings: their kernels. Additions of the
+laboratory: the paper names them as future work and has no numbers for them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import exp, sqrt
-from typing import ClassVar
 
 import numpy as np
 
-from formiga.drawing import Pen
-from formiga.estimate import RobotView
 from formiga.kernels import kernel
-from formiga.kernels.program import Stage
 from formiga.locate.motion import normals
 from formiga.locate.resampling import low_variance_all
 from formiga.noise import stream, unit
-from formiga.state import Floats
 from formiga.studies.shaping.method import move_by
-from formiga.world.elements import element, integer, length, name, number
 
 HARD = 5.0     # standard deviations, beyond which a range is as improbable for a particle as there
 
 
-@element("range_kalman", role="estimator")
-@dataclass(frozen=True)
-class RangeKalman:
-    """An extended Kalman filter on ranges that is told where it starts; of each interrogation it takes the `tags` least ranges.
-
-        predict  x' = x + way,   P' = P + (share |way|)^2 I
-        correct  h = |x - x_k|,  H = (x - x_k)^T / h,  S = H P H^T + sigma^2,  K = P H^T / S    [Thrun, Burgard & Fox 2005, 3.3]
-    """
-
-    locates: ClassVar[bool] = True
-
-    ranges: str = name("ranges", doc="the <beacon_ranges> that it reads")
-    odometer: str = name("displacement", doc="the <displacement> that it reads")
-    beacons: str = name("beacons", doc="the <beacons> on its map")
-    sigma: float = length(1.02, above=0.0, doc="standard deviation of a range and of a beacon's place together")
-    share: float = number(0.05, least=0.0, doc="standard deviation of odometry, as a share of the way")
-    tags: int = integer(4, least=1, most=64, doc="ranges that count at a time")
-    name: str = name("range_kalman")
-
-    def stages(self, view: RobotView) -> tuple[Floats, list[Stage]]:
-        """Beliefs (W, n, 7), and the kernel that fills them."""
-        belief = view.memory("belief", np.concatenate([view.start, np.full((*view.shape, 4), 0.0)], axis=-1))
-        out = np.zeros((*view.shape, 7))
-        return out, [Stage(kalman_world, (*view.start_source(), view.reading(self.ranges), view.reading(self.odometer),
-                                          np.ascontiguousarray(view.beacons(self.beacons)), self.sigma, self.share, self.tags,
-                                          belief, out))]
-
-    def draw(self, view: RobotView, pen: Pen) -> None:
-        """The position with its ellipse."""
-        belief = view.readings[self.name]
-        pen.pose(belief[..., :3], belief[..., [3, 4, 4, 5]].reshape(*view.shape, 2, 2))
-
-
-@element("range_particles", role="estimator")
-@dataclass(frozen=True)
-class RangeParticles:
-    """A particle filter on ranges that starts anywhere among the beacons, and takes the `tags` least of an interrogation.
-
-        w <- w exp(-sum_k min(HARD, |d_k - r_k| / sigma)^2 / 2),  resampled with low variance below half of the particles
-    """
-
-    locates: ClassVar[bool] = True
-
-    ranges: str = name("ranges", doc="the <beacon_ranges> that it reads")
-    odometer: str = name("displacement", doc="the <displacement> that it reads")
-    beacons: str = name("beacons", doc="the <beacons> on its map")
-    sigma: float = length(1.02, above=0.0, doc="standard deviation of a range and of a beacon's place together")
-    share: float = number(0.05, least=0.0, doc="standard deviation of odometry, as a share of the way")
-    jitter: float = length(0.02, least=0.0, doc="standard deviation of a particle's place in each step, against impoverishment")
-    size: int = integer(1000, least=2, most=100_000, doc="particles of each robot")
-    tags: int = integer(4, least=1, most=64, doc="ranges that count at a time")
-    name: str = name("range_particles")
-
-    def stages(self, view: RobotView) -> tuple[Floats, list[Stage]]:
-        """Beliefs (W, n, 7), and the kernel that fills them."""
-        W, n, P = *view.shape, self.size
-        cloud = view.memory("cloud", np.zeros((W, n, P, 3)))       # x, y, weight
-        heading = view.memory("heading", view.start[..., 2:])
-        belief, out = view.memory("belief", np.zeros((W, n, 7))), np.zeros((W, n, 7))
-        room = (np.empty((W, 1, P)), np.empty((W, 1, P), np.int64), np.empty((W, 1)))
-        return out, [Stage(particles_world, (view.start_source()[1], view.reading(self.ranges), view.reading(self.odometer),
-                                             np.ascontiguousarray(view.beacons(self.beacons)), self.sigma, self.share,
-                                             self.jitter, self.tags, *view.noise.source(""), cloud, heading, belief, *room,
-                                             out))]
-
-    def draw(self, view: RobotView, pen: Pen) -> None:
-        """The particles."""
-        cloud = view.memory("cloud")
-        pen.particles(np.concatenate([cloud[..., :2], np.zeros((*cloud.shape[:3], 1))], axis=-1), cloud[..., 2].reshape(-1),
-                      size=0.08)
-
-
-# -- kernels ------------------------------------------------------------------------------------------------------------
 @kernel()
 def next_least(w, i, ranges, floor):
     """The beacon with the least range above `floor`; -1: none."""
@@ -219,4 +139,4 @@ def renew(w, i, at, cloud, weights, chosen, offset):
         cloud[w, i, p, 2] = 1.0 / P
 
 
-__all__ = ["RangeKalman", "RangeParticles"]
+__all__ = ["kalman_world", "particles_world"]

@@ -254,7 +254,7 @@ def kidnapped(size: Size, workers: Pool) -> Iterator[Row]:
         back, wrong = runs.recoveries(outcome.tracks[form].error, spans[1::2], DT, BACK, WAIT)
         words = "" if form == PAPER else ", FIFO"
         yield at_least(f"kidnaps{words}: share with an error below {BACK:g} m again within {WAIT:g} s, of {back.size}", 0.95,
-                       float(back.mean()), origin="published", where=published.KIDNAP.where)
+                       float(back.mean()), where=published.KIDNAP.where)
         yield reported(f"kidnaps{words}: estimates that are still wrong, mean; paper 1", float(wrong.mean()),
                        origin="published")
 
