@@ -72,7 +72,7 @@ class BeaconRanges:
         for robot, ranges in enumerate(view.readings[self.name][0]):
             if len(heard := np.flatnonzero(ranges > 0.0)):
                 rings = places[heard, None] + ranges[heard, None, None] * UNIT_RING
-                pen.lines(rings[:, :-1].reshape(-1, 2), rings[:, 1:].reshape(-1, 2), width=0.02,
+                pen.lines(rings[:, :-1].reshape(-1, 2), rings[:, 1:].reshape(-1, 2), width=0.04,
                           colour=("#9ec9e2", "#e6c79c", "#a9d8c0")[robot % 3])
 
 

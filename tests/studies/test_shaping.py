@@ -1,12 +1,14 @@
 """The shaping study: its method against a slow twin, its faults, its filters, and its quick form as a whole."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from formiga.locate.kalman import correct
 from formiga.loop import Simulation
 from formiga.studies.shaping import runs, study
-from formiga.studies.shaping.method import FAULT, FIX
+from formiga.studies.shaping.method import FAULT, FIX, NONE, Rules, choose
 from formiga.studies.shaping.rounds import course
 from formiga.studies.shaping.runs import FIFO, KALMAN, KEEPS_OUT, PAPER, PARTICLES, Task
 from formiga.world.elements import of
@@ -129,6 +131,53 @@ def test_a_silent_tag_is_flagged_after_five_missing_answers_and_no_longer_when_i
     assert runs.remembered(simulation, PAPER, "faults")[0, 1:, FAULT.mute].sum() == 0.0
 
 
+def used_and_fix(params, steps, **changes):
+    """The beacons in use, `fix` and `faults` of the first world after so many steps; changes: of <shaping>."""
+    world = runs.world_of({"answer": 1.0} | params)
+    group = world.groups[0]
+    shaping = replace(group.estimators[0], name="shaping", **changes)
+    simulation = Simulation(replace(world, groups=(replace(group, estimators=(shaping,)),)), 2)
+    simulation.advance(steps)
+    used, fix, faults = (runs.remembered(simulation, "shaping", name)[0] for name in ("used", "fix", "faults"))
+    return sorted(used.astype(int)), fix, faults
+
+
+def test_a_silent_tag_that_is_due_leaves_three_unless_it_is_replaced():
+    """The robot starts among the tags 0, 1, 9, 10."""
+    assert used_and_fix({}, 30)[0] == [0, 1, 9, 10]
+    assert used_and_fix({"mute": "0"}, 30)[0] == [-1, 1, 9, 10]
+    replaced = used_and_fix({"mute": "0"}, 30, replace=True)[0]
+    assert {1, 9, 10} < set(replaced) and -1 not in replaced
+
+
+def test_a_robot_whose_due_tags_are_all_silent_looks_at_what_it_hears():
+    silent = used_and_fix({"mute": "0 1 9 10"}, 30)[0]
+    assert max(silent) >= 0 and not {0, 1, 9, 10} & set(silent)
+
+
+def test_the_mirror_image_of_a_place_makes_it_unreliable_however_well_it_fits():
+    others = " ".join(str(k) for k in range(162) if k not in (0, 1))     # both left are at x = 0
+    for margin, reliable in ((9.0, 0.0), (0.0, 1.0)):
+        fix = used_and_fix({"mute": others}, 10, margin=margin)[1]
+        assert fix[FIX.misfit] < 1.35 and fix[FIX.rival] < 9.0 and fix[FIX.reliable] == reliable
+
+
+def test_a_tag_at_its_neighbours_place_is_flagged_and_the_blame_of_the_worst_spares_the_others():
+    outcome = runs.perform(Task({"moved": "40 0 5"}, (PAPER, KEEPS_OUT), 4, 460))     # the robot is past it by then
+    for form, flagged, others in ((PAPER, 4, True), (KEEPS_OUT, 3, False)):
+        ever = outcome.tracks[form].faults[..., FAULT.ever_wrong] > 0.0
+        assert ever[:, 40].sum() >= flagged and np.delete(ever, 40, axis=1).any() == others
+
+
+def test_a_tag_with_an_alarm_is_left_out_if_so_asked():
+    heard = np.array([3.0, 1.0, 2.0, 5.0, 4.0, NONE]).reshape(1, 1, 1, 6)
+    faults, used = np.zeros((1, 1, 6, len(FAULT))), np.empty((1, 1, 4))
+    faults[0, 0, 2, FAULT.wrong] = 1.0
+    for exclude, chosen in ((0.0, [1, 2, 0, 4]), (1.0, [1, 0, 4, 3])):
+        choose(0, 0, Rules(1.0, 0.05, 0.95, 1.0, 1.35, 2.0, 9.0, 1e-6, 1.0, exclude, 0.0, 0.25, 0.05), heard, faults, used)
+        assert used[0, 0].tolist() == chosen
+
+
 def test_two_processes_find_what_one_finds():
     from formiga.pool import pool
 
@@ -169,6 +218,14 @@ def test_the_longest_time_above_a_bound_and_recoveries_are_counted():
     back, wrong = runs.recoveries(error, [0.9], 0.05, 1.5, 1.0)      # estimates at 0.45, 0.95, 1.45, 1.95 s
     assert back.tolist() == [[False, True]] and wrong.tolist() == [[2, 0]]
     assert runs.recoveries(error, [1.2], 0.05, 1.5, 1.0)[0].tolist() == [[True, False]]
+
+
+def test_a_place_is_faulty_where_a_faulty_beacon_is_or_seems_to_be_among_the_nearest():
+    places = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [3.0, 0.0], [7.0, 0.0], [9.0, 0.0]])
+    truth = np.array([[[x, y, 0.5 if x == 7.0 else 1.0, 1.0] for x, y in places]])
+    path = np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 0.0]])              # there it seems to be at 3.5, 3 and 1 m
+    found = runs.faulty_near(runs.Outcome({}, path, places, truth))
+    assert found.tolist() == [[False, False, True]]
 
 
 def test_a_row_of_the_table_that_is_far_off_is_missed():

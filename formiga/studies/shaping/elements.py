@@ -127,7 +127,7 @@ class Shaping:
             for tag in used[robot].astype(int):
                 if tag >= 0 and (known := heard[robot, :, tag][heard[robot, :, tag] != NONE]).size:
                     ring = places[tag] + max(float(known.mean()), 0.05) * UNIT_RING
-                    pen.path(np.column_stack([ring, np.full(len(ring), HIGH)]), colour=IN_USE, width=0.08)
+                    pen.path(np.column_stack([ring, np.full(len(ring), HIGH)]), colour=IN_USE, width=0.12)
             if fix[robot, FIX.step] < 0.0:
                 continue
             spread = fix[alone][:, [FIX.xx, FIX.xy, FIX.xy, FIX.yy]].reshape(1, 2, 2)

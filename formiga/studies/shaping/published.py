@@ -18,6 +18,8 @@ SPREAD = Published(
             "extensive silence": 0.22, "sigma_tag 0.3": 0.20, "sigma_tag 0.4": 0.26})
 SILENCE = Published(where="Text behind Table V: silence is always detected, and there is no false alarm",
                     values={"false alarms": 0})
+RARELY = Published(where="Text, by its reference [12]: accuracy holds even if less than 30 % of the estimates are reliable",
+                   values={"share": 0.3})
 BOUND = Published(where="Conclusions: the error is always below 2 m", values={"error (m)": 2.0})
 KIDNAP = Published(where="Section on the kidnapped robot: recovery in less than 2 T_e, with one wholly wrong estimate",
                    values={"estimates": 2, "wrong estimates": 1})

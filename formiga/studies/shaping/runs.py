@@ -29,9 +29,11 @@ FAULTLESS: Params = {"scaled": 0.0, "silent": 0.0}
 # Forms of the method. PAPER is as the paper describes it. The world's own, KEEPS_OUT, blames the beacon that fits worst, not
 # all of an unreliable estimate, and leaves beacons with an alarm out: both are ours.
 PAPER, KEEPS_OUT, FIFO, UNJUDGED, KALMAN, PARTICLES = "paper", "keeps out", "fifo", "unjudged", "kalman", "particles"
+STRICT, RARE = "strict", "rare"      # with other thresholds of the judgement
 PLAIN: dict[str, Any] = {"exclude": False, "blame": "all"}
 CHANGES: dict[str, dict[str, Any]] = {PAPER: PLAIN, KEEPS_OUT: {}, FIFO: PLAIN | {"collect": "fifo"},
-                                      UNJUDGED: PLAIN | {"judge": False}}
+                                      UNJUDGED: PLAIN | {"judge": False}, STRICT: PLAIN | {"threshold": 1.0},
+                                      RARE: PLAIN | {"threshold": 0.75}}
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,11 @@ class Scenario:
 
 
 SCENARIOS = {
-    "nominal": Scenario({}, (PAPER, KEEPS_OUT, FIFO)),
+    "nominal": Scenario({}, (PAPER, FIFO, RARE)),
     "p_A 0.8": Scenario({"answer": 0.8}),
     "p_A 0.6": Scenario({"answer": 0.6}),
-    "boost": Scenario({"scaled": 0.05, "factor": 0.5}, (PAPER, KEEPS_OUT, FIFO, UNJUDGED)),
-    "deficit": Scenario({"scaled": 0.05, "factor": 2.0}, (PAPER, KEEPS_OUT, UNJUDGED)),
+    "boost": Scenario({"scaled": 0.05, "factor": 0.5}, (PAPER, KEEPS_OUT, FIFO, UNJUDGED, STRICT)),
+    "deficit": Scenario({"scaled": 0.05, "factor": 2.0}, (PAPER, KEEPS_OUT, UNJUDGED, STRICT)),
     "single silence": Scenario({"silent": 0.05}),
     "extensive silence": Scenario({"mute": SILENT_AREA}),
     "sigma_tag 0.3": Scenario({"misplaced": 0.3}),
@@ -172,6 +174,6 @@ def recoveries(error: Floats, ends: list[float], dt: float, bound: float, wait: 
     return np.array(back), np.array(wrong)
 
 
-__all__ = ["FIFO", "KALMAN", "KEEPS_OUT", "KIDNAP", "LAP", "MISPLACED", "PAPER", "PARTICLES", "SCENARIOS", "SEED", "STEPS",
-           "UNJUDGED", "Outcome", "Params", "Scenario", "Task", "Track", "faulty_near", "kidnaps", "longest", "passed",
-           "perform", "recoveries", "world_of"]
+__all__ = ["FIFO", "KALMAN", "KEEPS_OUT", "KIDNAP", "LAP", "MISPLACED", "PAPER", "PARTICLES", "RARE", "SCENARIOS", "SEED",
+           "STEPS", "STRICT", "UNJUDGED", "Outcome", "Params", "Scenario", "Task", "Track", "faulty_near", "kidnaps",
+           "longest", "passed", "perform", "recoveries", "world_of"]
