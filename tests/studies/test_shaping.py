@@ -78,6 +78,17 @@ def test_one_world_of_a_batch_is_that_world_alone():
         np.testing.assert_array_equal(memory[0], batch.state.memory[key][2], err_msg=str(key))
 
 
+def test_worlds_with_other_faults_in_one_batch_are_as_they_are_alone():
+    values = {"misplaced": [0.2, 0.3], "answer": [0.9, 0.6], "scaled": [0.0, 0.1]}
+    batch = Simulation("shaping", 3, params=values)
+    batch.advance(30)
+    for w in range(2):
+        alone = Simulation("shaping", 3, first_world=w, params={name: each[w] for name, each in values.items()})
+        alone.advance(30)
+        for name in ("ranges", "shaping"):
+            np.testing.assert_array_equal(alone.readings["robot"][name][0], batch.readings["robot"][name][w])
+
+
 def test_no_true_pose_reaches_the_robot():
     """The same readings from another place: the belief follows the readings, whatever is true."""
     world = runs.world_of({})
