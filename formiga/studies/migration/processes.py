@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import os
 import select
+import signal
 import socket
 import sys
 import tempfile
@@ -316,13 +317,13 @@ def on_robot(trial: Trial, seconds: float) -> Course:
         said(relay, "a program at", "the Gate")
         alive = True
         for number in range(turns):
-            if alive and trial.kill is not None and robot.now >= trial.kill:
-                os.kill(driver.pid, 9)
-                alive = False
             eye.sendto(robot.eye(), ("127.0.0.1", vision))
             robot.hear(serial.turn(number, robot.body(), relay))
             for _ in range(starts[number + 1] - starts[number]):
                 robot.step()
+                if alive and trial.kill is not None and robot.now >= trial.kill - 1e-9:
+                    os.kill(driver.pid, signal.SIGKILL)
+                    alive = False
         serial.send(gate.framed(b"E", turns))
         finish(relay)
         finish(driver)
