@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,11 @@ class Runs:
     covariance: Floats     # (T, W, 3, 3)
     measured: Floats       # (T, W, 6) pose by the walls alone, and variances
     places: Floats         # (W,) of the course that were reached
+
+    def first(self, worlds: int) -> Runs:
+        """The first so many of its worlds."""
+        return Runs(self.clock, self.truth[:, :worlds], self.belief[:, :worlds], self.covariance[:, :worlds],
+                    self.measured[:, :worlds], self.places[:worlds])
 
     @property
     def error(self) -> Floats:
@@ -80,15 +86,32 @@ class Runs:
         return np.asarray((self.measured[..., 3:] < pairs.UNKNOWN).mean(axis=(0, 1)))
 
 
+def world_of(file: str = "world.xml", **parameters: str | float) -> World:
+    """A world of the study."""
+    _ = elements                                # registers its tags
+    return harness.world("migration", parameters, file)
+
+
+def looking(angles: Sequence[float], half: float = 0.06) -> World:
+    """The world with pairs of sensors that look along other angles."""
+    world = world_of()
+    rover = world.groups[0]
+    twice = np.repeat(np.asarray(angles, np.float64), 2)
+    side = np.tile((half, -half), len(angles))
+    places = np.column_stack([-side * np.sin(twice), side * np.cos(twice)]).ravel()
+    sensors = tuple(replace(each, angles=tuple(twice.tolist()), places=tuple(places.tolist())) if isinstance(each, Sharp) else each
+                    for each in rover.sensors)
+    return replace(world, groups=(replace(rover, sensors=sensors),))
+
+
 def rms(values: Any) -> Floats:
     """Root mean square over the first axis."""
     return np.asarray(np.sqrt(np.mean(np.square(values), axis=0)))
 
 
-def course(seed: int, worlds: int, seconds: float = SECONDS, file: str = "world.xml", **parameters: str | float) -> Runs:
-    """Two laps of the laboratory's own filter, in so many worlds at once."""
-    _ = elements                                # registers the tags of the worlds
-    lab = Simulation(harness.world("migration", parameters, file), seed, worlds)
+def course(seed: int, worlds: int, world: World | None = None, seconds: float = SECONDS) -> Runs:
+    """Two laps of the laboratory's own filter, in so many worlds at once; world: instead of `world.xml`."""
+    lab = Simulation(world or world_of(), seed, worlds)
     found: dict[str, list[Any]] = {name: [] for name in ("clock", "truth", "belief", "covariance", "measured")}
     for step in range(round(seconds / lab.world.dt)):
         found["belief"].append(lab.readings["rover"]["belief"][:, 0, :3].copy())
@@ -141,7 +164,7 @@ def variances(volts: Floats) -> Floats:
 def pair_errors(count: int, seed: int) -> tuple[float, float, int]:
     """Largest errors of heading (rad) and of x or y (m) from exact sensors at random poses in the arena, by the engine's own
     beams; and how many pairs were used."""
-    world = harness.world("migration")
+    world = world_of()
     rover = world.groups[0]
     given = next(sensor for sensor in rover.sensors if isinstance(sensor, Sharp))
     exact = Sharp(given.angles, given.places, "distance", spread=0.0, spread_per_m=0.0, steps=0, samples=1, reach=5.0)
@@ -165,4 +188,4 @@ def pair_errors(count: int, seed: int) -> tuple[float, float, int]:
     return float(np.abs(turned[used]).max()), float(np.abs(off[used]).max()), int(used.sum())
 
 
-__all__ = ["SECONDS", "Runs", "apart", "course", "identify", "line_fit", "pair_errors", "rms", "variances"]
+__all__ = ["SECONDS", "Runs", "apart", "course", "identify", "line_fit", "looking", "pair_errors", "rms", "variances", "world_of"]
