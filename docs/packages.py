@@ -13,6 +13,7 @@ TITLE = "The packages of formiga: data flows down, imports point up"
 ROWS = {  # what stands in a row -> what it is; those of the step itself are STORY
     ("units", "errors", "files", "geometry", "kernels", "noise"): "what all is written in",
     ("console", "drawing", "link", "map"): "keys and scripts; marks; programs in other processes; grids from images",
+    ("locate",): "libraries of arrays: where a robot is",
     ("world",): "what is there",
     ("state",): "what is true now",
     ("engine",): "how it moves",

@@ -126,13 +126,14 @@ class Simulation:
         if self._readings is None and self.varied is not None:
             self._readings = self._differ(self._apart().readings)
         if self._readings is None:
-            self._past = self.state.sensors_remember() if self.state.memory else {}
+            self.state.begin_look()
             try:
                 with self.state.memory_stays(self.state.done):
                     self._readings = self._look()
             except BaseException:
-                self.state.unlook(self._past)
+                self.state.unlook(self.state.end_look())
                 raise
+            self._past = self.state.end_look()
         return self._readings
 
     def _look(self) -> sense.Readings:

@@ -155,6 +155,7 @@ class State(Arrays):
     genotypes: dict[str, Floats] = field(default_factory=dict)  # group -> (W, size) genes; a restart leaves them alone
     scratch: Any = None            # the engine's working memory; can be rebuilt from the rest at any time
     kept: dict[str, Any] = field(default_factory=dict)  # programs of elements' stages by owner: `kernels/kept.py`; as scratch
+    undo: Past | None = None       # while sensors look: what they remembered before, of those memories that they asked for
     halted: bool = False           # the run is being ended: an engine leaves a long step in the middle
 
     @property
@@ -182,6 +183,7 @@ class State(Arrays):
             raise WorldError(f"{owner}: memory '{name}' needs what it starts as, an array (worlds, robots, ...); only a method "
                              "draw may leave that out.")
         key, first = (owner, name), np.asarray(first)
+        self._note(key)
         if key not in self.memory or self.memory[key].shape != first.shape:
             self.memory[key] = first.copy()
             self.forgotten[key] = np.zeros(first.shape[:2], np.bool_)
@@ -207,20 +209,34 @@ class State(Arrays):
             if self.memory[key] is memory:  # else it has been made anew, with another shape
                 memory[mask] = before
 
-    def sensors_remember(self) -> Past:
-        """A copy of what the sensors remember, to be taken before they look, for `unlook`."""
-        return {key: (memory.copy(), self.forgotten[key].copy()) for key, memory in self.memory.items() if _of_sensor(key)}
+    def begin_look(self) -> None:
+        """From now on, note what sensors and estimators remembered before they changed it, for `unlook`."""
+        self.undo = {}
+
+    def end_look(self) -> Past:
+        """What was noted since `begin_look`: of the memories that were asked for alone, since a filter may have megabytes."""
+        past, self.undo = self.undo or {}, None
+        return past
+
+    def touch(self, owner: str) -> None:
+        """Kernels of an element that hold its memories are about to change them."""
+        if self.undo is not None:
+            for key in [key for key in self.memory if key[0] == owner]:
+                self._note(key)
+
+    def _note(self, key: tuple[str, str]) -> None:
+        if self.undo is not None and key not in self.undo and _of_sensor(key):
+            known = self.memory.get(key)
+            self.undo[key] = (None, True) if known is None else (known.copy(), self.forgotten[key].copy())
 
     def unlook(self, past: Past) -> None:
         """Let the sensors remember what they did before they looked: they look again at the same step, which counts once."""
-        for key, memory in self.memory.items():
-            if not _of_sensor(key):
-                continue
-            before, forgotten = past.get(key, (None, True))
-            if before is not None and before.shape == memory.shape:
+        for key, (before, forgotten) in past.items():
+            memory = self.memory.get(key)
+            if memory is not None and before is not None and before.shape == memory.shape:
                 memory[...] = before
                 self.forgotten[key] |= forgotten  # and whatever has begun again since then
-            else:
+            elif memory is not None:
                 self.forgotten[key][...] = True
 
     def forget(self, mask: NDArray[np.bool_]) -> None:

@@ -79,6 +79,7 @@ def run_kept(state: Any, owner: str, element: Any, make: Callable[[Inputs], Made
     kept = state.kept.get(owner)
     if kept is None or kept.element is not element or not kept.current(state, given):
         kept = state.kept[owner] = Kept(state, owner, element, make, given)
+    state.touch(owner)
     kept.run(given)
     return kept
 

@@ -28,10 +28,11 @@ def log_weights(particles: Any, distances: Any, angles: Any, grid: Grid, mixture
     """
     particles = np.asarray(particles, np.float64)
     lead, P = particles.shape[:-2], particles.shape[-2]
-    true = np.minimum(cast(grid, particles, angles, mixture.reach), mixture.reach).reshape(-1, P, len(angles))
-    measured = np.ascontiguousarray(np.broadcast_to(distances, (*lead, len(angles))), np.float64).reshape(len(true), -1)
-    many = np.full(len(true), P) if count is None else np.ascontiguousarray(count, np.int64).reshape(-1)
-    out = np.empty(true.shape[:2])
+    flat = particles.reshape(-1, P, 3)
+    many = np.full(len(flat), P) if count is None else np.ascontiguousarray(count, np.int64).reshape(-1)
+    true = np.minimum(cast(grid, flat[:, :many.max(initial=0)], angles, mixture.reach), mixture.reach)
+    measured = np.ascontiguousarray(np.broadcast_to(distances, (*lead, len(angles))), np.float64).reshape(len(flat), -1)
+    out = np.empty(flat.shape[:2])
     weigh_all(true, many, measured, *terms(mixture), out)
     return out.reshape(*lead, P)
 
@@ -39,7 +40,8 @@ def log_weights(particles: Any, distances: Any, angles: Any, grid: Grid, mixture
 def probability(measured: Any, true: Any, mixture: Mixture) -> Floats:
     """p(z | z*) of one distance, in 1/m below the reach; at the reach itself also the share `most`, as probability.
 
-        z_hit eta N(z; z*, sigma) + z_short eta' lambda exp(-lambda z) [z <= z*] + z_rand / reach [z < reach] + z_max [z >= reach]
+        z_hit eta N(z; z*, sigma) + z_short eta' lambda exp(-lambda z) [z <= z*] + z_rand / reach,   z < reach
+        z_max                                                                                        z >= reach
                                                                         [Thrun, Burgard & Fox 2005, eqs. 6.4-6.11]
     eta, eta': so that the hit integrates to 1 over what can be measured, and the short over what is nearer than the wall.
     """
@@ -79,10 +81,8 @@ def probability_all(z, true, hit, short, random, most, sigma, decay, reach, out)
 def weigh_all(true, count, measured, hit, short, random, most, sigma, decay, reach, out):
     """Log weights out (F, P) from distances by the map (F, P, B) and measured ones (F, B)."""
     for f in range(true.shape[0]):
-        for p in range(true.shape[1]):
-            if p >= count[f]:
-                out[f, p] = -inf
-                continue
+        out[f, count[f]:] = -inf
+        for p in range(count[f]):
             total = 0.0
             for b in range(true.shape[2]):
                 if measured[f, b] == measured[f, b]:

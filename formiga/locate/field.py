@@ -118,10 +118,8 @@ def weigh(particles, count, ends, floors, hit, x, y, yaw, resolution, out):
     """One filter's particles (P, 3) for end points (B, 2) in units of cells; probabilities are multiplied, a few at a time."""
     rows, columns = hit.shape
     c0, s0 = cos(yaw), sin(yaw)
-    for p in range(out.shape[0]):
-        if p >= count:
-            out[p] = -inf
-            continue
+    out[count:] = -inf
+    for p in range(count):
         dx, dy, heading = (particles[p, 0] - x) / resolution, (particles[p, 1] - y) / resolution, particles[p, 2] - yaw
         px, py, c, s = c0 * dx + s0 * dy, c0 * dy - s0 * dx, cos(heading), sin(heading)
         total, product = 0.0, 1.0

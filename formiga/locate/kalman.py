@@ -21,7 +21,8 @@ HEADING = 2            # of a pose x, y, heading
 CHI_SQUARED_95 = 5.991464547107979    # 95 % of the squares of two normal numbers, added, are below this: -2 log 0.05
 
 
-def predict(mean: Any, covariance: Any, jacobian: Any, noise: Any, angles: tuple[int, ...] = (HEADING,)) -> tuple[Floats, Floats]:
+def predict(mean: Any, covariance: Any, jacobian: Any, noise: Any,
+            angles: tuple[int, ...] = (HEADING,)) -> tuple[Floats, Floats]:
     """The belief after a motion that has brought the mean (..., n) to where it is now.
 
         P' = F P F^T + Q                                                        [Thrun, Burgard & Fox 2005, table 3.3, line 3]

@@ -2,6 +2,7 @@
 
     differential(particles, before, after, errors, starts)     # turn, way, turn [Thrun, Burgard & Fox 2005, table 5.6]
     omni(particles, before, after, errors, starts)             # way ahead, way aside, turn
+    follow(pose, before, after)                                # one pose, without errors
 
 particles (..., P, 3) are changed in place; before, after (..., 3): poses by odometry; starts (...): where the random numbers of
 each filter begin (`formiga.noise`). count (...): only so many of the particles are moved, all by default.
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from formiga.geometry import wrapped
+from formiga.geometry import wrap, wrapped
 from formiga.kernels import kernel
 from formiga.noise import unit
 
@@ -57,6 +58,29 @@ def omni(particles: Any, before: Any, after: Any, errors: GlideErrors, starts: A
         ahead, aside ~ N(., (b1 way)^2 + (b2 turn)^2),   turn ~ N(turn, (b3 turn)^2 + (b4 way)^2)
     """
     _run(omni_all, particles, before, after, errors, starts, count)
+
+
+def follow(pose: Any, before: Any, after: Any) -> Any:
+    """Where a pose (..., 3) is after the odometry went from before (..., 3) to after (..., 3), without errors.
+
+        x' = x + (after - before)  seen in the robot's frame:   pose (+) (before^-1 (+) after)
+    """
+    pose, before, after = (np.asarray(each, np.float64) for each in (pose, before, after))
+    return seated(pose, relative(before, after))
+
+
+def seated(pose: Any, offset: Any) -> Any:
+    """The pose (..., 3) of what sits at an offset (..., 3), x y heading, in the frame of a pose (..., 3)."""
+    c, s = np.cos(pose[..., 2]), np.sin(pose[..., 2])
+    x, y = pose[..., 0] + c * offset[..., 0] - s * offset[..., 1], pose[..., 1] + s * offset[..., 0] + c * offset[..., 1]
+    return np.stack([x, y, wrap(pose[..., 2] + offset[..., 2])], axis=-1)
+
+
+def relative(pose: Any, other: Any) -> Any:
+    """Another pose (..., 3) in the frame of a pose (..., 3): the inverse of `seated`."""
+    c, s = np.cos(pose[..., 2]), np.sin(pose[..., 2])
+    dx, dy = other[..., 0] - pose[..., 0], other[..., 1] - pose[..., 1]
+    return np.stack([c * dx + s * dy, c * dy - s * dx, wrap(other[..., 2] - pose[..., 2])], axis=-1)
 
 
 def _run(move: Any, particles: Any, before: Any, after: Any, errors: Any, starts: Any, count: Any) -> None:
@@ -130,4 +154,4 @@ def omni_all(particles, count, before, after, errors, starts):
             particles[f, p, 2] = wrapped(particles[f, p, 2] + turn + spin * third)
 
 
-__all__ = ["GlideErrors", "TurnErrors", "differential", "omni"]
+__all__ = ["GlideErrors", "TurnErrors", "differential", "follow", "omni", "relative", "seated"]

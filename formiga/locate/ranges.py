@@ -111,7 +111,7 @@ def search_all(centres, ranges, variances, about, step, turns, polish, apart, pl
         ux[a], uy[a] = cos(2.0 * pi * a / turns), sin(2.0 * pi * a / turns)
     for f in range(centres.shape[0]):
         c = about[f]
-        if ranges.shape[1] == 0 or not ranges[f, c] == ranges[f, c]:
+        if ranges.shape[1] == 0 or ranges[f, c] != ranges[f, c]:
             place[f, 0] = place[f, 1] = np.nan
             least[f] = rival[f] = np.inf
             continue

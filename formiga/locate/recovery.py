@@ -48,9 +48,11 @@ def watch(slow: Any, fast: Any, now: Any, rates: tuple[float, float] = (SLOW, FA
 
 
 def scatter(particles: Any, share: Any, starts: Any, grid: Grid, count: Any = None, free: Any = None) -> None:
-    """Draw each of the particles (..., P, 3) with a probability `share` (...) anew: anywhere on the free cells of a map, with any
-    heading. count (...): only so many of them; starts (...): of random numbers. free (K, 2): rows and columns of these cells, if
-    they were found before."""
+    """Draw each of the particles (..., P, 3) with a probability `share` (...) anew: anywhere on the free cells of a map.
+
+    Any heading is as probable. count (...): only so many of the particles; starts (...): of random numbers; free (K, 2): rows and
+    columns of the free cells, if they were found before.
+    """
     free = np.argwhere(grid.free) if free is None else free
     if not len(free):
         raise ValueError("the map has no free cell")

@@ -65,7 +65,10 @@ def low_variance(weights: Any, first: Any, size: int | None = None) -> Any:
     return out.reshape(*lead, size)
 
 
-def kld_bound(bins: Any, rule: KLD = KLD()) -> Any:
+RULE = KLD()
+
+
+def kld_bound(bins: Any, rule: KLD = RULE) -> Any:
     """How many particles are enough for a distribution that occupies so many bins.
 
         n = (k-1)/(2 epsilon) (1 - 2/(9(k-1)) + sqrt(2/(9(k-1))) z_{1-delta})^3                  [Fox 2003, eq. 13]
@@ -80,9 +83,9 @@ def kld_bound(bins: Any, rule: KLD = KLD()) -> Any:
 def kld_resample(particles: Any, weights: Any, count: Any, starts: Any, bins: Bins, rule: KLD, least: int, most: int) -> Any:
     """Resample particles (..., P, 3) in place, as many as are enough; returns how many (...), from least to most.
 
-    Particles are drawn until there are as many as `kld_bound` asks for the bins that they occupy [Fox 2003, table 1]. The
-    draws are strides of the golden section through the weights (..., P), so that however many are drawn, they are spread with as
-    little variance as equal strides have. count (...): how many there were; starts (...): of random numbers, one is used.
+    Particles are drawn until there are as many as `kld_bound` asks for the bins that they occupy [Fox 2003, table 1]. The draws
+    are strides of the golden section through the weights (..., P): however many are drawn, they are spread nearly as evenly as
+    equal strides. count (...): how many there were; starts (...): of random numbers, one is used.
     """
     lead, P = particles.shape[:-2], particles.shape[-2]
     if not 1 <= least <= most <= P:

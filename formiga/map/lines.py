@@ -78,11 +78,11 @@ def lines_of_grid(grid: Grid) -> Lines:
 
 
 def expected(lines: Lines, poses: Any, sensors: Any, reach: float) -> tuple[Any, Any]:
-    """What sensors (S, 3), x y angle in the robot's frame, see from poses (..., 3): distances (..., S) in m, and numbers of walls.
+    """What sensors (S, 3), x y angle in the robot's frame, see from poses (..., 3): distances (..., S), and numbers of walls.
 
-        (xs, ys) = R(heading) (x, y) + robot,   phi = heading + angle
-        vertical:   d = (at - xs) / cos phi,  low <= ys + d sin phi <= high;   horizontal likewise     [Goncalves et al. 2009, (6)-(8)]
-    The nearest wall that is seen from this side; infinity and -1 if none is within reach.
+        (xs, ys) = R(heading) (x, y) + robot,   phi = heading + angle                          [Goncalves et al. 2009, (6)-(8)]
+        vertical:   d = (at - xs) / cos phi,  low <= ys + d sin phi <= high;   horizontal likewise
+    In m. The nearest wall that is seen from this side; infinity and -1 if none is within reach.
     """
     poses = np.ascontiguousarray(poses, np.float64)
     sensors = np.ascontiguousarray(sensors, np.float64).reshape(-1, 3)

@@ -74,8 +74,8 @@ def along_cells(clear, x, y, ux, uy, reach):
     """Distance from (x, y) along the unit vector u to the first cell without clearance; infinity if it is beyond reach, or if
     these are not numbers.
 
-    From a cell with clearance k, all cells of the square k - 1 around it are free. The beam enters the next cell where it leaves
-    that square, through the side that it meets first.
+    From a cell with clearance k, all cells of the square k - 1 around it are free. The beam enters the next cell where it
+    leaves that square, through the side that it meets first.
     """
     rows, columns = clear.shape
     if not (abs(x) < np.inf and abs(y) < np.inf and abs(ux) <= 1.0 and abs(uy) <= 1.0):

@@ -265,6 +265,9 @@ class Link(Source, Protocol):
 class Estimator(Source, Protocol):
     """Readings and earlier beliefs -> a belief, which joins the readings."""
 
+    locates: ClassVar[bool] = False             # whether its belief begins with a pose x y heading in the world, as columns of
+    #                                             `formiga.estimate.belief`: then people see how far it is off
+
     def estimate(self, view: Any) -> Any:
         """Its belief (W, n, ...): what its kernels fill, unless it is overridden."""
         return view.run_stages(self)
