@@ -99,6 +99,13 @@ def hash_of(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
+def remote_module() -> Any:
+    """The Remote as a module, to look at its parts; no process begins."""
+    from formiga.studies.migration.programs import remote as module
+
+    return module
+
+
 # -- programs -------------------------------------------------------------------------------------------------------------
 @contextmanager
 def program(name: str, *command: str) -> Iterator[Program]:
@@ -144,12 +151,8 @@ def read_log(file: Path) -> Floats:
 
 
 def places() -> int:
-    """How many places the course has, in all laps: said by the map alone."""
-    import xml.etree.ElementTree as xml
-
-    course = xml.parse(MAP).getroot().find("course")
-    assert course is not None
-    return len(course.findall("place")) * int(course.get("laps", "1"))
+    """How many places the course has, in all laps."""
+    return len(remote_module().Map(MAP).course)
 
 
 # -- on the simulator -----------------------------------------------------------------------------------------------------
