@@ -55,7 +55,8 @@ class OverheadCamera:
         dt = scene.model.world.dt
         time: float = {"period": self.period, "latency": self.latency}[what]
         if abs(time / dt - round(time / dt)) > WHOLE or (what == "period" and time < (1.0 - WHOLE) * dt):
-            raise WorldError(f"{where(self)}<overhead_camera> {what}: {time:g} s is no whole number of control periods of {dt:g} s.")
+            raise WorldError(f"{where(self)}<overhead_camera> {what}: {time:g} s is no whole number of control periods of "
+                             f"{dt:g} s.")
         return round(time / dt)
 
     def draw(self, view: Any, pen: Pen) -> None:

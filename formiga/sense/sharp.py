@@ -67,8 +67,8 @@ def variance_of(distance: Any, k1: float = K1, k2: float = K2, spread: float = S
 class Sharp:
     """Infrared distance sensors by triangulation: voltages 1 / (k1 + k2 d), noisy, through an analogue-digital converter.
 
-    Each converts a few samples in a control period and gives their mean. Its voltage falls again nearer than `fold`, and is 0 where
-    nothing is within reach.
+    Each converts a few samples in a control period and gives their mean. Its voltage falls again nearer than `fold`, and is 0
+    where nothing is within reach.
     """
 
     angles: tuple[float, ...] = numbers(unit="rad", doc="of each beam from the heading")
@@ -125,7 +125,7 @@ class Sharp:
     def converted(self, volts: Floats) -> Floats:
         """Voltages as whole steps of the converter.
 
-            v = V_ref sum(s_i) / (255 n)                                                           [Goncalves et al. 2009, eq. 1]
+            v = V_ref sum(s_i) / (255 n)                                               [Goncalves et al. 2009, eq. 1]
         """
         volts = np.clip(volts, 0.0, self.reference)
         return np.round(volts * (self.steps / self.reference)) * (self.reference / self.steps) if self.steps else volts

@@ -27,8 +27,9 @@ class SlippingEncoders:
 
     The way of a rim over the floor is what its encoder counted, times
 
-        1 + systematic g + slip g_k                      g: one normal number for each wheel of a run; g_k: a new one in each step
-    The robot moves as it is ordered, so the encoder is what is wrong. A channel that is an angle reads as it is.
+        1 + systematic g + slip g_k
+    with g one normal number for each wheel of a run, and g_k a new one in each step. The robot moves as it is ordered, so the
+    encoder is what is wrong. A channel that is an angle reads as it is.
     """
 
     systematic: float = number(0.0, least=0.0, doc="standard deviation of a wheel's constant error, as a share of its way")
@@ -44,8 +45,8 @@ class SlippingEncoders:
         """Angles (W, n, D) in rad."""
         drive = scene.group.robot.drive
         if drive is None:
-            raise WorldError(f"{where(self)}<slipping_encoders> counts turns of wheels; the robots of '{scene.group.name}' have "
-                             "no drive.")
+            raise WorldError(f"{where(self)}<slipping_encoders> counts turns of wheels; the robots of '{scene.group.name}' "
+                             "have no drive.")
         count = channels(scene.group.robot)
         angle = scene.state.wheel_angle[:, scene.robots, :count]
         last, counted = scene.memory("angle", angle), scene.memory("counted", angle)

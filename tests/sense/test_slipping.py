@@ -14,7 +14,8 @@ POSE = [(0.0, 0.0, 0.0)]
 
 def rolled(sensor, worlds=1, steps=20, seed=0):
     """Angles (W, 2) after both wheels have rolled for so many steps."""
-    return drive(bench(SBot(), POSE, sensors=[sensor], worlds=worlds, seed=seed), 0.08, 0.04, steps).readings["a"]["encoders"][:, 0]
+    lab = bench(SBot(), POSE, sensors=[sensor], worlds=worlds, seed=seed)
+    return drive(lab, 0.08, 0.04, steps).readings["a"]["encoders"][:, 0]
 
 
 @pytest.mark.parametrize("ticks", [0, 400])
@@ -50,5 +51,6 @@ def test_all_wheels_of_an_omnidirectional_robot_are_counted():
     lab = bench(Omni(), POSE, sensors=[SlippingEncoders()])
     for _ in range(10):
         lab.step({"a": np.array([[[0.1, -0.2, 0.3]]])})
-    np.testing.assert_allclose(lab.readings["a"]["encoders"][0, 0], np.array((0.1, -0.2, 0.3)) / Omni().wheel_radius, rtol=1e-12)
+    known = np.array((0.1, -0.2, 0.3)) / Omni().wheel_radius          # of 1 s
+    np.testing.assert_allclose(lab.readings["a"]["encoders"][0, 0], known, rtol=1e-12)
 

@@ -1,4 +1,4 @@
-"""The filter of the migration study: its kinematics, its pairs, its elements; and the Remote's arithmetic, which is another one."""
+"""The filter of the migration study: its kinematics, its pairs, its elements; and the Remote's arithmetic, a twin of them."""
 
 from dataclasses import replace
 
@@ -82,12 +82,14 @@ def test_variances_are_those_of_many_noisy_pairs(rng):
     ahead = pairs.pairs_of(SEATS[:2])
     d, _ = expected(LINES, pose, ahead.seats, 1.0)
     many = d + sigma * rng.normal(size=(100_000, 2))
-    sight = pairs.look(ahead, LINES, np.broadcast_to(pose, (len(many), 3)), many, np.broadcast_to(sigma**2, many.shape), 1.0, False)
+    poses, spread = np.broadcast_to(pose, (len(many), 3)), np.broadcast_to(sigma**2, many.shape)
+    sight = pairs.look(ahead, LINES, poses, many, spread, 1.0, False)
     assert sight.heading[:, 0].var() == pytest.approx(np.median(sight.heading_variance), rel=0.02)
     assert sight.place[:, 0].var() == pytest.approx(np.median(sight.place_variance), rel=0.02)
 
 
-@pytest.mark.parametrize("off, angle, place", [(0.011, True, True), (0.013, False, True), (0.049, False, True), (0.051, False, False)])
+@pytest.mark.parametrize("off, angle, place", [(0.011, True, True), (0.013, False, True), (0.049, False, True),
+                                               (0.051, False, False)])
 def test_gates_distrust_first_the_angle_and_then_the_place(off, angle, place):
     pose = np.array([0.6, 0.35, 0.0])
     ahead = pairs.pairs_of(SEATS[:2])
@@ -126,7 +128,8 @@ def test_without_any_wall_the_measured_pose_is_the_believed_one_and_says_nothing
 
 
 @pytest.mark.parametrize("seats, words", [(SEATS[:3], "an even number of sensors, not 3"), (SEATS[[1, 0]], "pair 0 is no pair"),
-                                          (SEATS[[0, 1, 2, 5]], "pair 1 is no pair"), (SEATS[:2] + (0.05, 0, 0), "pair 0 is no pair")])
+                                          (SEATS[[0, 1, 2, 5]], "pair 1 is no pair"),
+                                          (SEATS[:2] + (0.05, 0, 0), "pair 0 is no pair")])
 def test_sensors_that_are_no_pairs_are_refused(seats, words):
     with pytest.raises(ValueError, match=words):
         pairs.pairs_of(seats)
@@ -158,7 +161,8 @@ def test_the_remote_s_filter_does_what_the_libraries_do(rng):
         volts = volts_at(pose, rng)
         values, variances = mind.measure(volts.tolist())
         distance, spread = pairs.measured_distances(volts, 1.0)
-        known, known_variances = pairs.measured_pose(pairs.look(pairs.pairs_of(SEATS), LINES, pose, distance, spread, 1.0), pose)
+        sight = pairs.look(pairs.pairs_of(SEATS), LINES, pose, distance, spread, 1.0)
+        known, known_variances = pairs.measured_pose(sight, pose)
         assert_allclose(values, known, atol=1e-11)
         assert_allclose(variances, known_variances, rtol=1e-9)
         mind.correct(values, variances)

@@ -1,5 +1,5 @@
-"""The programs of the migration study: what the Remote imports, what the Gate does with bad frames and datagrams, what a robot does
-without its programs."""
+"""The programs of the migration study: what the Remote imports, what the Gate does with bad frames and datagrams, what a robot
+does without its programs."""
 
 import ast
 import os
@@ -122,7 +122,7 @@ def test_the_gate_asks_with_the_very_bytes_of_the_simulator():
         turns = turns_of(world.groups[0], 1, lab.readings["rover"])
     words, _, size = gate.table()
     assert words.decode() == turns.table and size == turns.question.layout.itemsize
-    assert gate.ANSWERED == turns.answer.layout.itemsize
+    assert turns.answer.layout.itemsize == gate.ANSWERED
     other = gate.Remote(0, 0.1)
     try:
         other.write(7, 0.28, [0.1 * k for k in range(6)], (1.0, 2.0, 3.0), (4.0, 5.0, 6.0))
@@ -195,7 +195,7 @@ def test_a_question_that_got_lost_is_asked_again(asked):
     other.join()
 
 
-# -- together -------------------------------------------------------------------------------------------------------------------
+# -- together -------------------------------------------------------------------------------------------------------------
 def test_the_same_trial_gives_the_same_bits_and_leaves_no_process():
     before = children()
     trial = Trial(8, lost=0.05, doubled=0.05, late=0.05, dropped=0.03, garbled=0.03)

@@ -1,1 +1,1 @@
-"""R16: localization and navigation code that moves unchanged from a simulator to a robot. [Goncalves, Lima, Malheiros & Costa 2009]"""
+"""R16: robot code that moves unchanged from a simulator to a robot. [Goncalves, Lima, Malheiros & Costa 2009]"""

@@ -64,7 +64,8 @@ class WallPairs:
         moved = kinematics.moved(pose, wheels, view.dt, self.wheel_distance)
         pose[...], covariance[...] = predict(moved, covariance, jacobian, noise)
         measured, variance = self.measure(view, pose)
-        view.memory("measured", np.concatenate([measured, variance], axis=-1))[...] = np.concatenate([measured, variance], axis=-1)
+        seen = np.concatenate([measured, variance], axis=-1)
+        view.memory("measured", seen)[...] = seen
         if self.use == "both":
             noise = variance[..., None] * np.eye(3)
             innovation = measured - pose      # headings are on the branch of the belief: pairs.look
@@ -160,19 +161,20 @@ class WrongWheels(OmniDrive):
 @element("real_omni", role="robot")
 @dataclass(frozen=True)
 class RealOmni(Omni):
-    """An <omni> as it was built, not as it was designed: its wheels are larger or smaller than its orders and encoders suppose."""
+    """An <omni> as it was built, not as it was designed: its orders and encoders suppose wheels of other sizes."""
 
-    wheel_errors: tuple[float, ...] = numbers((0.0, 0.0, 0.0), fewest=3, most_of=32, doc="of each radius, as a share of wheel_radius")
+    wheel_errors: tuple[float, ...] = numbers((0.0, 0.0, 0.0), fewest=3, most_of=32,
+                                              doc="of each radius, as a share of wheel_radius")
 
     @cached_property
     def drive(self) -> OmniDrive:
         """A rim speed for each wheel."""
         plain = Omni.drive.func(self)  # type: ignore[attr-defined]
         if len(self.wheel_errors) != len(plain.angles) or self.directions is not None:
-            raise WorldError(f"<real_omni> wheel_errors: {len(self.wheel_errors)} for {len(plain.angles)} wheels, which roll along the "
-                             "circle (no directions).")
-        return WrongWheels(plain.angles, plain.distance, plain.top_speed, None, plain.wheel_radius, plain.motor_noise, plain.lag,
-                           errors=self.wheel_errors)
+            raise WorldError(f"<real_omni> wheel_errors: {len(self.wheel_errors)} for {len(plain.angles)} wheels, which roll "
+                             "along the circle (no directions).")
+        return WrongWheels(plain.angles, plain.distance, plain.top_speed, None, plain.wheel_radius, plain.motor_noise,
+                           plain.lag, errors=self.wheel_errors)
 
 
 __all__ = ["RealOmni", "WallPairs", "Waypoints", "WrongWheels"]

@@ -69,7 +69,8 @@ def off_place(panel: Any, simulated: Course, real: Course) -> None:
     """The belief's error in place, on both."""
     for course, colour, name in ((simulated, SIMULATED, "simulator"), (real, REAL, "robot")):
         error, _ = course.errors
-        panel.plot(course.log[:, processes.CLOCK], np.hypot(error[:, 0], error[:, 1]) / MM, color=colour, label=name, linewidth=1.0)
+        off = np.hypot(error[:, 0], error[:, 1]) / MM
+        panel.plot(course.log[:, processes.CLOCK], off, color=colour, label=name, linewidth=1.0)
     panel.set(title="Error in place", xlabel="time (s)", ylabel="mm")
     panel.legend()
 

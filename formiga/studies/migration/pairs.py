@@ -19,6 +19,7 @@ from formiga.state import Floats
 from formiga.units import CM
 
 GATE_ANGLE, GATE_PLACE = 1.2 * CM, 5.0 * CM   # [Goncalves et al. 2009]: beyond, the angle, the place is distrusted
+SAME = 1e-9                                   # m and rad within which two seats are where they should be
 UNKNOWN = 1e6                                 # m^2 or rad^2, "very high": variance of what is not measured; ours
 
 
@@ -44,11 +45,12 @@ def pairs_of(seats: Any) -> Pairs:
     left, right = seats[::2], seats[1::2]
     aside = np.column_stack([-np.sin(left[:, 2]), np.cos(left[:, 2])])
     half = 0.5 * ((left - right)[:, :2] * aside).sum(axis=1)
-    fine = (np.abs(wrap(left[:, 2] - right[:, 2])) < 1e-9) & (half > 0.0)
-    fine &= (np.abs(left[:, :2] - half[:, None] * aside).max(axis=1) < 1e-9) & (np.abs((left + right)[:, :2]).max(axis=1) < 1e-9)
+    fine = (np.abs(wrap(left[:, 2] - right[:, 2])) < SAME) & (half > 0.0)
+    fine &= np.abs(left[:, :2] - half[:, None] * aside).max(axis=1) < SAME
+    fine &= np.abs((left + right)[:, :2]).max(axis=1) < SAME
     if not fine.all():
-        raise ValueError(f"pair {int(np.argmin(fine))} is no pair: its sensors must look along one direction, the first to the left "
-                         "of the robot's middle and the second as far to the right")
+        raise ValueError(f"pair {int(np.argmin(fine))} is no pair: its sensors must look along one direction, the first to the "
+                         "left of the robot's middle and the second as far to the right")
     return Pairs(seats, half, left[:, 2].copy())
 
 
@@ -69,8 +71,8 @@ def look(pairs: Pairs, lines: Lines, pose: Any, distances: Any, variances: Any, 
         psi = atan((d1 - d2) / (2 Ls)),  theta = n + psi - a                                [Goncalves et al. 2009, eq. 9]
         x   = x_wall - (d1 + d2)/2 cos(psi)                                                 [eq. 10]
         var(p) = (dp/dd1)^2 var(d1) + (dp/dd2)^2 var(d2)                                    [eq. 12]
-    n: direction from the robot to the wall, a: direction of the pair. Both beams are *expected* on the same wall, or the pair is
-    not used. Gates compare each measured distance with the expected one.
+    n: direction from the robot to the wall, a: direction of the pair. Both beams are *expected* on the same wall, or the pair
+    is not used. Gates compare each measured distance with the expected one.
     """
     pose, d = np.asarray(pose, np.float64), np.asarray(distances, np.float64)
     foreseen, wall = expected(lines, pose, pairs.seats, reach)
@@ -95,8 +97,8 @@ def look(pairs: Pairs, lines: Lines, pose: Any, distances: Any, variances: Any, 
 
 
 def measured_pose(sight: Sight, pose: Any) -> tuple[Floats, Floats]:
-    """Pose z (..., 3) and variances (..., 3) from all pairs: weighted with their inverse variances; UNKNOWN and the believed pose
-    where no pair says anything.                                                            [Goncalves et al. 2009, eq. 11]"""
+    """Pose z (..., 3) and variances (..., 3) from all pairs: weighted with their inverse variances; UNKNOWN and the believed
+    pose where no pair says anything.                                                       [Goncalves et al. 2009, eq. 11]"""
     pose = np.asarray(pose, np.float64)
     columns = []
     for values, variances, use in ((sight.place, sight.place_variance, sight.upright),

@@ -3,9 +3,9 @@
     course = on_simulator(range(20), seconds)          # one Remote, one batch of 20 worlds
     course = on_robot(Trial(seed=3), seconds)          # Remote, Gate, and the robot in this process
 
-Everything goes in turns, in simulated time, so a run takes as long as it must and no longer, and the same seeds give the same bits.
-The files of the Remote are copied into an empty folder, and Python runs them without its site packages: they could not import
-formiga if they wanted to.
+Everything goes in turns, in simulated time, so a run takes as long as it must and no longer, and the same seeds give the same
+bits. The files of the Remote are copied into an empty folder, and Python runs them without its site packages, so formiga
+cannot be imported there.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Course:
 
     @property
     def errors(self) -> tuple[Floats, Floats]:
-        """Of what the Remote believed (K, 3), and its covariances (K, 3, 3); the truth at the same times of the robot's clock."""
+        """Of what the Remote believed (K, 3), and its covariances (K, 3, 3)."""
         at = np.rint(np.interp(self.log[:, CLOCK], self.clock, np.arange(len(self.clock)))).astype(int)
         error = self.log[:, POSE] - self.truth[at]
         error[:, 2] = np.arctan2(np.sin(error[:, 2]), np.cos(error[:, 2]))
@@ -312,8 +312,8 @@ def on_robot(trial: Trial, seconds: float) -> Course:
         eye = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         chances = [word for name in ("lost", "doubled", "late") for word in (f"--{name}", str(getattr(trial, name)))]
         wait = ("--wait", "0.2" if trial.kill is not None else str(PATIENCE / 2))
-        relay = stack.enter_context(program("the Gate", str(PROGRAMS / "gate.py"), "--serial", serial.name, "--seed", str(trial.seed),
-                                            *wait, *chances))
+        relay = stack.enter_context(program("the Gate", str(PROGRAMS / "gate.py"), "--serial", serial.name, *wait, *chances,
+                                            "--seed", str(trial.seed)))
         port, vision = (int(each) for each in said(relay, "udp", "the Gate").split()[1::2])
         driver, log = stack.enter_context(remote(port))
         sha = said(driver, "remote.py sha256", "the Remote").split()[-1]

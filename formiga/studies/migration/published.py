@@ -9,14 +9,15 @@ FIT = Published(
     values={"k1 (1/V)": 0.1881, "k2 (1/(V m))": 4.6779},
 )
 VOLTS = Published(
-    where=f"{PAPER}, section III: 'its maximum is nearly 3.2 V', 'the value for 10 cm corresponds to nearly 2.33 V', both in front of "
-          "the voltage divider",
+    where=f"{PAPER}, section III: 'its maximum is nearly 3.2 V', 'the value for 10 cm corresponds to nearly 2.33 V', both in "
+          "front of the voltage divider",
     values={"10 cm": 2.33, "7 cm, the maximum": 3.2},
     tolerance=0.32,
     note="'nearly': a tenth of it",
 )
 SAMPLES = Published(
-    where=f"{PAPER}, section III: 10 conversions of 8 bits, V_ref 2.56 V, in each robot sample; 256 robot samples for each distance",
+    where=f"{PAPER}, section III: 10 conversions of 8 bits, V_ref 2.56 V, in each robot sample; 256 robot samples for each "
+          "distance",
     values={"conversions": 10, "V_ref (V)": 2.56, "robot samples": 256},
 )
 RANGE = Published(

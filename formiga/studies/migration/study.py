@@ -1,7 +1,7 @@
 """The same program on a simulator and on a robot. `formiga study migration`
 
-The filter's claims run in the laboratory itself, in batches of worlds; what is claimed of programs runs in processes. Every number
-follows from SEED.
+The filter's claims run in the laboratory itself, in batches of worlds; what is claimed of programs runs in processes. Every
+number follows from SEED.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from formiga.studies import harness
 from formiga.studies.harness import Pool, Row, at_least, at_most, counted, definition, reported
 from formiga.studies.migration import kinematics, processes, published, trials
 from formiga.studies.migration.processes import Course, Trial
-from formiga.units import CM, MM
+from formiga.units import CM, DEG, MM
 
 SEED = 16
 SEEDS = 20                                  # of the digest's claims
@@ -28,7 +28,7 @@ DISTANCES = np.linspace(0.07, 1.0, 20)      # m
 SAMPLES, REPEATS = 256, 16                  # robot samples at a distance, as the text has them; and so many times over
 BOX = {"x": 0.0, "y": -0.71, "width": 0.30, "depth": 0.08}   # m, unmapped: on the first straight
 OTHER_BOXES = {"at the far wall": BOX | {"y": 0.71}, "at the right wall": {"x": 0.96, "y": 0.0, "width": 0.08, "depth": 0.30}}
-LOSSY = {"lost": 0.05}
+LOST = 0.05                                 # share of datagrams, each way
 KILLED_AT = tuple(4.0 + 0.71 * k for k in range(8))          # s
 SLOW = 0.03                                 # m/s: a tenth of the robot's speed
 ROUND = 1e-9
@@ -118,17 +118,19 @@ def sensor(volts: Floats) -> Iterator[Row]:
     yield Row(f"sensor: k2 (1/(V m)) from {SAMPLES} samples at {len(DISTANCES)} distances", K2, k2, 0.01 * K2, "law")
     known = variance_of(DISTANCES)
     off = np.abs(trials.variances(volts) / known - 1.0)
-    yield at_most(f"sensor: variance of d against (5), worst of {len(DISTANCES)} distances, {REPEATS * SAMPLES:,} samples each", 0.2,
-                  float(off.max()), where="eq. 5")
+    yield at_most(f"sensor: variance of d against (5), worst of {len(DISTANCES)} distances, {REPEATS * SAMPLES:,} samples each",
+                  0.2, float(off.max()), where="eq. 5")
     few = np.abs(trials.variances(volts[:, :SAMPLES]) / known - 1.0)
-    yield reported(f"sensor: the same with {SAMPLES} samples: distances within 20 %, of {len(DISTANCES)}", int((few <= 0.2).sum()),
+    within = int((few <= 0.2).sum())
+    yield reported(f"sensor: the same with {SAMPLES} samples: distances within 20 %, of {len(DISTANCES)}", within,
                    note="256 samples know a variance to 9 % (1 sigma)")
     yield reported("sensor: standard deviation of d at 10 cm, 50 cm, 1 m (mm)",
                    [round(float(np.sqrt(variance_of(d)) / MM), 2) for d in (0.1, 0.5, 1.0)])
     divider = float(voltage_of(0.1)) / published.VOLTS.values["10 cm"]
     yield reported("sensor: share of the voltage that its divider leaves, from the text's 2.33 V at 10 cm", divider)
     yield Row("sensor: voltage in front of that divider at 7 cm, the maximum (V)", published.VOLTS.values["7 cm, the maximum"],
-              float(voltage_of(0.07)) / divider, published.VOLTS.tolerance, where=published.VOLTS.where, note=published.VOLTS.note)
+              float(voltage_of(0.07)) / divider, published.VOLTS.tolerance, where=published.VOLTS.where,
+              note=published.VOLTS.note)
 
 
 # -- 3 ------------------------------------------------------------------------------------------------------------------------
@@ -144,15 +146,19 @@ def pairs() -> Iterator[Row]:
 def localization(runs: trials.Runs) -> Iterator[Row]:
     """Two laps in the simulator."""
     good = (runs.xy <= 20.0 * MM) & (runs.heading <= np.radians(1.5))
-    yield at_least(f"filter: runs with an error (RMS) of at most 20 mm and 1.5 degrees, of {SEEDS}", LEAST_RUNS, int(good.sum()))
-    yield Row(f"filter: runs that end their two laps, of {SEEDS}", SEEDS, int((runs.places == processes.places()).sum()), origin="law")
+    done = int((runs.places == processes.places()).sum())
+    yield at_least(f"filter: runs with an error (RMS) of at most 20 mm and 1.5 degrees, of {SEEDS}", LEAST_RUNS,
+                   int(good.sum()))
+    yield Row(f"filter: runs that end their two laps, of {SEEDS}", SEEDS, done, origin="law")
     yield reported("filter: error in place (mm RMS), median and worst run",
                    [round(float(each) / MM, 1) for each in (np.median(runs.xy), runs.xy.max())])
     yield reported("filter: error of the heading (degrees RMS), median and worst run",
                    [round(float(np.degrees(each)), 2) for each in (np.median(runs.heading), runs.heading.max())])
-    yield reported("filter: steps in which the walls say x, y, heading (%)", [round(100.0 * float(each)) for each in runs.usable])
+    yield reported("filter: steps in which the walls say x, y, heading (%)",
+                   [round(100.0 * float(each)) for each in runs.usable])
     mean = float(runs.nees.mean())
-    yield Row("filter: mean NEES (3 is ideal)", "1.5 to 6", mean, origin="law", verdict="met" if 1.5 <= mean <= 6.0 else "missed")
+    yield Row("filter: mean NEES (3 is ideal)", "1.5 to 6", mean, origin="law",
+              verdict="met" if 1.5 <= mean <= 6.0 else "missed")
     for what, share in zip(("x", "y", "heading"), runs.inside, strict=True):
         yield at_least(f"filter: steps with an error of {what} within 3 sigma (%)", 97.0, 100.0 * float(share))
 
@@ -173,7 +179,7 @@ def ablations(runs: trials.Runs, odometry: trials.Runs) -> Iterator[Row]:
 
 def other_pairs() -> Row:
     """Pairs that look along 0 and 120 degrees to both sides: the text shows only the one ahead."""
-    runs = trials.course(seed_of(2), SEEDS, trials.looking(np.radians((0.0, 120.0, -120.0))))
+    runs = trials.course(seed_of(2), SEEDS, trials.looking((0.0, 120.0 * DEG, -120.0 * DEG)))
     return reported("filter: with pairs at 0 and 120 degrees, error in place (mm RMS), median and worst run",
                     [round(float(each) / MM, 1) for each in (np.median(runs.xy), runs.xy.max())])
 
@@ -188,7 +194,8 @@ def gates(runs: trials.Runs, full: bool) -> Iterator[Row]:
         return float(np.median(xy[:seeds]) / np.median(runs.xy[:seeds]))
 
     gated, open_ = boxed("true", BOX), boxed("false", BOX)
-    yield at_most(f"gates: median error in place with an unmapped box, times that without it ({counted(MANY)})", 1.5, times(gated))
+    yield at_most(f"gates: median error in place with an unmapped box, times that without it ({counted(MANY)})", 1.5,
+                  times(gated))
     yield at_least(f"gates: the same without gates ({counted(MANY)})", 3.0, times(open_))
     yield reported(f"gates: the same of the first {counted(SEEDS)} alone, with and without gates",
                    [round(times(gated, SEEDS), 2), round(times(open_, SEEDS), 2)])
@@ -199,28 +206,31 @@ def gates(runs: trials.Runs, full: bool) -> Iterator[Row]:
 
 # -- 6 ------------------------------------------------------------------------------------------------------------------------
 def same_belief(runs: trials.Runs, courses: list[Course]) -> Row:
-    """The Remote has its own arithmetic, in plain Python; on the same seeds it must believe what the laboratory's filter does."""
+    """The Remote has arithmetic of its own, in plain Python; with the same seeds it must believe what the laboratory's filter
+    does."""
     steps = min(len(runs.clock), *(len(course.log) for course in courses))
     off = [course.log[:steps, processes.POSE] - runs.belief[:steps, w] for w, course in enumerate(courses)]
     largest = max(float(np.abs(np.column_stack([each[:, :2], wrap(each[:, 2])])).max()) for each in off)
-    return at_most(f"Remote: largest difference between its beliefs and those of the laboratory's filter, {counted(len(courses), 'run')} "
-                   "(m, rad)", 1e-6, largest, note="two programs, the same equations; the log has nine digits")
+    return at_most("Remote: largest difference between its beliefs and those of the laboratory's filter, "
+                   f"{counted(len(courses), 'run')} (m, rad)", 1e-6, largest,
+                   note="two programs, the same equations; the log has nine digits")
 
 
 def migrated(simulated: list[Course], real: list[Course]) -> Iterator[Row]:
     """The claim itself."""
     runs, sha = len(real), processes.hash_of(processes.REMOTE)
     same = all(course.sha == sha for course in (*simulated, *real))
-    yield Row("migration: the Remote is the same file on the simulator and on the robot", published.UNCHANGED.values["the same file"], same,
-              where=published.UNCHANGED.where, note=f"SHA-256 {sha[:12]}...")
+    yield Row("migration: the Remote is the same file on the simulator and on the robot",
+              published.UNCHANGED.values["the same file"], same, where=published.UNCHANGED.where, note=f"SHA-256 {sha[:12]}...")
     yield Row(f"migration: runs on the simulator that end their course, of {runs}", runs, ended(simulated), origin="law")
     yield Row(f"migration: runs on the robot that end their course, of {runs}", runs, ended(real), origin="law")
     deviation = [float(trials.apart(one.truth, other.truth).mean()) / MM for one, other in zip(real, simulated, strict=True)]
-    yield at_most(f"migration: the path on the robot is from that on the simulator (mm, mean), worst of {counted(runs, 'run')}", 50.0,
-                  max(deviation), where=published.SIMILAR.where, note=published.SIMILAR.note)
+    yield at_most(f"migration: the path on the robot is from that on the simulator (mm, mean), worst of {counted(runs, 'run')}",
+                  50.0, max(deviation), where=published.SIMILAR.where, note=published.SIMILAR.note)
     ours, theirs = ([error_of(course) for course in each] for each in (simulated, real))
     times = float(np.median([each[0] for each in theirs]) / np.median([each[0] for each in ours]))
-    yield at_most(f"migration: error in place on the robot, times that on the simulator (medians of {counted(runs, 'run')})", 2.0, times)
+    yield at_most(f"migration: error in place on the robot, times that on the simulator (medians of {counted(runs, 'run')})",
+                  2.0, times)
     for name, found in (("simulator", ours), ("robot", theirs)):
         place, heading, consistent = (float(np.median(each)) for each in zip(*found, strict=True))
         yield reported(f"migration: on the {name}, error in place (mm RMS), of the heading (degrees RMS), NEES; medians",
@@ -251,8 +261,9 @@ def seen(course: Course) -> float:
 # -- 9 ------------------------------------------------------------------------------------------------------------------------
 def faults(runs: int, kills: tuple[float, ...], workers: Pool) -> Iterator[Row]:
     """Datagrams that are lost, and a Remote that is killed."""
-    lossy = workers.map(real, [Trial(seed_of(5, run), **LOSSY) for run in range(runs)])
-    yield Row(f"faults: runs on the robot that end their course with 5 % lost datagrams each way, of {runs}", runs, ended(lossy), origin="law")
+    lossy = workers.map(real, [Trial(seed_of(5, run), LOST) for run in range(runs)])
+    yield Row(f"faults: runs on the robot that end their course with 5 % lost datagrams each way, of {runs}", runs,
+              ended(lossy), origin="law")
     stops = workers.map(stopped, [Trial(seed_of(6, k), kill=kill) for k, kill in enumerate(kills)])
     silent, slow, way = (max(each) for each in zip(*stops, strict=True))
     claim = f"faults: Remote killed, longest of {counted(len(kills), 'run')}:"

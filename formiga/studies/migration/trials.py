@@ -75,7 +75,7 @@ class Runs:
 
     @property
     def walls_alone(self) -> tuple[Floats, float]:
-        """Root mean square of the error in place (W,) of what the walls alone say, where they say x and y; share of such steps."""
+        """Error in place (W,), root mean square, of what the walls alone say, where they say x and y; share of such steps."""
         usable = (self.measured[..., 3:5] < pairs.UNKNOWN).all(axis=-1)
         off = np.where(usable, np.hypot(*np.moveaxis(self.measured[..., :2] - self.truth[..., :2], -1, 0)), np.nan)
         return np.sqrt(np.nanmean(off**2, axis=0)), float(usable.mean())
@@ -99,8 +99,8 @@ def looking(angles: Sequence[float], half: float = 0.06) -> World:
     twice = np.repeat(np.asarray(angles, np.float64), 2)
     side = np.tile((half, -half), len(angles))
     places = np.column_stack([-side * np.sin(twice), side * np.cos(twice)]).ravel()
-    sensors = tuple(replace(each, angles=tuple(twice.tolist()), places=tuple(places.tolist())) if isinstance(each, Sharp) else each
-                    for each in rover.sensors)
+    sensors = tuple(replace(each, angles=tuple(twice.tolist()), places=tuple(places.tolist()))
+                    if isinstance(each, Sharp) else each for each in rover.sensors)
     return replace(world, groups=(replace(rover, sensors=sensors),))
 
 
@@ -180,12 +180,12 @@ def pair_errors(count: int, seed: int) -> tuple[float, float, int]:
     distance = lab.readings["rover"][exact.name][:, 0]
     sight = pairs.look(pairs.pairs_of(exact.seats), estimator.lines, pose, distance, np.full(distance.shape, 1e-6), 5.0)
     placed = sight.place_variance < pairs.UNKNOWN
-    tilt = np.abs(wrap(2.0 * (pose[:, 2:] + pairs.pairs_of(exact.seats).angles)))  # twice: the nearest axis is 0 or 90 degrees off
-    near = np.minimum(tilt, np.abs(np.pi - tilt)) / 2.0
-    used = placed & (near <= TILTED)
+    direction = pose[:, 2:] + pairs.pairs_of(exact.seats).angles - np.where(sight.upright, 0.0, 0.5 * np.pi)
+    used = placed & (np.abs(wrap(2.0 * direction)) / 2.0 <= TILTED)          # twice: to the wall, or away from it
     off = np.where(sight.upright, sight.place - pose[:, :1], sight.place - pose[:, 1:2])
     turned = wrap(sight.heading - pose[:, 2:])
     return float(np.abs(turned[used]).max()), float(np.abs(off[used]).max()), int(used.sum())
 
 
-__all__ = ["SECONDS", "Runs", "apart", "course", "identify", "line_fit", "looking", "pair_errors", "rms", "variances", "world_of"]
+__all__ = ["SECONDS", "Runs", "apart", "course", "identify", "line_fit", "looking", "pair_errors", "rms", "variances",
+           "world_of"]

@@ -3,9 +3,9 @@
     python gate.py --serial /dev/pts/7 [--udp 20116] [--vision 20117] [--lost 0.05 --doubled 0.05 --late 0.05 --seed 1]
 
 It needs the standard library alone. The robot begins each turn with a frame of what it measured; the Gate asks the Remote, and
-passes the answer on. It works by the robot's turns and not by a clock: each frame of the robot gets a frame back, which says NOTHING
-if there is no answer for it. Poses from a camera over the arena come as datagrams to another port, and go into the question.
-To try a bad network, it loses, doubles and delays datagrams, by a seed and the number of the turn.
+passes the answer on. It works by the robot's turns and not by a clock: each frame of the robot gets a frame back, which is of
+the kind 'N' if there is no answer for it. Poses from a camera over the arena come as datagrams to another port, and go into the
+question. To try a bad network, it loses, doubles and delays datagrams, by a seed and the number of the turn.
 
     frame        DELIMITER, stuffed(kind u1, number u4, body, CRC-16), DELIMITER
     'S' robot    clock f8 (s), 3 encoders i4 (ticks), 6 infrared u2 (sums of the converter's samples)
@@ -24,6 +24,7 @@ import struct
 import sys
 import time
 import tty
+from contextlib import suppress
 from math import isfinite, nan, pi
 
 DELIMITER, ESCAPE, FLIP = 0x7E, 0x7D, 0x20       # as HDLC has them
@@ -126,10 +127,8 @@ class Remote:
     def send(self):
         """The question as it stands. One that cannot be sent is one that was lost."""
         if self.peer is not None:
-            try:
+            with suppress(OSError):
                 self.socket.sendto(self.question, self.peer)
-            except OSError:
-                pass
 
     def listen(self):
         """(number, rim speeds) of an answer that has arrived; None if what arrived is none."""

@@ -1,11 +1,11 @@
-"""The Remote: finds the pose of an omnidirectional robot and drives it round a course. It is the same file for the simulator and
-for the robot, and knows neither: it knows a host and a port.
+"""The Remote: finds the pose of an omnidirectional robot and drives it round a course. It is the same file for the simulator
+and for the robot, and knows neither: it knows a host and a port.
 
     python remote.py --udp 127.0.0.1:20116 --map map.xml --log run.csv
 
-It needs the standard library and formiga_remote.py, and map.xml beside it if no other map is given. Each question has the voltages
-of six infrared sensors, the angles of three wheels, and the pose by a camera over the arena, which goes into the log and nowhere
-else. Each answer has three rim speeds. Numbers of equations are those of Goncalves, Lima, Malheiros & Costa 2009.
+It needs the standard library and formiga_remote.py, and map.xml beside it if no other map is given. Each question has the
+voltages of six infrared sensors, the angles of three wheels, and the pose by a camera over the arena, which goes into the log
+and nowhere else. Each answer has three rim speeds. Numbers of equations are those of Goncalves, Lima, Malheiros & Costa 2009.
 """
 
 import hashlib
@@ -69,6 +69,14 @@ def inverted(a):
 
 
 # -- the map ------------------------------------------------------------------------------------------------------------
+def numbers(node, *names):
+    """Attributes of an element of the map, as numbers."""
+    try:
+        return [float(node.attrib[name]) for name in names]
+    except (KeyError, ValueError) as wrong:
+        raise SystemExit(f"the map: <{node.tag}> must have the numbers {', '.join(names)} ({wrong}).") from wrong
+
+
 class Map:
     """Walls along x and y, each seen from one side; the start, and the course."""
 
@@ -76,14 +84,13 @@ class Map:
         root = xml.parse(file).getroot()
         self.lines = []                    # (upright, at, low, high, ahead): seen along the positive axis, or against it
         for node in [*root.findall("room"), *root.findall("block")]:
-            x0, y0, x1, y1 = (float(node.get(key)) for key in ("x0", "y0", "x1", "y1"))
+            x0, y0, x1, y1 = numbers(node, "x0", "y0", "x1", "y1")
             outside = node.tag == "block"
             self.lines += [(True, x0, y0, y1, outside), (True, x1, y0, y1, not outside),
                            (False, y0, x0, x1, outside), (False, y1, x0, x1, not outside)]
-        start, course = root.find("start"), root.find("course")
-        self.start = [float(start.get(key)) for key in ("x", "y", "heading")]
-        places = [(float(node.get("x")), float(node.get("y"))) for node in course.findall("place")]
-        self.course = places * int(course.get("laps", "1"))
+        (start,), (course,) = root.findall("start"), root.findall("course")
+        self.start = numbers(start, "x", "y", "heading")
+        self.course = [tuple(numbers(node, "x", "y")) for node in course.findall("place")] * int(course.get("laps", "1"))
 
     def expected(self, pose, x, y, angle):
         """Distance and number of the wall that a sensor at x y in the robot's frame should see; inf and -1 if there is none.
@@ -131,7 +138,7 @@ class Filter:
 
     def measure(self, volts):
         """Pose by the walls, and its variances, from six voltages. (2), (5), (9)-(12)"""
-        found = ([], [], [])               # (value, variance) of x, of y, of the heading
+        found: tuple[list, list, list] = ([], [], [])    # (value, variance) of x, of y, of the heading
         for pair, angle in enumerate(PAIRS):
             d, var, wall, off = [], [], [], []
             for side, volt in zip((HALF, -HALF), volts[2 * pair: 2 * pair + 2]):
@@ -213,7 +220,7 @@ def option(name, default):
 
 def main():
     """Answer all questions, and write down what was believed."""
-    from formiga_remote import Robots
+    from formiga_remote import Robots  # type: ignore[import-not-found]
 
     here = os.path.abspath(__file__)
     known = Map(option("--map", os.path.join(os.path.dirname(here), "map.xml")))
@@ -221,7 +228,7 @@ def main():
         print("remote.py sha256", hashlib.sha256(source.read()).hexdigest(), flush=True)
     with open(option("--log", os.devnull), "w", encoding="utf-8") as log, Robots.from_arguments() as robots:
         log.write("world,robot,clock,x,y,heading,xx,xy,xh,yy,yh,hh,camera_x,camera_y,camera_heading,at\n")
-        minds = {}
+        minds: dict[tuple[int, int], Navigator] = {}
         for _ in robots:
             for world in range(robots.worlds):
                 clock = float(robots.own["clock"][world])
@@ -235,9 +242,10 @@ def main():
                     for k in range(3):
                         robots.orders["drive"][world, robot, k] = rims[k]
                     mind, p = minds[one].filter, minds[one].filter.covariance
-                    seen = [float(robots.readings["camera"][world, robot, k]) for k in range(3)] if "camera" in robots.readings else []
-                    numbers = [clock, *mind.pose, p[0][0], p[0][1], p[0][2], p[1][1], p[1][2], p[2][2], *(seen or [float("nan")] * 3)]
-                    log.write(f"{world},{robot}," + ",".join(f"{each:.9g}" for each in numbers) + f",{minds[one].at}\n")
+                    camera = robots.readings.get("camera")
+                    seen = [float("nan") if camera is None else float(camera[world, robot, k]) for k in range(3)]
+                    row = [clock, *mind.pose, p[0][0], p[0][1], p[0][2], p[1][1], p[1][2], p[2][2], *seen]
+                    log.write(f"{world},{robot}," + ",".join(f"{each:.9g}" for each in row) + f",{minds[one].at}\n")
             log.flush()
 
 
