@@ -21,6 +21,7 @@ BENCHES: dict[str, str] = {
     "envs": "steps of a reinforcement-learning environment, 1 to 1,024 worlds, against VMAS if it is installed",
     "soccer": "games of robot soccer, 1 and 1,000 worlds, alone and as a learning environment, against VMAS if it is installed",
     "scanner": "range scanners of 181 beams of 30 m among up to 5,000 walls, against trying every wall",
+    "locate": "localization: particle-beams and rays through a grid against plain C++, fixes from ranges, a whole run of R01",
     "s3": "s-bots in space: tables 5.1 to 5.4 of the swarm-bot simulator, free, connected, and their sensors",
     "own": "a sensor of 50 neighbours of a user's own, as a kernel and with building blocks, against the same written by us",
     "remote": "round trips a second to a program in another process, by shared memory and UDP; scans of 10 robots by rosbridge",

@@ -23,7 +23,7 @@ from formiga.errors import FormigaError
 from formiga.loop import Simulation
 from formiga.noise import channel
 
-PLAIN, COMM = (Path(__file__).with_name(name) for name in ("plain.cpp", "comm.cpp"))
+PLAIN, COMM, LOCATE = (Path(__file__).with_name(name) for name in ("plain.cpp", "comm.cpp", "locate.cpp"))
 MOST = 8  # messages that a robot of comm.cpp hears at once
 # -fno-math-errno and -fno-trapping-math change no result; they let the compiler make vectors of the loops over beams.
 FLAGS = ("-O3", "-march=native", "-std=c++17", "-fno-math-errno", "-fno-trapping-math", "-shared", "-fPIC")
@@ -37,6 +37,9 @@ _FUNCTIONS: dict[str, dict[str, list[Any]]] = {
               "plain_read": [c_void_p] * 5},
     "comm": {"talk_make": [c_void_p, c_double], "talk_free": [c_void_p], "talk_steps": [c_void_p, c_int64],
              "talk_read": [c_void_p] * 5, "talk_heard": [c_void_p] * 5},
+    "locate": {"field_weigh": [c_void_p, c_int64, c_void_p, c_void_p, c_int64, c_void_p, c_int64, c_int64, c_double, c_double,
+                               c_double, c_void_p],
+               "cast_rays": [c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int64, c_void_p, c_int64, c_double, c_void_p]},
 }
 
 
@@ -73,7 +76,7 @@ def library(source: Path = PLAIN) -> ctypes.CDLL:
     except OSError:  # a home that cannot be written to
         home = Path(tempfile.mkdtemp(prefix="formiga-"))
     around = " ".join([*FLAGS, version() or "", cpu()]).encode()
-    what = sha256(PLAIN.read_bytes() + source.read_bytes() + around).hexdigest()[:16]  # all sources include PLAIN
+    what = sha256(PLAIN.read_bytes() + source.read_bytes() + around).hexdigest()[:16]  # some sources include PLAIN
     made = home / f"{source.stem}-{what}.so"
     if not made.exists():
         with tempfile.TemporaryDirectory(dir=home) as folder:

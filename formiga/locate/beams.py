@@ -31,7 +31,7 @@ def log_weights(particles: Any, distances: Any, angles: Any, grid: Grid, mixture
     flat = particles.reshape(-1, P, 3)
     many = np.full(len(flat), P) if count is None else np.ascontiguousarray(count, np.int64).reshape(-1)
     true = np.minimum(cast(grid, flat[:, :many.max(initial=0)], angles, mixture.reach), mixture.reach)
-    measured = np.ascontiguousarray(np.broadcast_to(distances, (*lead, len(angles))), np.float64).reshape(len(flat), -1)
+    measured = np.array(np.broadcast_to(distances, (*lead, len(angles))), np.float64).reshape(len(flat), -1)
     out = np.empty(flat.shape[:2])
     weigh_all(true, many, measured, *terms(mixture), out)
     return out.reshape(*lead, P)

@@ -73,7 +73,7 @@ def log_weights(particles: Any, ends: Any, field: LikelihoodField, count: Any = 
     particles = np.asarray(particles, np.float64)
     lead, P = particles.shape[:-2], particles.shape[-2]
     flat = np.ascontiguousarray(particles.reshape(-1, P, 3))
-    scans = np.ascontiguousarray(np.broadcast_to(ends, (*lead, *np.shape(ends)[-2:])), np.float64).reshape(len(flat), -1, 2)
+    scans = np.array(np.broadcast_to(ends, (*lead, *np.shape(ends)[-2:])), np.float64).reshape(len(flat), -1, 2)
     many = np.full(len(flat), P) if count is None else np.ascontiguousarray(count, np.int64).reshape(-1)
     out = np.empty(flat.shape[:2])
     weigh_all(flat, many, scans, field.hit, *placed(field.grid), *shares(field.mixture), out)

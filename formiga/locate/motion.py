@@ -89,7 +89,7 @@ def _run(move: Any, particles: Any, before: Any, after: Any, errors: Any, starts
     if not np.shares_memory(flat, particles):
         raise ValueError("particles must be an array without gaps, since they are changed in place")
     many = np.full(len(flat), P) if count is None else np.ascontiguousarray(count, np.int64).reshape(-1)
-    poses = [np.ascontiguousarray(np.broadcast_to(each, (*lead, 3)), np.float64).reshape(-1, 3) for each in (before, after)]
+    poses = [np.array(np.broadcast_to(each, (*lead, 3)), np.float64).reshape(-1, 3) for each in (before, after)]
     move(flat, many, *poses, tuple(map(float, errors)), np.ascontiguousarray(starts, np.uint64).reshape(-1))
 
 

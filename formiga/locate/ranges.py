@@ -84,15 +84,14 @@ def search(centres: Any, ranges: Any, variances: Any, about: Any = None, *, step
     """
     centres = np.ascontiguousarray(centres, np.float64)
     lead, N = centres.shape[:-2], centres.shape[-2]
-    rows = [np.ascontiguousarray(np.broadcast_to(np.asarray(each, np.float64), (*lead, N))).reshape(-1, N)
-            for each in (ranges, variances)]
-    flat = centres.reshape(-1, N, 2)
+    F = int(np.prod(lead, dtype=np.int64))
+    rows = [np.array(np.broadcast_to(each, (*lead, N)), np.float64).reshape(F, N) for each in (ranges, variances)]
+    flat = centres.reshape(F, N, 2)
     if about is None:
         known = ~np.isnan(rows[0])
-        about = np.where(known.any(axis=-1), N - 1 - np.argmax(known[:, ::-1], axis=-1), 0) if N else 0
-    chosen = np.ascontiguousarray(np.broadcast_to(about, lead or (1,)).reshape(-1) if np.ndim(about) else
-                                  np.full(len(flat), about), np.int64)
-    place, least, rival = np.empty((len(flat), 2)), np.empty(len(flat)), np.empty(len(flat))
+        about = np.where(known.any(axis=-1), N - 1 - np.argmax(known[:, ::-1], axis=-1), 0).reshape(lead) if N else 0
+    chosen = np.array(np.broadcast_to(about, lead), np.int64).reshape(F)
+    place, least, rival = np.empty((F, 2)), np.empty(F), np.empty(F)
     search_all(flat, *rows, chosen, step, max(1, round(2.0 * pi / turn)), polish, apart, place, least, rival)
     return Fix(place.reshape(*lead, 2), least.reshape(lead), rival.reshape(lead))
 

@@ -50,8 +50,8 @@ def watch(slow: Any, fast: Any, now: Any, rates: tuple[float, float] = (SLOW, FA
 def scatter(particles: Any, share: Any, starts: Any, grid: Grid, count: Any = None, free: Any = None) -> None:
     """Draw each of the particles (..., P, 3) with a probability `share` (...) anew: anywhere on the free cells of a map.
 
-    Any heading is as probable. count (...): only so many of the particles; starts (...): of random numbers; free (K, 2): rows and
-    columns of the free cells, if they were found before.
+    Any heading is as probable. count (...): only so many of the particles; starts (...): of random numbers; free (K, 2): rows
+    and columns of the free cells, if they were found before.
     """
     free = np.argwhere(grid.free) if free is None else free
     if not len(free):
@@ -61,7 +61,7 @@ def scatter(particles: Any, share: Any, starts: Any, grid: Grid, count: Any = No
     if not np.shares_memory(flat, particles):
         raise ValueError("particles must be an array without gaps, since they are changed in place")
     many = np.full(len(flat), P) if count is None else np.ascontiguousarray(count, np.int64).reshape(-1)
-    scatter_all(flat, many, np.ascontiguousarray(np.broadcast_to(share, lead), np.float64).reshape(-1),
+    scatter_all(flat, many, np.array(np.broadcast_to(share, lead), np.float64).reshape(-1),
                 np.ascontiguousarray(starts, np.uint64).reshape(-1), free, float(grid.x), float(grid.y), float(grid.yaw),
                 float(grid.resolution))
 

@@ -4,7 +4,7 @@
 
 A beam goes from cell to cell in the order in which it enters them [Amanatides & Woo 1987, "A fast voxel traversal algorithm
 for ray tracing"], so no cell is missed however large the reach is. In the open it leaves whole squares of free cells at once:
-the largest around each cell are found once for a map, from its chessboard distances.
+the largest towards each of four directions are found once for a map.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from formiga.kernels import kernel
 from formiga.map.grid import Grid
 
-LARGEST = 255        # cells, of half a square: a byte holds it
+LARGEST = 255        # cells along the side of a square: a byte holds it
 
 
 def cast(grid: Grid, poses: Any, angles: Any, reach: float, unknown: bool = False) -> Any:
@@ -39,7 +39,8 @@ def cast(grid: Grid, poses: Any, angles: Any, reach: float, unknown: bool = Fals
 
 
 def clearance(grid: Grid, unknown: bool = False) -> Any:
-    """(rows, columns) of the chessboard distance in cells to the nearest occupied one, 0 to LARGEST: all cells nearer are free.
+    """(4, rows, columns): the side, up to LARGEST, of the largest square of free cells that has each cell at a corner and lies
+    towards +x +y, -x +y, +x -y or -x -y of it; 0 for occupied cells.
 
     It is kept with a grid whose cells cannot be written (`grid.cells.setflags(write=False)`, as those from files are); for
     others it is found anew each time.
@@ -48,20 +49,37 @@ def clearance(grid: Grid, unknown: bool = False) -> Any:
 
 
 def _clearance(grid: Grid, unknown: bool) -> Any:
-    from scipy.ndimage import distance_transform_cdt  # a fifth of a second
-
     taken = grid.occupied | grid.unknown if unknown else grid.occupied
-    if not taken.any():
-        return np.full(grid.shape, LARGEST, np.uint8)
-    return np.minimum(distance_transform_cdt(~taken, "chessboard"), LARGEST).astype(np.uint8)
+    out = np.empty((4, *grid.shape), np.uint8)
+    for quadrant in range(4):
+        rows, columns = slice(None, None, -1 if quadrant >= 2 else 1), slice(None, None, -1 if quadrant % 2 else 1)
+        squares(np.ascontiguousarray(taken[rows, columns]), out[quadrant][rows, columns])
+    return out
 
 
 _kept = lru_cache(maxsize=32)(_clearance)
 
 
 @kernel()
+def squares(taken, out):
+    """The largest free square towards +x +y of each cell: one more than the least of its three neighbours there. Beyond the grid
+    all is free, but no square is larger than LARGEST."""
+    rows, columns = taken.shape
+    for row in range(rows - 1, -1, -1):
+        for column in range(columns - 1, -1, -1):
+            least = LARGEST - 1
+            if row + 1 < rows:
+                least = min(least, int(out[row + 1, column]))
+            if column + 1 < columns:
+                least = min(least, int(out[row, column + 1]))
+            if row + 1 < rows and column + 1 < columns:
+                least = min(least, int(out[row + 1, column + 1]))
+            out[row, column] = 0 if taken[row, column] else least + 1
+
+
+@kernel()
 def cast_cells(clear, place, heading, angles, reach, resolution, out):
-    """Distances out (P, B), times resolution, from places (P, 2) with headings (P,), over cells with a `clearance` (rows,
+    """Distances out (P, B), times resolution, from places (P, 2) with headings (P,), over cells with a `clearance` (4, rows,
     columns); in units of cells."""
     for p in range(place.shape[0]):
         for b in range(angles.shape[0]):
@@ -74,10 +92,10 @@ def along_cells(clear, x, y, ux, uy, reach):
     """Distance from (x, y) along the unit vector u to the first cell without clearance; infinity if it is beyond reach, or if
     these are not numbers.
 
-    From a cell with clearance k, all cells of the square k - 1 around it are free. The beam enters the next cell where it
-    leaves that square, through the side that it meets first.
+    From a cell with clearance k towards u, all cells of the square with k cells along each side are free. The beam enters the
+    next cell where it leaves that square, through the side that it meets first.
     """
-    rows, columns = clear.shape
+    _, rows, columns = clear.shape
     if not (abs(x) < np.inf and abs(y) < np.inf and abs(ux) <= 1.0 and abs(uy) <= 1.0):
         return np.inf
     first, last = 0.0, reach                                       # the part of the beam that is on the grid
@@ -94,21 +112,25 @@ def along_cells(clear, x, y, ux, uy, reach):
     column = min(columns - 1, max(0, int(floor(x + first * ux))))
     row = min(rows - 1, max(0, int(floor(y + first * uy))))
     per_x, per_y = (1.0 / ux if ux != 0.0 else np.inf), (1.0 / uy if uy != 0.0 else np.inf)
+    right, up = ux > 0.0, uy > 0.0
+    quadrant = (0 if right else 1) + (0 if up else 2)
     entered = first
-    while clear[row, column] > 0:
-        k = int(clear[row, column])
-        side_x = column + k if ux > 0.0 else column - k + 1
-        side_y = row + k if uy > 0.0 else row - k + 1
+    k = int(clear[quadrant, row, column])
+    while k > 0:
+        side_x, side_y = (column + k if right else column - k + 1), (row + k if up else row - k + 1)
         leaves_x = (side_x - x) * per_x if ux != 0.0 else np.inf
         leaves_y = (side_y - y) * per_y if uy != 0.0 else np.inf
         if leaves_x < leaves_y:
-            entered, column = leaves_x, (side_x if ux > 0.0 else side_x - 1)
-            row = min(row + k - 1, max(row - k + 1, int(floor(y + entered * uy))))
+            entered, beside = leaves_x, int(floor(y + leaves_x * uy))
+            column = side_x if right else side_x - 1
+            row = min(side_y - 1, max(row, beside)) if up else min(row, max(side_y, beside))
         else:
-            entered, row = leaves_y, (side_y if uy > 0.0 else side_y - 1)
-            column = min(column + k - 1, max(column - k + 1, int(floor(x + entered * ux))))
+            entered, beside = leaves_y, int(floor(x + leaves_y * ux))
+            row = side_y if up else side_y - 1
+            column = min(side_x - 1, max(column, beside)) if right else min(column, max(side_x, beside))
         if entered > reach or column < 0 or column >= columns or row < 0 or row >= rows:
             return np.inf
+        k = int(clear[quadrant, row, column])
     return max(0.0, entered)
 
 

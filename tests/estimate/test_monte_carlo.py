@@ -1,0 +1,139 @@
+"""Monte Carlo localization in a world: it finds the robot, survives being put elsewhere, and refuses what it cannot use."""
+
+import numpy as np
+import pytest
+
+from formiga.errors import WorldError
+from formiga.estimate import belief
+from formiga.loop import Simulation
+from formiga.map.grid import FREE, OCCUPIED
+from formiga.world.reader import read
+
+WORLD = """<world name="rooms" dt="0.1" seconds="60" engine="planar">
+  <map file="rooms.png" resolution="10cm"/>
+  <disc name="carts" count="2" radius="15cm" wheel_base="25cm" wheel_radius="5cm" top_speed="40cm/s" heading_noise="0.05">
+    <scatter gap="20cm"/>
+    {scanner}
+    <odometry ticks="500"/>
+    <monte_carlo {more}/>
+    <proximity angles="0deg 20deg 45deg 80deg 280deg 315deg 340deg" mount="15cm" reach="50cm" response="linear" share="0"/>
+    <turn_away/>
+  </disc>
+</world>"""
+SCANNER = '<scanner beams="31" field="240deg" reach="6m" noise="1cm"/>'
+
+
+def plan(folder):
+    """A room of 8 m x 6 m with a few blocks, no two corners alike."""
+    from PIL import Image
+
+    cells = np.full((60, 80), FREE, np.int8)
+    cells[0], cells[-1], cells[:, 0], cells[:, -1] = [OCCUPIED] * 4
+    for row, column, rows, columns in ((20, 0, 4, 18), (40, 30, 20, 5), (12, 50, 6, 14), (0, 30, 9, 3), (35, 66, 3, 14)):
+        cells[row:row + rows, column:column + columns] = OCCUPIED
+    Image.fromarray(np.where(np.flipud(cells) == OCCUPIED, 0, 255).astype(np.uint8)).save(folder / "rooms.png")
+
+
+@pytest.fixture
+def rooms(tmp_path):
+    plan(tmp_path)
+
+    def made(more="", scanner=SCANNER, change=lambda text: text):
+        more = more if "most" in more else f'most="4000" {more}'
+        file = tmp_path / "rooms.xml"
+        file.write_text(change(WORLD.format(more=more, scanner=scanner)))
+        return read(str(file))
+    return made
+
+
+def errors(lab):
+    return np.linalg.norm(lab.readings["carts"]["belief"][..., :2] - lab.state.position, axis=-1)
+
+
+@pytest.mark.parametrize("more", ["", 'model="beam" most="2000"'], ids=["field", "beam"])
+def test_most_robots_that_know_nothing_find_themselves(rooms, more):
+    lab = Simulation(rooms(more), seed=5, worlds=6)
+    for _ in range(300):
+        lab.step()
+    assert np.median(errors(lab)) < 0.1 and (errors(lab) < 0.5).mean() >= 0.75
+    assert (lab.state.memory["carts/belief", "count"] < 2000).mean() > 0.7     # fewer particles as soon as it knows
+
+
+def test_a_robot_that_knows_its_start_is_never_lost_and_says_how_sure_it_is(rooms):
+    lab = Simulation(rooms('start="here" most="1000"'), seed=2, worlds=4)
+    for _ in range(200):
+        lab.step()
+        assert errors(lab).max() < 0.6
+    found = lab.readings["carts"]["belief"]
+    off = found[..., belief.POSE] - np.concatenate([lab.state.position, lab.state.heading[..., None]], axis=-1)
+    off[..., 2] = (off[..., 2] + np.pi) % (2.0 * np.pi) - np.pi
+    assert found.shape == (4, 2, belief.COLUMNS) and np.abs(off[..., 2]).max() < 0.2
+    assert (found[..., belief.XX] > 0.0).all() and np.sqrt(found[..., belief.XX]).max() < 0.5
+
+
+def test_a_kidnapped_robot_is_found_again(rooms):
+    lab = Simulation(rooms('start="here"'), seed=4, worlds=6)
+    for _ in range(100):
+        lab.step()
+    lab.state.position[:, 0] = np.where(lab.state.position[:, 0] < 0.0, 1.0, -1.0) * (2.0, 1.0)
+    lab.look_again()
+    for _ in range(600):
+        lab.step()
+    assert (errors(lab)[:, 0] < 0.3).mean() >= 0.6
+
+
+def test_every_robot_of_every_world_has_the_bits_that_it_has_alone(rooms):
+    world = rooms("most=\"500\"")
+    together, alone = Simulation(world, seed=3, worlds=3), Simulation(world, seed=3, worlds=1, first_world=2)
+    for _ in range(40):
+        together.step()
+        alone.step()
+    assert np.array_equal(together.readings["carts"]["belief"][2:], alone.readings["carts"]["belief"])
+
+
+def test_a_look_counts_once(rooms):
+    """Looking again at the same step changes neither the belief nor the run."""
+    world = rooms('most="500"')
+    one, other = Simulation(world, seed=3), Simulation(world, seed=3)
+    for _ in range(30):
+        one.step()
+        other.step()
+        before = other.readings["carts"]["belief"].copy()
+        other.look_again()
+        assert np.array_equal(other.readings["carts"]["belief"], before)
+    assert np.array_equal(one.readings["carts"]["belief"], before)
+
+
+@pytest.mark.parametrize("more, change, message", [
+    ('scan="scaner"', None, "reads 'scaner'.*Did you mean 'scanner'"),
+    ('odometry="encoders"', None, "reads 'encoders', but the robots carry"),
+    ('map="plan"', None, "there is no <map> 'plan' in this world"),
+    ('scan="odometry"', None, "needs a ring of beams"),
+    ('least="6000"', None, "rooms.xml:7: <monte_carlo> least: 6000 particles are more than `most`, 4000"),
+    ("", lambda text: text.replace('<scatter gap="20cm"/>', '<at x="1.2" y="0"/><at x="30" y="0"/>'),
+     r"rooms.xml:7: <monte_carlo>: robot 1 of 'carts' starts at \(30.00, 0.00\), of which the map 'map' knows nothing"),
+    ("", lambda text: text.replace('<monte_carlo most="4000" />', "").replace("<odometry", '<monte_carlo/><odometry'),
+     "reads 'odometry', which comes after it"),
+])
+def test_what_it_cannot_use_is_refused_with_a_message(rooms, more, change, message):
+    with pytest.raises(WorldError, match=message):
+        Simulation(rooms(more, change=change or (lambda text: text))).readings  # noqa: B018
+
+
+def test_it_draws_its_particles_hypotheses_and_belief(rooms):
+    lab = Simulation(rooms('most="3000"'), seed=1)
+    for _ in range(5):
+        lab.step()
+    kinds = [mark.kind for mark in lab.drawings()["belief"]]
+    assert "particles" in kinds and "pose" in kinds
+    cloud = next(mark for mark in lab.drawings()["belief"] if mark.kind == "particles")
+    assert len(cloud.numbers) <= 2 * 1000
+
+
+def test_a_scanner_that_sits_beside_the_middle_is_weighed_from_where_it_sits(rooms):
+    moved = SCANNER.replace("<scanner", '<scanner x="12cm" y="3cm" yaw="30deg"')
+    for model in ("field", "beam"):
+        lab = Simulation(rooms(f'start="here" most="800" model="{model}"', moved), seed=2, worlds=2)
+        for _ in range(150):
+            lab.step()
+        assert np.median(errors(lab)) < 0.06
