@@ -26,6 +26,7 @@ K1, K2 = 0.1881, 4.6779              # 1/V and 1/(V m)  [Goncalves et al. 2009, 
 SPREAD, SPREAD_PER_M = 3e-5, 3e-5    # V^2 and V^2/m: Var(v) = 3e-5 + 3e-5 d  [SimTwo, the authors' simulator]
 FOLD = 7.0 * CM                      # nearer than this the voltage falls again  [Goncalves et al. 2009: used from 7 cm to 1 m]
 REFERENCE = 2.56                     # V, of the converter of an ATMega8  [the same]
+MEASURED, NOTHING = "#d55e00", "#999999"   # colours of beams
 SIDE_RAYS = 3                        # over the width of a beam
 
 
@@ -136,14 +137,14 @@ class Sharp:
         return np.where(distance <= self.reach, np.maximum(distance, 0.0), np.inf)
 
     def draw(self, view: Any, pen: Pen) -> None:
-        """The beams, as far as they measure."""
+        """The beams, as far as they measure; grey ones measure nothing."""
         given = view.readings[self.name]
         distance = self.measured(given) if self.reads == "volts" else given
         x, y, angle = self.seats.T
         away = np.minimum(distance, self.reach)
         ends = np.stack([x + away * np.cos(angle), y + away * np.sin(angle)], axis=-1)
         starts = np.broadcast_to(self.seats[:, :2], ends.shape)
-        pen.on().lines(starts, ends, colour="#d55e00", width=0.004)
+        pen.on().lines(starts, ends, colour=[MEASURED if each else NOTHING for each in np.isfinite(distance).ravel()], width=0.004)
 
 
 __all__ = ["K1", "K2", "SPREAD", "SPREAD_PER_M", "Sharp", "distance_of", "variance_of", "voltage_of"]

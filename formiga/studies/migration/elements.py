@@ -11,6 +11,7 @@ import numpy as np
 from formiga.control.view import View
 from formiga.drawing import Pen
 from formiga.errors import WorldError
+from formiga.estimate.belief import belief_of
 from formiga.estimate.view import RobotView
 from formiga.locate.kalman import correct, predict
 from formiga.map.lines import Lines, expected, lines_of
@@ -21,6 +22,7 @@ from formiga.world.drives import Omni as OmniDrive
 from formiga.world.elements import choice, element, flag, integer, length, name, number, numbers, speed, text, where
 from formiga.world.robots.omni import Omni
 
+TEN_TIMES = 10.0           # of an ellipse: in its own size it is smaller than the robot
 START_VARIANCE = 1e-4      # m^2 and rad^2, of a known start: ours
 
 
@@ -70,7 +72,7 @@ class WallPairs:
             noise = variance[..., None] * np.eye(3)
             innovation = measured - pose      # headings are on the branch of the belief: pairs.look
             pose[...], covariance[...] = correct(pose, covariance, innovation, np.eye(3), noise)
-        return np.concatenate([pose, covariance[..., [0, 0, 1, 2], [0, 1, 1, 2]]], axis=-1)
+        return belief_of(pose, covariance)
 
     def measure(self, view: RobotView, pose: Floats) -> tuple[Floats, Floats]:
         """Pose (W, n, 3) by the walls alone, and variances."""
@@ -86,9 +88,11 @@ class WallPairs:
             raise WorldError(f"{where(self)}<wall_pairs> infrared: {wrong}.") from wrong
 
     def draw(self, view: RobotView, pen: Pen) -> None:
-        """The belief with its ellipse; the known walls, and those among them that the beams are expected on."""
+        """The belief with its ellipse, which is drawn ten times as large, too; the known walls, and those among them that the
+        beams are expected on."""
         pose, covariance = view.memory("pose"), view.memory("covariance")
         pen.pose(pose, covariance, colour="#0072b2")
+        pen.layer("ten_times").pose(pose, TEN_TIMES**2 * covariance[..., :2, :2], colour="#0072b2", size=0.01)
         ends = self.lines.ends
         pen.layer("map").lines(ends[:, :2], ends[:, 2:], colour="#0072b2", width=0.006)
         _, wall = expected(self.lines, pose[:1], view.sensor(self.infrared).seats, self.reach)
