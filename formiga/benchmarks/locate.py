@@ -1,4 +1,4 @@
-"""Localization on one core: particle-beams of the likelihood field, beams through a grid, a fix from ranges, a whole run of R01."""
+"""Localization on one core: particle-beams of the likelihood field, rays through a grid, fixes from ranges, a run of R01."""
 
 from __future__ import annotations
 
@@ -77,12 +77,13 @@ def weighting() -> dict[str, Any]:
         mixture = made.mixture
         floors = mixture.short * mixture.decay * np.exp(-mixture.decay * np.hypot(*ends.T)) + mixture.random / mixture.reach
         call, given = cpp.library(cpp.LOCATE).field_weigh, (
-            particles.ctypes.data, PARTICLES, scaled.ctypes.data, floors.ctypes.data, len(ends), made.hit.ctypes.data, *grid.shape,
-            grid.x, grid.y, RESOLUTION, out.ctypes.data)
+            particles.ctypes.data, PARTICLES, scaled.ctypes.data, floors.ctypes.data, len(ends), made.hit.ctypes.data,
+            *grid.shape, grid.x, grid.y, RESOLUTION, out.ctypes.data)
         theirs = lambda: call(*given)  # noqa: E731
     best, of_cpp = alternating(lambda: field.log_weights(particles, ends, made), theirs)
     return {"what": "particle-beams, likelihood field", "per_s": PARTICLES * len(ends) / best, "seconds": best,
-            "cpp_ratio": of_cpp / best if theirs else None, "agrees": bool(np.allclose(out, ours, atol=1e-9)) if theirs else None,
+            "cpp_ratio": of_cpp / best if theirs else None,
+            "agrees": bool(np.allclose(out, ours, atol=1e-9)) if theirs else None,
             "note": f"{PARTICLES:,} particles x {len(ends)} beams, 0.1 m"}
 
 
@@ -111,18 +112,19 @@ def parts() -> list[dict[str, Any]]:
     particles, weights = somewhere(grid, PARTICLES), np.full(PARTICLES, 1.0 / PARTICLES)
     after, starts = np.array([0.2, 0.0, 0.1]), draws(1)
     each = {
-        "particles moved by odometry": lambda: motion.differential(particles.copy(), np.zeros(3), after, motion.TurnErrors(), starts),
-        "particles resampled, KLD": lambda: resampling.kld_resample(particles.copy(), weights, PARTICLES, starts, resampling.Bins(),
-                                                                    resampling.KLD(), 300, PARTICLES),
+        "particles moved by odometry": lambda: motion.differential(particles.copy(), np.zeros(3), after, motion.TurnErrors(),
+                                                                   starts),
+        "particles resampled, KLD": lambda: resampling.kld_resample(particles.copy(), weights, PARTICLES, starts,
+                                                                    resampling.Bins(), resampling.KLD(), 300, PARTICLES),
         "particles put into hypotheses": lambda: clusters.hypotheses(particles, weights),
     }
     rows = []
     for what, call in each.items():
         best, _ = alternating(call, None)
         rows.append({"what": what, "per_s": PARTICLES / best, "seconds": best, "cpp_ratio": None, "agrees": None, "note": ""})
-    filters = 1000
-    spread = np.broadcast_to(np.eye(3), (filters, 3, 3))
-    best, _ = alternating(lambda: kalman.correct(np.zeros((filters, 3)), spread, np.ones((filters, 3)), np.eye(3), np.eye(3)), None)
+    filters, unit = 1000, np.eye(3)
+    mean, off, spread = np.zeros((filters, 3)), np.ones((filters, 3)), np.broadcast_to(unit, (filters, 3, 3))
+    best, _ = alternating(lambda: kalman.correct(mean, spread, off, unit, unit), None)
     return [*rows, {"what": "corrections of a Kalman filter", "per_s": filters / best, "seconds": best, "cpp_ratio": None,
                     "agrees": None, "note": "3 numbers, 1,000 filters at a time"}]
 
@@ -130,7 +132,8 @@ def parts() -> list[dict[str, Any]]:
 def fix() -> dict[str, Any]:
     """R05: the most probable place from 40 ranges to four beacons, from scratch."""
     rng = np.random.default_rng(2)
-    beacons = np.repeat([(0.0, 0.0), (5.0, 0.0), (0.0, 5.0), (5.0, 5.0)], READINGS // 4, axis=0) + rng.normal(size=(READINGS, 2))
+    corners = [(0.0, 0.0), (5.0, 0.0), (0.0, 5.0), (5.0, 5.0)]
+    beacons = np.repeat(corners, READINGS // 4, axis=0) + rng.normal(size=(READINGS, 2))
     far = np.linalg.norm(beacons - (1.2, 3.3), axis=-1) + rng.normal(size=READINGS)
     best, _ = alternating(lambda: ranges.search(beacons, far, 1.04), None)
     return {"what": "fixes from ranges (R05)", "per_s": 1.0 / best, "seconds": best, "cpp_ratio": None, "agrees": None,

@@ -17,9 +17,11 @@ def command(out: str | None, own: tuple[str, ...]) -> None:
     """
     from formiga import lab  # noqa: F401  registers all sensors and controllers
     from formiga.files import write_whole
+    from formiga.world.brought import bring_all
     from formiga.world.schema import xsd
 
     options.load(own)
+    bring_all()
     if out is None:
         click.echo(xsd(), nl=False)
     else:

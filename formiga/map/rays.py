@@ -62,8 +62,10 @@ _kept = lru_cache(maxsize=32)(_clearance)
 
 @kernel()
 def squares(taken, out):
-    """The largest free square towards +x +y of each cell: one more than the least of its three neighbours there. Beyond the grid
-    all is free, but no square is larger than LARGEST."""
+    """The largest free square towards +x +y of each cell: one more than the least of its three neighbours there.
+
+    Beyond the grid all is free, but no square is larger than LARGEST.
+    """
     rows, columns = taken.shape
     for row in range(rows - 1, -1, -1):
         for column in range(columns - 1, -1, -1):

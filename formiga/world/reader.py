@@ -17,6 +17,7 @@ from typing import Any
 
 from formiga.errors import WorldError, suggest
 from formiga.world import placement, robots  # noqa: F401  they register their elements
+from formiga.world.brought import bring
 from formiga.world.elements import RESERVED, Element, kinds_of, locate, registered
 from formiga.world.kinds import Kind
 from formiga.world.model import IN_ROBOT, IN_WORLD, PARTS, Contact, Group, Include, Param, World, only_one
@@ -216,8 +217,9 @@ class Reader:
     # -- registered elements -------------------------------------------------------------------------------------
     def element(self, node: Node, parent: Node, roles: tuple[str, ...], own: Iterable[str] = ()) -> Element:
         """The registered element of a node, if it may stand in `parent`."""
-        known = self.known.get(node.tag)
+        known = self.known.get(node.tag) or bring(node.tag)
         if known and known.role in roles:
+            self.known[node.tag] = known
             return known
         allowed = [*own, *(tag for tag, other in self.known.items() if other.role in roles)]
         here = f"Allowed here: {', '.join(f'<{tag}>' for tag in allowed)}."

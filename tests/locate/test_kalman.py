@@ -37,7 +37,7 @@ def test_covariances_stay_symmetric_and_positive_through_a_thousand_sharp_measur
 
 
 def test_a_filter_with_true_models_is_as_far_off_as_it_says(rng):
-    """x' = F x + q, z = H x + r, Gaussian: NEES is chi squared with n degrees, so n on average. [Bar-Shalom et al. 2001, 5.4]"""
+    """x' = F x + q, z = H x + r, Gaussian: NEES is chi squared with n degrees, n on average. [Bar-Shalom et al. 2001, 5.4]"""
     runs, n = 2000, 3
     F = np.array([[1.0, 0.1, 0.0], [0.0, 0.95, 0.1], [0.0, 0.0, 0.9]])
     H, Q, R = np.array([[1.0, 0.0, 0.0]]), 0.05 * np.eye(3), np.array([[0.2]])

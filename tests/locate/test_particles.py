@@ -44,7 +44,8 @@ def test_without_errors_all_particles_follow_the_odometry(rng, model, exact):
     particles, before, after = cloud(rng), rng.uniform(-1.0, 1.0, 3), rng.uniform(-1.0, 1.0, 3)
     expected = motion.follow(particles, before, after)
     model(particles, before, after, exact, draws(1))
-    assert particles[:, :2] == pytest.approx(expected[:, :2]) and np.sin(particles[:, 2] - expected[:, 2]) == pytest.approx(0.0, abs=1e-9)
+    assert particles[:, :2] == pytest.approx(expected[:, :2])
+    assert np.sin(particles[:, 2] - expected[:, 2]) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_the_spread_of_a_way_is_the_one_that_the_errors_name(rng):
@@ -140,7 +141,8 @@ def test_beams_that_were_not_measured_and_particles_that_do_not_count_are_left_o
     far[:, 3] = np.nan
     found = beams.log_weights(particles, far, angles, grid, mixture, count=np.array([40, 5]))
     fewer = beams.log_weights(particles, np.delete(far, 3, axis=1), np.delete(angles, 3), grid, mixture)
-    assert found[0] == pytest.approx(fewer[0]) and (found[1, 5:] == -np.inf).all() and found[1, :5] == pytest.approx(fewer[1, :5])
+    assert found[0] == pytest.approx(fewer[0])
+    assert (found[1, 5:] == -np.inf).all() and found[1, :5] == pytest.approx(fewer[1, :5])
 
 
 # -- resampling -------------------------------------------------------------------------------------------------------

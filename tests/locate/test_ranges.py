@@ -20,8 +20,8 @@ def test_the_belief_of_one_range_integrates_to_one_in_the_plane_and_in_space(rad
 
 
 def test_it_integrates_to_one_over_squares_too():
-    found, _ = dblquad(lambda y, x: float(ranges.radial(np.array([x, y]), np.array([1.0, -2.0]), 1.5, 0.4)), -4.0, 6.0, -7.0, 3.0,
-                       epsabs=1e-5)
+    centre = np.array([1.0, -2.0])
+    found, _ = dblquad(lambda y, x: float(ranges.radial(np.array([x, y]), centre, 1.5, 0.4)), -4.0, 6.0, -7.0, 3.0, epsabs=1e-5)
     assert found == pytest.approx(1.0, abs=1e-4)
 
 
