@@ -206,6 +206,12 @@ def test_the_same_trial_gives_the_same_bits_and_leaves_no_process():
     assert children() == before
 
 
+def test_a_robot_with_inertia_moves_otherwise_under_the_same_program():
+    one, other = (processes.on_robot(Trial(1, contact=contact), 1.5) for contact in ("reposition", "impulse"))
+    way, slower = (float(np.hypot(*(course.truth[30, :2] - course.truth[0, :2]))) for course in (one, other))
+    assert one.sha == other.sha == processes.hash_of(processes.REMOTE) and 0.5 * way < slower < 0.98 * way
+
+
 def test_a_robot_whose_remote_is_killed_stands_soon():
     before = children()
     course = processes.on_robot(Trial(2, kill=1.0), 2.0)

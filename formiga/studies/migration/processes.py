@@ -64,6 +64,7 @@ class Trial:
     garbled: float = 0.01      # the same, of which a bit is wrong
     jitter: int = 1            # steps of 10 ms by which a turn may begin earlier or later
     kill: float | None = None  # s after which the Remote is killed
+    contact: str = "reposition"  # impulse: the robot has inertia, and its wheels slip
 
 
 @dataclass
@@ -261,7 +262,7 @@ class Robot:
     """The second plant, and the small controller on it that keeps its references, and stops without new ones."""
 
     def __init__(self, trial: Trial) -> None:
-        world = harness.world("migration", file="plant.xml")
+        world = harness.world("migration", {"contact": trial.contact}, "plant.xml")
         group = replace(world.groups[0], estimators=(), controller=None)
         self.lab = Simulation(replace(world, groups=(group,)), trial.seed)
         self.dt, self.group, self.heard = world.dt, group.name, 0.0
