@@ -144,7 +144,8 @@ class Sharp:
         away = np.minimum(distance, self.reach)
         ends = np.stack([x + away * np.cos(angle), y + away * np.sin(angle)], axis=-1)
         starts = np.broadcast_to(self.seats[:, :2], ends.shape)
-        pen.on().lines(starts, ends, colour=[MEASURED if each else NOTHING for each in np.isfinite(distance).ravel()], width=0.004)
+        colours = [MEASURED if each else NOTHING for each in np.isfinite(distance).ravel()]
+        pen.on().lines(starts, ends, colour=colours, width=0.004)
 
 
 __all__ = ["K1", "K2", "SPREAD", "SPREAD_PER_M", "Sharp", "distance_of", "variance_of", "voltage_of"]

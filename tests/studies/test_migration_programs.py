@@ -173,11 +173,28 @@ def test_a_program_that_does_not_answer_is_waited_for_once(asked):
 
     served, _, answer = asked
     began = time.monotonic()
-    assert served.ask(5, 1) is None and served.hung and 0.4 < time.monotonic() - began < 3.0
+    assert served.ask(5, 1) is None and served.hung and time.monotonic() - began > 0.4
     began = time.monotonic()
-    assert all(served.ask(number, 1) is None for number in range(6, 30)) and time.monotonic() - began < 0.4
+    assert all(served.ask(number, 1) is None for number in range(6, 30)) and time.monotonic() - began < 5.0
     answer(30)
     assert served.ask(30, 1) is not None and not served.hung
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells that the port of an unconnected socket is closed")
+def test_a_program_that_is_gone_is_not_waited_for_at_all_and_another_may_come(asked, capsys):
+    import time
+
+    served, program, _ = asked
+    served.wait = 60.0
+    program.close()
+    began = time.monotonic()
+    assert served.ask(5, 1) is None and served.ask(6, 1) is None and time.monotonic() - began < 10.0
+    assert served.peer is None and "is gone" in capsys.readouterr().out
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.sendto(gate.HEAD.pack(gate.MAGIC, gate.VERSION, gate.HELLO, gate.BODY, 0), served.socket.getsockname())
+        served.socket.settimeout(5.0)
+        served.listen()
+        assert served.peer[1] == other.getsockname()[1]
 
 
 def test_a_question_that_got_lost_is_asked_again(asked):
@@ -203,7 +220,7 @@ def test_the_same_trial_gives_the_same_bits_and_leaves_no_process():
     assert np.array_equal(one.truth, other.truth) and np.array_equal(one.log, other.log, equal_nan=True)
     assert one.said.startswith("over: ") and "0 lost" not in one.said and "0 garbled" not in one.said
     assert len(one.log) < 100 and float(np.hypot(*(one.truth[-1] - one.truth[0])[:2])) > 0.8
-    assert children() == before
+    assert not children() - before
 
 
 def test_a_robot_with_inertia_moves_otherwise_under_the_same_program():
@@ -218,7 +235,7 @@ def test_a_robot_whose_remote_is_killed_stands_soon():
     ordered = np.abs(course.orders).max(axis=1) > 0.0
     assert 1.15 <= course.clock[ordered].max() <= 1.2
     np.testing.assert_allclose(course.truth[-30:], course.truth[-1:].repeat(30, axis=0), atol=1e-3)
-    assert children() == before
+    assert not children() - before
 
 
 def test_a_gate_that_is_gone_is_told_in_one_line_and_nothing_hangs():

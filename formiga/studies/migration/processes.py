@@ -312,9 +312,8 @@ def on_robot(trial: Trial, seconds: float) -> Course:
         stack.callback(robot.lab.close)
         eye = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         chances = [word for name in ("lost", "doubled", "late") for word in (f"--{name}", str(getattr(trial, name)))]
-        wait = ("--wait", "0.2" if trial.kill is not None else str(PATIENCE / 2))
-        relay = stack.enter_context(program("the Gate", str(PROGRAMS / "gate.py"), "--serial", serial.name, *wait, *chances,
-                                            "--seed", str(trial.seed)))
+        relay = stack.enter_context(program("the Gate", str(PROGRAMS / "gate.py"), "--serial", serial.name, *chances,
+                                            "--seed", str(trial.seed), "--wait", str(0.5 * PATIENCE)))
         port, vision = (int(each) for each in said(relay, "udp", "the Gate").split()[1::2])
         driver, log = stack.enter_context(remote(port))
         sha = said(driver, "remote.py sha256", "the Remote").split()[-1]

@@ -24,7 +24,6 @@ import struct
 import sys
 import time
 import tty
-from contextlib import suppress
 from math import isfinite, nan, pi
 
 DELIMITER, ESCAPE, FLIP = 0x7E, 0x7D, 0x20       # as HDLC has them
@@ -42,6 +41,7 @@ ARRAYS = (("own clock f8", "1", 8), ("own crashed u1", "1 1", 8), ("reading infr
           ("reading encoders f8", "1 1 3", 24), ("reading camera f8", "1 1 3", 24))
 ORDERS = ["order drive f8 48 1 1 3", *(f"channel wheel{k} -{TOP} {TOP}" for k in range(3))]
 FIRST, ANSWERED = 96, 72                         # byte of the table; bytes of an answer
+IP_RECVERR = 11                                  # of Linux: a datagram to a port that is closed is told
 
 
 # -- frames on the serial line --------------------------------------------------------------------------------------------
@@ -110,9 +110,11 @@ class Remote:
     def __init__(self, port, wait):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", port))
+        if sys.platform == "linux":
+            self.socket.setsockopt(socket.IPPROTO_IP, IP_RECVERR, 1)
         self.wait, self.peer, self.hung = wait, None, False
         self.words, self.places, size = table()
-        self.question, self.sequence, self.garbage, self.stale = bytearray(size), 0, 0, 0
+        self.question, self.sequence, self.garbage, self.stale, self.unsent = bytearray(size), 0, 0, 0, 0
         self.write(-1, 0.0, (nan,) * 6, (0.0,) * 3, (nan,) * 3)
 
     def write(self, number, clock, volts, angles, pose, state=1):
@@ -127,14 +129,26 @@ class Remote:
     def send(self):
         """The question as it stands. One that cannot be sent is one that was lost."""
         if self.peer is not None:
-            with suppress(OSError):
+            try:
                 self.socket.sendto(self.question, self.peer)
+            except ConnectionRefusedError:
+                self.leave()
+            except OSError:
+                self.unsent += 1
+
+    def leave(self):
+        """Its port is closed: the program is gone, and another one may come."""
+        print(f"the program at {self.peer[0]}:{self.peer[1]} is gone" if self.peer else "a program is gone", flush=True)
+        self.peer = None
 
     def listen(self):
         """(number, rim speeds) of an answer that has arrived; None if what arrived is none."""
         try:
             data, source = self.socket.recvfrom(2048)
-        except OSError:                          # of a datagram that was sent earlier: its receiver is gone
+        except ConnectionRefusedError:
+            self.leave()
+            return None
+        except OSError:                          # nothing has arrived
             return None
         magic, version, kind, size, _ = HEAD.unpack_from(data.ljust(BODY, b"\0"))
         if magic != MAGIC or version != VERSION or size != len(data):
@@ -160,7 +174,7 @@ class Remote:
         for _ in range(copies):
             self.send()
         until, again = time.monotonic() + (0.0 if self.hung else self.wait), time.monotonic() + AGAIN
-        while True:
+        while self.peer is not None:
             left = until - time.monotonic()
             self.socket.settimeout(max(min(left, AGAIN), 1e-4))
             answer = self.listen()
@@ -176,6 +190,7 @@ class Remote:
             if time.monotonic() > again:
                 again = time.monotonic() + AGAIN
                 self.send()
+        return None
 
 
 # -- the Gate -------------------------------------------------------------------------------------------------------------
