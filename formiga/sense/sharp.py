@@ -72,7 +72,7 @@ class Sharp:
     where nothing is within reach.
     """
 
-    angles: tuple[float, ...] = numbers(unit="rad", doc="of each beam from the heading")
+    angles: tuple[float, ...] = numbers((0.0,), unit="rad", doc="of each beam from the heading")
     places: tuple[float, ...] | None = numbers(None, unit="m", fewest=2, group=2,
                                                doc="x y of each sensor in the robot's frame; default: its middle")
     reads: str = choice("volts", options=("volts", "distance"), doc="distance: in m, by k1 and k2; infinity: no measure")

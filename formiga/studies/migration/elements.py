@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -83,7 +83,7 @@ class WallPairs:
     def paired(self, view: RobotView) -> pairs.Pairs:
         """The pairs of the robot's sensors."""
         try:
-            return pairs.pairs_of(view.sensor(self.infrared).seats)
+            return known_pairs(tuple(view.sensor(self.infrared).seats.ravel().tolist()))
         except ValueError as wrong:
             raise WorldError(f"{where(self)}<wall_pairs> infrared: {wrong}.") from wrong
 
@@ -98,6 +98,12 @@ class WallPairs:
         _, wall = expected(self.lines, pose[:1], view.sensor(self.infrared).seats, self.reach)
         if len(found := np.unique(wall[wall >= 0])):
             pen.layer("expected").lines(ends[found, :2], ends[found, 2:], colour="#009e73", width=0.016)
+
+
+@cache
+def known_pairs(seats: tuple[float, ...]) -> pairs.Pairs:
+    """Pairs of sensors, checked once."""
+    return pairs.pairs_of(np.reshape(seats, (-1, 3)))
 
 
 @element("waypoints", role="controller")

@@ -41,12 +41,12 @@ def inverse(heading: Any, distance: float = L) -> Floats:
     Reconstructed: the text's own inverse cannot be read.
     """
     heading = np.asarray(heading, np.float64)
-    c, s, nothing = np.cos(heading), np.sin(heading), np.zeros_like(heading)
-    ahead, aside = 0.5 / SIN, 0.5 / (1.0 + COS)
-    rows = [[-2.0 * aside * s, -ahead * c + aside * s, ahead * c + aside * s],
-            [2.0 * aside * c, -ahead * s - aside * c, ahead * s - aside * c],
-            [nothing + 1.0 / (3.0 * distance)] * 3]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    c, s, ahead, aside = np.cos(heading), np.sin(heading), 0.5 / SIN, 0.5 / (1.0 + COS)
+    out = np.empty((*heading.shape, 3, 3))
+    out[..., 0, 0], out[..., 0, 1], out[..., 0, 2] = -2.0 * aside * s, -ahead * c + aside * s, ahead * c + aside * s
+    out[..., 1, 0], out[..., 1, 1], out[..., 1, 2] = 2.0 * aside * c, -ahead * s - aside * c, ahead * s - aside * c
+    out[..., 2, :] = 1.0 / (3.0 * distance)
+    return out
 
 
 def twist_of(wheels: Any, heading: Any, distance: float = L) -> Floats:
