@@ -51,6 +51,7 @@ SHOTS: dict[str, tuple[str, list[str], list[str]]] = {  # name -> world, console
     "spread": ("spread", ["overlay links on", "overlay trails on", "step 120", "select 7", "step 30", "camera top"], []),
     "office": ("office", ["overlay trails on", "step 300", "select 1", "overlay beams on", "camera top"], []),
     "filter": ("tutorials/filter.md:lost.xml", ["step 20", "select robot.0", "step 10", "camera top"], []),
+    "localization": ("localization", ["step 45", "select 0", "step 90", "camera top"], []),
     "drawing": ("guides/drawing.md:cloud.xml", ["step 150", "select none", "camera top"], ["tab:Look"]),
     "gallery": ("corral", [], ["click:#worlds"]),
     "papers": ("corral", [], ["click:#worlds", "click:#tab-papers", "click:[data-paper=swarmod]"]),

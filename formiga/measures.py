@@ -22,6 +22,7 @@ from scipy.spatial import cKDTree
 
 from formiga.control.neural import Network
 from formiga.errors import FormigaError, WorldError, suggest
+from formiga.estimate.belief import located
 from formiga.loop import Simulation
 from formiga.score import Score
 from formiga.state import Floats
@@ -145,6 +146,16 @@ def nearest(sim: Simulation) -> Any:
         return np.full(sim.state.worlds, np.nan)
     return np.array([cKDTree(place).query(place, 2)[0][:, 1].mean() if np.isfinite(place).all() else np.nan
                      for place in sim.state.position])
+
+
+@measure
+def location_error(sim: Simulation) -> Any:
+    """m, mean distance of the robots from where they believe to be: by the last estimator of each that locates it."""
+    off = []
+    for group, robots in zip(sim.world.groups, sim.world.slices, strict=True):
+        found = located(group, sim.readings[group.name], sim.state.position[:, robots], sim.state.heading[:, robots])
+        off += [errors for errors, _ in list(found.values())[-1:]]
+    return _mean(np.concatenate(off, axis=1)) if off else np.full(sim.state.worlds, np.nan)
 
 
 @measure

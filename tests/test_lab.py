@@ -174,3 +174,10 @@ def test_own_controller_keeps_the_roaches_apart():
     """In 2,400 robot-steps they touch something in a few; without whiskers it would be hundreds."""
     words = example("02_own_controller.py")[0].split()
     assert words[:3] == ["after", "30", "s:"] and int(words[-2]) < 50
+
+
+def test_the_notebook_of_localization_finds_the_robot_and_draws_it(tmp_path):
+    lines = example("07_localization.py", tmp_path / "where.png")
+    assert lines[0].startswith("step   1:") and lines[-1].startswith("from ranges:")
+    assert float(lines[7].split()[-5]) < 0.3 and float(lines[-1].split()[2]) < 0.6
+    assert (tmp_path / "where.png").stat().st_size > 10_000

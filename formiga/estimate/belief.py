@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 from formiga.drawing import Pen
+from formiga.geometry import wrap
 from formiga.state import Floats
+from formiga.world.model import Group
 
 POSE = slice(0, 3)
 XX, XY, YY, TURN = 3, 4, 5, 6      # columns of variances, in m^2 and rad^2
@@ -37,9 +39,22 @@ def covariance_of(belief: Any) -> Floats:
     return out
 
 
+def errors(belief: Any, position: Any, heading: Any) -> tuple[Floats, Floats]:
+    """How far (...) rows (..., 3 or 7) are from true places (..., 2), m, and headings (...), rad."""
+    belief = np.asarray(belief, np.float64)
+    return np.hypot(*np.moveaxis(belief[..., :2] - position, -1, 0)), np.abs(wrap(belief[..., 2] - heading))
+
+
+def located(group: Group, readings: dict[str, Any], position: Any, heading: Any) -> dict[str, tuple[Floats, Floats]]:
+    """Name -> `errors` of the beliefs of a group's locating estimators, from readings of robots at these true poses."""
+    return {each.name: errors(readings[each.name], position, heading) for each in group.estimators
+            if each.locates and each.name in readings}
+
+
 def draw_belief(pen: Pen, belief: Any) -> None:
     """The poses of rows (1, n, 7), each with the ellipse that holds 95 %."""
     pen.pose(belief[..., POSE], covariance_of(belief))
 
 
-__all__ = ["COLUMNS", "POSE", "TURN", "XX", "XY", "YY", "belief_of", "covariance_of", "draw_belief"]
+__all__ = ["COLUMNS", "POSE", "TURN", "XX", "XY", "YY", "belief_of", "covariance_of", "draw_belief", "errors",
+           "located"]

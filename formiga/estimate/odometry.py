@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import floor, pi
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,6 +28,8 @@ class Odometry:
 
     ticks: int = integer(0, least=0, doc="per turn of a wheel; 0: exact")
     name: str = name("odometry")
+
+    locates: ClassVar[bool] = True
 
     def estimate(self, view: RobotView) -> Floats:
         """Poses (W, n, 3): x, y in m, heading in rad."""

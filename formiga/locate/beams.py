@@ -45,7 +45,7 @@ def probability(measured: Any, true: Any, mixture: Mixture) -> Floats:
                                                                         [Thrun, Burgard & Fox 2005, eqs. 6.4-6.11]
     eta, eta': so that the hit integrates to 1 over what can be measured, and the short over what is nearer than the wall.
     """
-    z, expected = np.broadcast_arrays(np.asarray(measured, np.float64), np.asarray(true, np.float64))
+    z, expected = (np.array(each, np.float64) for each in np.broadcast_arrays(measured, true))
     out = np.empty(z.shape)
     probability_all(z.reshape(-1), expected.reshape(-1), *terms(mixture), out.reshape(-1))
     return out

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from formiga.estimate.belief import TURN, XX, YY
 from formiga.page.export import png
 
 SOFT, LINE = "#8a867f", "#e2dfd9"
@@ -41,6 +42,9 @@ class Inspector:
             if name in robot["inboxes"]:
                 parts.append(_talk(name, robot["inboxes"][name]))
                 continue
+            if name in robot["located"]:
+                parts.append(self._belief(name, values, robot))
+                continue
             parts.append(_image(name, values) if _is_image(values)
                          else self._sensor(name, np.asarray(values, np.float64).ravel(), robot["sensors"].get(name)))
         if robot["layers"]:
@@ -61,9 +65,10 @@ class Inspector:
         for name, reading in robot["readings"].items():
             if _is_image(np.asarray(reading)) or name in robot["inboxes"]:
                 continue
+            shown = robot["located"][name][0] if name in robot["located"] else reading
             past = self._past.setdefault(name, deque(maxlen=SAMPLES))
             if not past or past[-1][0] < time:
-                past.append((time, np.asarray(reading, np.float64).ravel()[:MOST_LINES]))
+                past.append((time, np.asarray(shown, np.float64).ravel()[:MOST_LINES]))
 
     def _sensor(self, name: str, values: Any, sensor: Any) -> str:
         finite = values[np.isfinite(values)]
@@ -72,6 +77,20 @@ class Inspector:
         polar = _polar(angles, values, full) if angles is not None and len(angles) == len(values) else ""
         return (f'{_title(name)}<div style="display:flex;gap:8px;align-items:center">{polar}{self._plot(name, full)}</div>'
                 f"{_numbers('', values)}")
+
+    def _belief(self, name: str, belief: Any, robot: dict[str, Any]) -> str:
+        """Where it believes to be beside where it is, how far off that is, and how that went."""
+        away, turned = robot["located"][name]
+        rows = [("belief", belief[0], belief[1], belief[2]), ("truth", robot["x"], robot["y"], robot["heading"])]
+        table = "".join(f'<tr><td style="color:{SOFT};padding-right:8px">{what}</td><td>{x:.3f}, {y:.3f} m, '
+                        f"{degrees(turn) % 360:.0f}°</td></tr>" for what, x, y, turn in rows)
+        sure = ""
+        if len(belief) > TURN:
+            sure = f" ± {1.96 * max(0.0, 0.5 * (belief[XX] + belief[YY])) ** 0.5:.2f}"
+        return (f'{_title(name)}<div style="display:flex;gap:8px;align-items:center"><div style="flex:none">'
+                f'<table style="font:11px/1.4 ui-monospace,monospace">{table}</table><div style="font-size:11.5px">off '
+                f'<b id="formiga-error-{escape(name)}">{float(away):.3f}</b>{sure} m, {degrees(float(turned)):.1f}°</div></div>'
+                f"{self._plot(name, 0.1)}</div>")
 
     def _plot(self, name: str, full: float) -> str:
         """Readings over the last moments, a line for each."""

@@ -2,6 +2,7 @@
 
     swarm.3.proximity    a robot's reading, a line for each of its numbers
     swarm.proximity      the mean over its group
+    swarm.3.belief_error how far its belief is off, in m, if an estimator of that name locates it
     swarm.3.energy       what its controller or one of its sensors remembers under that name
     ball.vx              how a thing moves, or an attribute of it
 """
@@ -14,6 +15,7 @@ import numpy as np
 
 from formiga.console.errors import brief
 from formiga.errors import FormigaError, suggest
+from formiga.estimate.belief import located
 from formiga.session import names
 from formiga.session.space import in_space
 from formiga.session.values import get
@@ -61,6 +63,8 @@ def quantities(session: Session, index: int) -> dict[str, Any]:
     for name, values in own_readings(session, group).items():
         if values[0].size:
             known[name] = np.asarray(values[0], np.float64)
+    off = located(group, known, state.position[0, robots], state.heading[0, robots])
+    known |= {f"{name}_error": errors[0] for name, errors in off.items()}
     drive, moved = group.robot.drive, state.drive[0, robots]
     driven = {} if drive is None else {name: moved[:, k] for k, name in enumerate(drive.channels)}
     return known | driven | {

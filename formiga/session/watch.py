@@ -13,6 +13,7 @@ from formiga.control.neural.network import Network
 from formiga.engine.beams import Beams, moved, ring
 from formiga.engine.drives import glide
 from formiga.errors import FormigaError
+from formiga.estimate.belief import located
 from formiga.geometry import TURN, about_z, rotate, to_world
 from formiga.sense import seated
 from formiga.session.names import robot_name
@@ -247,6 +248,7 @@ def inspect(session: Session, robot: int) -> dict[str, Any]:
         "controller": of(group.controller).tag if group.controller is not None else "none",
         "readings": readings, "memory": memory, "layers": layers, "space": in_space(session, robot),
         "sensors": {source.name: source for source in group.sources}, "inboxes": _inboxes(session, group, i, readings),
+        "located": located(group, readings, state.position[0, robot], state.heading[0, robot]),
     }
 
 

@@ -17,6 +17,7 @@ from formiga.benchmarks import (
     cpp,
     differ,
     envs,
+    locate,
     measure,
     own,
     remote,
@@ -70,6 +71,8 @@ def tiny(monkeypatch):
         monkeypatch.setattr(remote, name, value)
     for name, value in {"ROBOTS": 2, "SECONDS": 0.4, "WARM_UP": 0.1}.items():
         monkeypatch.setattr(rosbridge, name, value)
+    for name, value in {"PARTICLES": 50, "BLOCKS": 1, "SECONDS": 0.5}.items():
+        monkeypatch.setattr(locate, name, value)
     monkeypatch.setattr(browser, "find", lambda: None)
 
 
@@ -84,6 +87,15 @@ def test_programs_outside_are_measured_by_memory_by_udp_and_through_a_rosbridge(
     assert bridge["messages_per_s"] > 0.0 and bridge["core"] > 0.0 and bridge["target"] == 0.2
     said = capsys.readouterr().out
     assert "Round trips" in said and "rosbridge: scans" in said
+
+
+def test_the_parts_of_localization_are_measured_and_two_of_them_against_cpp(tiny, capsys):
+    rows = {row["what"]: row for row in locate.run()["rows"]}
+    assert len(rows) == 8 and all(row["per_s"] > 0.0 and row["seconds"] > 0.0 for row in rows.values())
+    compared = {what for what, row in rows.items() if row["cpp_ratio"] is not None}
+    assert compared == ({"particle-beams, likelihood field", "rays through a grid"} if cpp.compiler() else set())
+    assert all(rows[what]["agrees"] for what in compared)
+    assert "6 rovers" in rows["runs of R01"]["note"] and "locate" in capsys.readouterr().out
 
 
 def test_worlds_that_differ_are_measured_against_as_many_copies(tiny, tmp_path, capsys):

@@ -46,7 +46,7 @@ def test_every_shipped_world_can_be_inspected(name):
         for sensor, values in facts["readings"].items():
             assert sensor in text
             first = np.asarray(values, float).ravel()[0]
-            assert f"{first:.3g}" in text
+            assert (f"{first:.3f}" if sensor in facts["located"] else f"{first:.3g}") in text
 
 
 def test_a_wedge_is_as_long_as_its_reading():
@@ -54,7 +54,7 @@ def test_a_wedge_is_as_long_as_its_reading():
     robot = {"name": "swarm.0", "robot": "sbot", "x": 0.0, "y": 0.0, "heading": 0.0, "crashes": 0,
              "channels": {"left": 0.0, "right": 0.0}, "rolls": (True, True),
              "crashed": False, "alive": True, "driven": False, "controller": "none", "memory": {}, "layers": {}, "inboxes": {},
-             "readings": {"ring": np.array([1.0, 0.0, 0.5])},
+             "located": {}, "readings": {"ring": np.array([1.0, 0.0, 0.5])},
              "sensors": {"ring": type("Ring", (), {"angles": (0.0, 1.0, 2.0), "full": 1.0})()}}
     tree = etree.fromstring(f"<div>{Inspector().html(robot, 0.0)}</div>".encode())
     wedges = [each for each in tree.iter("polygon") if each.get("fill") == "#d55e00"]
@@ -143,3 +143,20 @@ def test_what_a_robot_sends_and_hears_is_a_table_with_the_names_of_the_senders()
     assert rows[0] == [facts["senders"][0], f"{facts['inbox'].range[0]:.2f} m, {np.degrees(facts['inbox'].bearing[0]):.0f}°",
                        f"{facts['inbox'].message[0, 0]:.3g}"]
     assert f"{facts['counts']['heard']:,} heard" in text
+
+
+def test_a_belief_is_shown_beside_the_truth_with_how_far_it_is_off():
+    session = Session("localization", own_settings=False)
+    panel = Inspector()
+    for _ in range(3):
+        session.step()
+        text, tree = shown(session, 0, panel)
+    facts = inspect(session, 0)
+    away, turned = facts["located"]["belief"]
+    belief = facts["readings"]["belief"]
+    assert away == pytest.approx(np.hypot(belief[0] - facts["x"], belief[1] - facts["y"]))
+    assert tree.find(".//b[@id='formiga-error-belief']").text == f"{away:.3f}"
+    for words in (f"{facts['x']:.3f}, {facts['y']:.3f} m", f"{belief[0]:.3f}, {belief[1]:.3f} m", "±",
+                  f"{np.degrees(turned):.1f}°", 'aria-label="belief over time"'):
+        assert words in text
+    assert tree.find(".//b[@id='formiga-error-odometry']").text == "0.000"     # it was told the start
