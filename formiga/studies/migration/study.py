@@ -22,7 +22,7 @@ from formiga.units import CM, DEG, MM
 
 SEED = 16
 SEEDS = 20                                  # of the digest's claims
-MANY = 100                                  # for the gates: without them a few runs get lost, and a median of 20 says little
+MANY = 100                                  # beside them for the gates: a median of 20 runs, of which a few get lost, says little
 LEAST_RUNS = 19                             # of these that must be good
 DISTANCES = np.linspace(0.07, 1.0, 20)      # m
 SAMPLES, REPEATS = 256, 16                  # robot samples at a distance, as the text has them; and so many times over
@@ -33,6 +33,7 @@ LOST = 0.05                                 # share of datagrams, each way
 KILLED_AT = tuple(4.0 + 0.71 * k for k in range(8))          # s
 SLOW = 0.03                                 # m/s: a tenth of the robot's speed
 ROUND = 1e-9
+FEW = "without gates some runs get lost and others do not, so a median of 20 says little; that of 100 seeds is above 3"
 
 
 class Study(harness.Study):
@@ -198,11 +199,11 @@ def gates(runs: trials.Runs, full: bool) -> Iterator[Row]:
         return float(np.median(xy[:seeds]) / np.median(runs.xy[:seeds]))
 
     gated, open_ = boxed("true", BOX), boxed("false", BOX)
-    yield at_most(f"gates: median error in place with an unmapped box, times that without it ({counted(MANY)})", 1.5,
-                  times(gated))
-    yield at_least(f"gates: the same without gates ({counted(MANY)})", 3.0, times(open_))
-    yield reported(f"gates: the same of the first {counted(SEEDS)} alone, with and without gates",
-                   [round(times(gated, SEEDS), 2), round(times(open_, SEEDS), 2)])
+    yield at_most(f"gates: median error in place with an unmapped box, times that without it ({counted(SEEDS)})", 1.5,
+                  times(gated, SEEDS))
+    yield at_least(f"gates: the same without gates ({counted(SEEDS)})", 3.0, times(open_, SEEDS), note=FEW)
+    yield reported(f"gates: the same of {counted(MANY)}, with and without gates",
+                   [round(times(gated), 2), round(times(open_), 2)])
     for where, box in OTHER_BOXES.items() if full else ():
         yield reported(f"gates: the box {where}, with and without gates ({counted(MANY)})",
                        [round(times(boxed(each, box)), 2) for each in ("true", "false")])
