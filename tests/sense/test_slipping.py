@@ -53,4 +53,3 @@ def test_all_wheels_of_an_omnidirectional_robot_are_counted():
         lab.step({"a": np.array([[[0.1, -0.2, 0.3]]])})
     known = np.array((0.1, -0.2, 0.3)) / Omni().wheel_radius          # of 1 s
     np.testing.assert_allclose(lab.readings["a"]["encoders"][0, 0], known, rtol=1e-12)
-

@@ -22,7 +22,7 @@ from formiga.units import CM, DEG, MM
 
 SEED = 16
 SEEDS = 20                                  # of the digest's claims
-MANY = 100                                  # beside them for the gates: a median of 20 runs, of which a few get lost, says little
+MANY = 100                                  # beside them for the gates: a median of 20, of which a few get lost, says little
 LEAST_RUNS = 19                             # of these that must be good
 DISTANCES = np.linspace(0.07, 1.0, 20)      # m
 SAMPLES, REPEATS = 256, 16                  # robot samples at a distance, as the text has them; and so many times over
