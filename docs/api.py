@@ -32,18 +32,18 @@ PYTHON: Sections = {
     "     ": ("formiga.map.walls", {"segments": (), "rectangles": (), "fill": (), "from_walls": ()}),
     "          ": ("formiga.map.lines", {"Lines": ALL, "lines_of": (), "lines_of_grid": (), "expected": ()}),
     "Localization": ("formiga.locate", {"draws": ()}),
-    "           ": ("formiga.locate.motion", {name: () for name in ("differential", "omni", "TurnErrors", "GlideErrors", "follow",
-                                                                   "seated", "relative")}),
+    "           ": ("formiga.locate.motion", {
+        name: () for name in ("differential", "omni", "TurnErrors", "GlideErrors", "follow", "seated", "relative")}),
     "            ": ("formiga.locate.field", {"Mixture": (), "likelihood_field": (), "log_weights": (), "end_points": ()}),
     "             ": ("formiga.locate.beams", {"log_weights": (), "probability": ()}),
-    "              ": ("formiga.locate.resampling", {name: () for name in ("normalized", "effective", "low_variance", "kld_bound",
-                                                                          "kld_resample", "Bins", "KLD")}),
+    "              ": ("formiga.locate.resampling", {
+        name: () for name in ("normalized", "effective", "low_variance", "kld_bound", "kld_resample", "Bins", "KLD")}),
     "               ": ("formiga.locate.recovery", {"likeness": (), "watch": (), "scatter": ()}),
     "                ": ("formiga.locate.clusters", {"hypotheses": (), "spread": (), "Hypotheses": ()}),
-    "                 ": ("formiga.locate.kalman", {name: () for name in ("predict", "correct", "gain_of", "distance", "nees",
-                                                                         "fuse", "covariance_of", "ellipse")}),
-    "                  ": ("formiga.locate.ranges", {name: () for name in ("search", "cost", "radial", "normalizer", "shift",
-                                                                          "run_of_bad_luck", "Fix")}),
+    "                 ": ("formiga.locate.kalman", {
+        name: () for name in ("predict", "correct", "gain_of", "distance", "nees", "fuse", "covariance_of", "ellipse")}),
+    "                  ": ("formiga.locate.ranges", {
+        name: () for name in ("search", "cost", "radial", "normalizer", "shift", "run_of_bad_luck", "Fix")}),
     "Learning": ("formiga", {"make_env": (), "make_vector_env": (), "parallel_env": ()}),
     "Evolution": ("formiga.evolve", {"evolve": (), "Outcome": ()}),
     "  ": ("formiga.rollout", {"rollout": ()}),
