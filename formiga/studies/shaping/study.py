@@ -217,8 +217,8 @@ def silence(outcomes: dict[str, Outcome]) -> Iterator[Row]:
         yield at_most(f"{name}: mean error, at most (m)", 0.45, float(means(track).mean()))
         yield at_least(f"{name}: of {counted(len(highest), 'run')}, those with errors below 2 m throughout",
                        most_of(highest), int((highest < DIVERGED).sum()))
-        yield Row(f"{name}: silent tags that the path came near, flagged", int(near.sum()), int((near & flagged).sum()),
-                  where=published.SILENCE.where)
+        yield Row(f"{name}: of {near.sum()} silent tags that the path came near, flagged", int(near.sum()),
+                  int((near & flagged).sum()), where=published.SILENCE.where)
         yield Row(f"{name}: answering tags that stand flagged at the end", 0, int((flagged & ~dead).sum()),
                   where=published.SILENCE.where, note=CHANCE)
         yield reported(f"{name}: answering tags that were ever flagged, until their next answer",
@@ -282,8 +282,8 @@ def failures(outcomes: dict[str, Outcome]) -> Iterator[Row]:
     yield reported(f"all scenarios: longest time with an error above {DIVERGED:g} m anywhere (s)", 0.5 * longest)
     below = [int((outcome.tracks[PAPER].error.max(axis=1) < DIVERGED).sum()) for outcome in outcomes.values()]
     number = sum(len(outcome.tracks[PAPER].error) for outcome in outcomes.values())
-    yield Row("all scenarios: runs with errors below 2 m throughout", number, sum(below), where=published.BOUND.where,
-              note=LONG_TAIL)
+    yield Row(f"all scenarios: of {number} runs, those with errors below 2 m throughout", number, sum(below),
+              where=published.BOUND.where, note=LONG_TAIL)
 
 
 # -- beside the paper -----------------------------------------------------------------------------------------------------
