@@ -21,7 +21,7 @@ def test_every_study_with_elements_of_its_own_brings_them_by_their_tags():
 
 def test_a_tag_that_no_study_brings_is_unknown():
     assert brought.bring("wall_pears") is None
-    with pytest.raises(WorldError, match="<wall_pears> is unknown. Did you mean <wall_pairs>"):
+    with pytest.raises(WorldError, match=r"<wall_pears> is unknown\. Did you mean <wall_pairs>"):
         brought.bring_all()
         read_text(WORLD.format(tag="wall_pears"), "w.xml")
 
