@@ -23,6 +23,7 @@ from formiga.state import Floats
 from formiga.units import CM, DEG
 from formiga.world.drives import Differential
 from formiga.world.elements import angle, choice, element, flag, integer, length, name, number, of, where
+from formiga.world.mount import CHASSIS
 
 SHOWN = 1000        # particles of a robot that are drawn
 
@@ -89,6 +90,9 @@ class MonteCarlo:
             if (source := view.sensor(getattr(self, given))) not in fits:
                 raise WorldError(f"{where(self)}<monte_carlo> {given}: '{source.name}' is <{of(source).tag}>, which gives no "
                                  f"{kind}. There are: {', '.join(each.name for each in fits) or 'none'}.")
+        if source.on != CHASSIS or source.roll or source.pitch:
+            raise WorldError(f"{where(self)}<monte_carlo> scan: '{source.name}' sits on another part than {CHASSIS}, or has "
+                             "roll or pitch; the map is flat, and of its seat only x, y, z and yaw may be given.")
 
     def draw(self, view: RobotView, pen: Pen) -> None:
         """The particles, every hypothesis with its ellipse, and the belief."""

@@ -2,7 +2,7 @@
 
     belief of one range:   p(x | z_k) = exp(-(|x - x_k| - r_k)^2 / (2 sigma_k^2)) / eta_k
     of all of them:        p(x | z) = eta exp(-J(x) / 2),   J(x) = sum_k (|x - x_k| - r_k)^2 / sigma_k^2
-                                                                     [probabilistic shaping, ROBOTICA 2009, eqs. 1-8]
+                                   [probabilistic shaping, ROBOTICA 2009, eqs. 1-8; of 5 to 8 the print is lost]
 Rows are readings: centre x_k of a beacon, range r_k, variance sigma_k^2. A reading with a number that is not finite is none.
 """
 

@@ -122,6 +122,14 @@ def test_what_it_cannot_use_is_refused_with_a_message(rooms, more, change, messa
         Simulation(rooms(more, change=change or (lambda text: text))).readings  # noqa: B018
 
 
+@pytest.mark.parametrize("seat", ['roll="180deg"', 'pitch="10deg"'])
+def test_a_scanner_that_does_not_lie_flat_is_refused(rooms, seat):
+    in_space = lambda text: text.replace('"planar"', '"spatial"').replace('heading_noise="0.05"', 'height="30cm"')  # noqa: E731
+    world = rooms(scanner=SCANNER.replace("<scanner", f"<scanner {seat}"), change=in_space)
+    with pytest.raises(WorldError, match=r"rooms.xml:7: <monte_carlo> scan: 'scanner' sits on .* or has roll or pitch"):
+        Simulation(world).readings  # noqa: B018
+
+
 def test_a_map_without_a_free_cell_is_refused_with_a_message(rooms, tmp_path):
     from PIL import Image
 
