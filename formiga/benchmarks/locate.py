@@ -115,8 +115,8 @@ def parts() -> list[dict[str, Any]]:
     each = {
         "particles moved by odometry": lambda: motion.differential(particles.copy(), np.zeros(3), after, motion.TurnErrors(),
                                                                    starts),
-        "particles resampled, KLD": lambda: resampling.kld_resample(particles.copy(), weights, PARTICLES, starts,
-                                                                    resampling.Bins(), resampling.KLD(), 300, PARTICLES),
+        "particles resampled, KLD": lambda: resampling.kld_resample(
+            particles.copy(), weights, PARTICLES, starts, resampling.Bins(), resampling.KLD(), min(300, PARTICLES), PARTICLES),
         "particles put into hypotheses": lambda: clusters.hypotheses(particles, weights),
     }
     rows = []

@@ -11,7 +11,7 @@ from formiga.errors import WorldError
 from formiga.estimate.view import RobotView, view_of
 from formiga.sense import Readings, taken
 from formiga.state import State
-from formiga.world.elements import complaint, discover
+from formiga.world.elements import complaint, discover, where
 from formiga.world.model import World
 
 
@@ -24,7 +24,10 @@ def update_all(world: World, state: State, readings: Readings) -> None:
                 belief = estimator.estimate(view)
             except WorldError as wrong:
                 raise complaint(estimator, wrong) from wrong
-            readings[group.name][estimator.name] = taken(estimator, belief, view.shape)
+            readings[group.name][estimator.name] = found = taken(estimator, belief, view.shape)
+            if estimator.locates and (found.ndim != 3 or found.shape[2] < 3):
+                raise WorldError(f"{where(estimator)}estimator '{estimator.name}' locates the robots: it must return rows "
+                                 f"(worlds, robots, 3 or more) of x, y, heading ..., not of the shape {found.shape}.")
 
 
 discover(__name__)

@@ -18,10 +18,12 @@ from formiga.locate.clusters import hypotheses
 from formiga.locate.field import Mixture
 from formiga.locate.resampling import KLD, Bins, effective, kld_resample, normalized
 from formiga.map.grid import UNKNOWN, Grid
+from formiga.sense.scanner import Scanner
 from formiga.state import Floats
 from formiga.units import CM, DEG
 from formiga.world.drives import Differential
-from formiga.world.elements import angle, choice, element, flag, integer, length, name, number, where
+from formiga.world.elements import angle, choice, element, flag, integer, length, name, number, of, where
+from formiga.world.mount import CHASSIS
 
 SHOWN = 1000        # particles of a robot that are drawn
 
@@ -35,7 +37,7 @@ class MonteCarlo:
         predict    each particle by the odometry, with an error of its own           `formiga.locate.motion`
         weigh      by the scan: likelihood field, or beam model                      `formiga.locate.field`, `.beams`
         resample   if the effective number of particles is below half: KLD           `formiga.locate.resampling`
-        recover    random particles as scans become less probable than they were     `formiga.locate.recovery`
+        recover    some of them at random, as scans become less probable             `formiga.locate.recovery`
     The belief is the heaviest hypothesis (`formiga.locate.clusters`): x y heading and their covariance, see
     `formiga.estimate.belief`. In between it follows the odometry.
     """
@@ -68,6 +70,7 @@ class MonteCarlo:
     def estimate(self, view: RobotView) -> Floats:
         """Beliefs (W, n, 7)."""
         now = view.reading(self.odometry)[..., POSE]
+        self._refuse_others(view)
         belief = view.memory("belief", np.broadcast_to(0.0, (*view.shape, COLUMNS)))
         last = view.memory("last", now)              # odometry at the last scan
         begun = view.memory("begun", np.broadcast_to(False, view.shape))
@@ -78,6 +81,18 @@ class MonteCarlo:
         here = belief.copy()
         here[..., POSE] = motion.follow(belief[..., POSE], last, now)
         return here
+
+    def _refuse_others(self, view: RobotView) -> None:
+        """Numbers of another kind would be taken for poses, or for distances."""
+        poses = [each for each in view.group.estimators if each.locates and each is not self]
+        distances = [each for each in view.group.sensors if isinstance(each, Scanner)]
+        for given, fits, kind in (("odometry", poses, "poses"), ("scan", distances, "distances")):
+            if (source := view.sensor(getattr(self, given))) not in fits:
+                raise WorldError(f"{where(self)}<monte_carlo> {given}: '{source.name}' is <{of(source).tag}>, which gives no "
+                                 f"{kind}. There are: {', '.join(each.name for each in fits) or 'none'}.")
+        if source.on != CHASSIS or source.roll or source.pitch:
+            raise WorldError(f"{where(self)}<monte_carlo> scan: '{source.name}' sits on another part than {CHASSIS}, or has "
+                             "roll or pitch; the map is flat, and of its seat only x, y, z and yaw may be given.")
 
     def draw(self, view: RobotView, pen: Pen) -> None:
         """The particles, every hypothesis with its ellipse, and the belief."""
@@ -123,9 +138,12 @@ class MonteCarlo:
         again = (effective(ours) < 0.5 * count[due]) | (share > 0.0)
         if again.any():
             rest = mine[again]
+            others = None
+            if (share > 0.0).any():
+                others = np.zeros(rest.shape)
+                recovery.scatter(others, share[again] > 0.0, sources["random"][due][again], grid, None, _free(grid))
             many = kld_resample(rest, ours[again], count[due][again], sources["resample"][due][again], Bins(0.5, 10.0 * DEG),
-                                KLD(self.epsilon), self.least, self.most)
-            recovery.scatter(rest, share[again], sources["random"][due][again], grid, many, _free(grid))
+                                KLD(self.epsilon), self.least, self.most, share[again], others)
             mine[again] = rest
             ours[again] = np.where(np.arange(self.most) < many[:, None], 1.0 / many[:, None], 0.0)
             some = count[due]
@@ -135,8 +153,10 @@ class MonteCarlo:
         last[due], begun[due] = now[due], True
 
     def _begin(self, view: RobotView, fresh: Any, grid: Grid, particles: Any, weights: Any, count: Any) -> None:
-        """Draw the first particles: anywhere on the free cells of the map, or around the start."""
-        start = view.start
+        """Draw the first particles: anywhere on the free cells of the map, or around the robot, as the odometry begins."""
+        start = view._here
+        if not len(_free(grid)):
+            raise WorldError(f"{where(self)}<monte_carlo>: the map '{self.map}' has no free cell, so there is no place to be.")
         if (out := fresh & (grid.at(start[..., :2]) == UNKNOWN)).any():
             world, robot = np.argwhere(out)[0]
             (x, y), (low, high) = start[world, robot, :2], (grid.corners.min(axis=0), grid.corners.max(axis=0))
@@ -156,15 +176,15 @@ class MonteCarlo:
     def _weigh(self, view: RobotView, due: Any, particles: Any, count: Any, grid: Grid) -> tuple[Floats, Any]:
         """Log weights (F, P) of the filters that are due, and how many beams counted for each (F,)."""
         scanner, scan = view.sensor(self.scan), view.reading(self.scan)
-        view.directions(self.scan)                   # it is a ring of beams, or this says that it is none
         chosen = np.unique(np.linspace(0, scan.shape[-1] - 1, min(self.beams, scan.shape[-1])).round().astype(np.int64))
         angles, far = np.array(scanner.angles)[chosen], scan[due][:, chosen]
-        mixture = Mixture(self.hit, self.short, self.random, sigma=self.sigma, reach=float(scanner.reach))
-        seat = np.array([getattr(scanner, each, 0.0) for each in ("x", "y", "yaw")])
+        mixture = Mixture(self.hit, self.short, self.random, sigma=self.sigma, reach=scanner.reach + scanner.mount)
+        seat = np.array([scanner.x, scanner.y, scanner.yaw])
         if self.model == "beam":
             poses = motion.seated(particles, seat) if seat.any() else particles
-            return beams.log_weights(poses, far, angles, grid, mixture, count), np.full(len(far), len(chosen))
-        ends = field.end_points(far, angles + seat[2], mixture.reach, float(scanner.mount or 0.0)) + seat[:2]
+            met = np.where(far < scanner.reach, far + scanner.mount, np.nan)  # one that met nothing tells nothing
+            return beams.log_weights(poses, met, angles, grid, mixture, count), (~np.isnan(met)).sum(axis=-1)
+        ends = field.end_points(far, angles + scanner.yaw, scanner.reach, scanner.mount) + seat[:2]
         return (field.log_weights(particles, ends, _field(grid, mixture), count),
                 (~np.isnan(ends[..., 0])).sum(axis=-1))
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formiga.kernels import kernel
+from formiga.locate.checked import cloud, counted
 from formiga.locate.field import SMALLEST, Mixture
 from formiga.map.grid import Grid
 from formiga.map.rays import cast
@@ -26,12 +27,11 @@ def log_weights(particles: Any, distances: Any, angles: Any, grid: Grid, mixture
         log w = sum_k log p(z_k | z*_k),   z*: cast through the map, at most the reach
     NaN is no measurement, and the reach or more the measurement that nothing was met. count (...): as in the likelihood field.
     """
-    particles = np.asarray(particles, np.float64)
-    lead, P = particles.shape[:-2], particles.shape[-2]
-    flat = particles.reshape(-1, P, 3)
-    many = np.full(len(flat), P) if count is None else np.ascontiguousarray(count, np.int64).reshape(-1)
+    flat, lead = cloud(particles)
+    P, angles = flat.shape[1], np.asarray(angles, np.float64).reshape(-1)
+    many = counted(count, lead, P)
     true = np.minimum(cast(grid, flat[:, :many.max(initial=0)], angles, mixture.reach), mixture.reach)
-    measured = np.array(np.broadcast_to(distances, (*lead, len(angles))), np.float64).reshape(len(flat), -1)
+    measured = np.array(np.broadcast_to(distances, (*lead, len(angles))), np.float64).reshape(len(flat), len(angles))
     out = np.empty(flat.shape[:2])
     weigh_all(true, many, measured, *terms(mixture), out)
     return out.reshape(*lead, P)

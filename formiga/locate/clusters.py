@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from formiga.geometry import wrapped
 from formiga.kernels import kernel
-from formiga.locate.resampling import Bins, cell_of, hash_size, slot_of
+from formiga.locate.checked import cloud, counted, weighed
+from formiga.locate.resampling import Bins, cell_of, hash_size, refuse_none, slot_of
 from formiga.units import DEG
 
 Floats = NDArray[np.float64]
@@ -38,14 +39,12 @@ def hypotheses(particles: Any, weights: Any, count: Any = None, bins: Bins = CEL
     circular ones. Clusters below the share `lightest` are dropped, but never all; at most `most` are told, the heaviest first.
     A k-d tree of density splits at different places; the clusters are those that a person would draw, too.
     """
-    particles, weights = np.asarray(particles, np.float64), np.asarray(weights, np.float64)
-    lead, P = particles.shape[:-2], particles.shape[-2]
-    flat = np.ascontiguousarray(particles.reshape(-1, P, 3))
-    F = len(flat)
-    many = np.full(F, P) if count is None else np.ascontiguousarray(count, np.int64).reshape(-1)
+    flat, lead = cloud(particles)
+    F, P = flat.shape[:2]
+    refuse_none(bins)
     pose, covariance, weight = np.zeros((F, most, 3)), np.zeros((F, most, 3, 3)), np.zeros((F, most))
     told = np.zeros(F, np.int64)
-    cluster_all(flat, np.ascontiguousarray(weights).reshape(-1, P), many, float(bins.length), float(bins.angle), lightest, pose,
+    cluster_all(flat, weighed(weights, lead, P), counted(count, lead, P), float(bins.length), float(bins.angle), lightest, pose,
                 covariance, weight, told)
     return Hypotheses(pose.reshape(*lead, most, 3), covariance.reshape(*lead, most, 3, 3), weight.reshape(*lead, most),
                       told.reshape(lead))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formiga.kernels import kernel
+from formiga.locate.checked import cloud, counted
 from formiga.map.distances import distances
 from formiga.map.grid import Grid
 
@@ -40,8 +41,9 @@ class Mixture:
     reach: float = 30.0        # m
 
     def __post_init__(self) -> None:
-        if min(self.hit, self.short, self.random, self.most) < 0.0 or self.hit + self.short + self.random <= 0.0:
-            raise ValueError("the shares of a mixture must not be negative, nor all 0")
+        shares = self.hit, self.short, self.random, self.most
+        if not all(0.0 <= share < inf for share in shares) or self.hit + self.short + self.random <= 0.0:
+            raise ValueError("the shares of a mixture must be finite and not negative, nor all 0")
         if not (0.0 < self.sigma < inf and 0.0 < self.decay < inf and 0.0 < self.reach < inf):
             raise ValueError("sigma, decay and reach of a mixture must be above 0")
 
@@ -70,11 +72,12 @@ def log_weights(particles: Any, ends: Any, field: LikelihoodField, count: Any = 
     Without a short term a long scan whose beams met teammates would kill the particles at the right place. count (...): of the
     particles that count; the others weigh -infinity.
     """
-    particles = np.asarray(particles, np.float64)
-    lead, P = particles.shape[:-2], particles.shape[-2]
-    flat = np.ascontiguousarray(particles.reshape(-1, P, 3))
-    scans = np.array(np.broadcast_to(ends, (*lead, *np.shape(ends)[-2:])), np.float64).reshape(len(flat), -1, 2)
-    many = np.full(len(flat), P) if count is None else np.ascontiguousarray(count, np.int64).reshape(-1)
+    flat, lead = cloud(particles)
+    P, shape = flat.shape[1], np.shape(ends)[-2:]
+    if len(shape) != 2 or shape[1] != 2:
+        raise ValueError(f"end points must be an array (..., B, 2) of x and y, not of the shape {np.shape(ends)}")
+    scans = np.array(np.broadcast_to(ends, (*lead, *shape)), np.float64).reshape(len(flat), *shape)
+    many = counted(count, lead, P)
     out = np.empty(flat.shape[:2])
     weigh_all(flat, many, scans, field.hit, *placed(field.grid), *shares(field.mixture), out)
     return out.reshape(*lead, P)

@@ -4,7 +4,8 @@
     mean, covariance = correct(mean, covariance, innovation, jacobian, noise)
 
 A filter brings its own models: it moves the mean by its own equations, and says their derivatives. All arrays may have any
-leading axes, such as (worlds, robots); a state of n numbers has a covariance (n, n). Component HEADING of a pose is an angle.
+leading axes, such as (worlds, robots); a state of n numbers has a covariance (n, n). Component HEADING of a pose is an angle;
+of another state `angles` says which are, () if none is.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ def predict(mean: Any, covariance: Any, jacobian: Any, noise: Any,
     """The belief after a motion that has brought the mean (..., n) to where it is now.
 
         P' = F P F^T + Q                                                        [Thrun, Burgard & Fox 2005, table 3.3, line 3]
-    covariance P (..., n, n); jacobian F: how the new state changes with the old one; noise Q of the motion.
+    covariance P (..., n, n); jacobian F (..., n, n): how the new state changes with the old one; noise Q (..., n, n).
     """
+    n = _length(mean, "mean", angles)
+    _refuse_other_shapes(("covariance", covariance, (n, n)), ("jacobian", jacobian, (n, n)), ("noise", noise, (n, n)))
     spread = jacobian @ np.asarray(covariance, np.float64) @ np.swapaxes(jacobian, -1, -2) + noise
     return _wrapped(np.asarray(mean, np.float64), angles), _symmetric(spread)
 
@@ -38,9 +41,11 @@ def correct(mean: Any, covariance: Any, innovation: Any, jacobian: Any, noise: A
 
         S = H P H^T + R,   K = P H^T S^-1,   x' = x + K v                       [Thrun, Burgard & Fox 2005, table 3.3]
         P' = (I - K H) P (I - K H)^T + K R K^T                                  [Joseph's form: symmetric, never negative]
-    innovation v (..., m): what was measured minus what the mean would measure, angles wrapped by whoever knows them;
+    innovation v (..., m): what was measured minus what the mean would measure, its angles wrapped by the caller;
     jacobian H (..., m, n); noise R (..., m, m).
     """
+    n, m = _length(mean, "mean", angles), _length(innovation, "innovation")
+    _refuse_other_shapes(("covariance", covariance, (n, n)), ("jacobian", jacobian, (m, n)), ("noise", noise, (m, m)))
     mean, before = np.asarray(mean, np.float64), np.asarray(covariance, np.float64)
     gain = gain_of(before, jacobian, noise)
     rest = np.eye(mean.shape[-1]) - gain @ jacobian
@@ -76,6 +81,8 @@ def fuse(values: Any, variances: Any, axis: int = -1) -> tuple[Floats, Floats]:
         x = sum(x_i / var_i) / sum(1 / var_i),   var = 1 / sum(1 / var_i)
     An infinite variance is no measurement; without any the mean is 0 and its variance infinite. Bring angles to one branch.
     """
+    if not (np.asarray(variances, np.float64) > 0.0).all():
+        raise ValueError("variances must be above 0, and infinite for what was not measured")
     weights = 1.0 / np.asarray(variances, np.float64)
     total = weights.sum(axis=axis)
     known = total > 0.0
@@ -105,6 +112,23 @@ def ellipse(covariance: Any, share: float = CHI_SQUARED_95) -> tuple[Floats, Flo
     size, way = np.linalg.eigh(np.asarray(covariance, np.float64)[..., :2, :2])
     half = np.sqrt(np.maximum(share * size, 0.0))
     return half[..., 1], half[..., 0], np.arctan2(way[..., 1, 1], way[..., 0, 1])
+
+
+def _length(vector: Any, what: str, angles: tuple[int, ...] = ()) -> int:
+    """How many numbers n a vector (..., n) has."""
+    if np.ndim(vector) == 0:
+        raise ValueError(f"{what} must be an array (..., n), not one number")
+    n = int(np.shape(vector)[-1])
+    if any(not 0 <= angle < n for angle in angles):
+        raise ValueError(f"{what} has {n} numbers, so not all of angles={angles} are among them; angles=() if it has none")
+    return n
+
+
+def _refuse_other_shapes(*given: tuple[str, Any, tuple[int, int]]) -> None:
+    """A matrix that numpy would only stretch, such as a vector of variances, is a mistake."""
+    for name, matrix, expected in given:
+        if np.shape(matrix)[-2:] != expected:
+            raise ValueError(f"{name} must have the shape (..., {expected[0]}, {expected[1]}), not {np.shape(matrix)}")
 
 
 def _wrapped(state: Floats, angles: tuple[int, ...]) -> Floats:

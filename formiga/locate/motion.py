@@ -17,13 +17,14 @@ import numpy as np
 
 from formiga.geometry import wrap, wrapped
 from formiga.kernels import kernel
+from formiga.locate.checked import cloud_to_change, counted, started
 from formiga.noise import unit
 
 STILL = 1e-3    # m, of a way: a shorter one has no direction
 
 
 class TurnErrors(NamedTuple):
-    """Standard deviations of a robot that turns, drives ahead and turns: alpha 1 to 4, as shares of variances' roots."""
+    """Standard deviations of a robot that turns, drives ahead and turns: square roots of the book's alpha 1 to 4."""
 
     turn_of_turn: float = 0.1     # rad of each rad
     turn_of_way: float = 0.02     # rad of each m
@@ -84,13 +85,12 @@ def relative(pose: Any, other: Any) -> Any:
 
 
 def _run(move: Any, particles: Any, before: Any, after: Any, errors: Any, starts: Any, count: Any) -> None:
-    lead, P = particles.shape[:-2], particles.shape[-2]
-    flat = particles.reshape(-1, P, 3)
-    if not np.shares_memory(flat, particles):
-        raise ValueError("particles must be an array without gaps, since they are changed in place")
-    many = np.full(len(flat), P) if count is None else np.ascontiguousarray(count, np.int64).reshape(-1)
+    flat, lead = cloud_to_change(particles)
+    many = counted(count, lead, flat.shape[1])
     poses = [np.array(np.broadcast_to(each, (*lead, 3)), np.float64).reshape(-1, 3) for each in (before, after)]
-    move(flat, many, *poses, tuple(map(float, errors)), np.ascontiguousarray(starts, np.uint64).reshape(-1))
+    if not all(np.isfinite(each).all() for each in poses):
+        raise ValueError("before and after must be finite numbers: without odometry particles cannot be moved")
+    move(flat, many, *poses, tuple(map(float, errors)), started(starts, lead))
 
 
 # -- kernels ------------------------------------------------------------------------------------------------------------

@@ -2,13 +2,13 @@
 
     belief of one range:   p(x | z_k) = exp(-(|x - x_k| - r_k)^2 / (2 sigma_k^2)) / eta_k
     of all of them:        p(x | z) = eta exp(-J(x) / 2),   J(x) = sum_k (|x - x_k| - r_k)^2 / sigma_k^2
-                                                                     [probabilistic shaping, ROBOTICA 2009, eqs. 1-8]
-Rows are readings: centre x_k of a beacon, range r_k, variance sigma_k^2. A reading that is not a number is none.
+                                   [probabilistic shaping, ROBOTICA 2009, eqs. 1-8; of 5 to 8 the print is lost]
+Rows are readings: centre x_k of a beacon, range r_k, variance sigma_k^2. A reading with a number that is not finite is none.
 """
 
 from __future__ import annotations
 
-from math import ceil, cos, pi, sin, sqrt
+from math import ceil, cos, inf, pi, sin, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 STEP, TURN = 0.25, 3.0 * DEG     # m between circles, and between the places on one
 WIDTH = 4.0                      # standard deviations: beyond them a radial Gaussian is next to nothing
 NEAREST = 0.05                   # m, the smallest circle
+MOST_PLACES = 20_000_000         # on all circles about one reading: half a gigabyte
 POLISH = 6                       # steps of Gauss and Newton
 
 
@@ -83,16 +84,29 @@ def search(centres: Any, ranges: Any, variances: Any, about: Any = None, *, step
     contain the maximum; default: the last one of each row. polish: steps of Gauss and Newton, each taken only if J falls.
     """
     centres = np.ascontiguousarray(centres, np.float64)
+    if centres.ndim < 2 or centres.shape[-1] != 2:
+        raise ValueError(f"centres must be an array (..., N, 2) of x and y, not of the shape {centres.shape}")
+    if not (0.0 < step < inf and 0.0 < turn < inf):
+        raise ValueError(f"step and turn must be above 0, not {step} m and {turn} rad")
     lead, N = centres.shape[:-2], centres.shape[-2]
     F = int(np.prod(lead, dtype=np.int64))
     rows = [np.array(np.broadcast_to(each, (*lead, N)), np.float64).reshape(F, N) for each in (ranges, variances)]
     flat = centres.reshape(F, N, 2)
+    known = np.isfinite(rows[0]) & np.isfinite(rows[1]) & np.isfinite(flat).all(axis=-1)
+    if (rows[1][known] <= 0.0).any():
+        raise ValueError("variances must be above 0")
+    rows[0][~known] = np.nan
     if about is None:
-        known = ~np.isnan(rows[0])
         about = np.where(known.any(axis=-1), N - 1 - np.argmax(known[:, ::-1], axis=-1), 0).reshape(lead) if N else 0
-    chosen = np.array(np.broadcast_to(about, lead), np.int64).reshape(F)
+    chosen, turns = np.array(np.broadcast_to(about, lead), np.int64).reshape(F), max(1, round(2.0 * pi / turn))
+    if N and not ((chosen >= 0) & (chosen < N)).all():
+        raise ValueError(f"about must be numbers of readings, from 0 to {N - 1}")
+    widest = rows[1][np.arange(F), chosen][known[np.arange(F), chosen]].max(initial=0.0) if N else 0.0
+    if (places := (2.0 * WIDTH * sqrt(widest) / step + 2.0) * turns) > MOST_PLACES:
+        raise ValueError(f"a reading with a standard deviation of {sqrt(widest):g} m has {places:.2g} places on its circles, "
+                         f"more than {MOST_PLACES:,}; enlarge step or turn, or search about another one")
     place, least, rival = np.empty((F, 2)), np.empty(F), np.empty(F)
-    search_all(flat, *rows, chosen, step, max(1, round(2.0 * pi / turn)), polish, apart, place, least, rival)
+    search_all(flat, *rows, chosen, step, turns, polish, apart, place, least, rival)
     return Fix(place.reshape(*lead, 2), least.reshape(lead), rival.reshape(lead))
 
 

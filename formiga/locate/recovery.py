@@ -1,6 +1,7 @@
 """Recovery from being lost: random particles, as many as the scan is less probable than it used to be.
 
     share = recovery.watch(slow, fast, mean_weight)          # of the particles that are to be drawn anew
+    recovery.scatter(others, 1.0, starts, grid)              # anywhere; kld_resample(..., share, others) lets them in
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formiga.kernels import kernel
+from formiga.locate.checked import cloud_to_change, counted, started
 from formiga.map.grid import Grid
 from formiga.noise import unit
 
@@ -23,14 +25,16 @@ def likeness(log_weights: Any, weights: Any, beams: Any) -> Floats:
 
         w_avg = (sum_p w_p exp(log_p))^(1 / B)
     log_weights (..., P), the weights (..., P) that the particles had before, which add up to 1, and the number of beams (...)
-    that count: the root makes scans of many and of few beams comparable, and keeps a single scan from deciding all.
+    that count: the root makes scans of many and of few beams comparable, and keeps a single scan from deciding all. NaN of a
+    scan without any: it tells nothing.
     """
     log, share = np.asarray(log_weights, np.float64), np.asarray(weights, np.float64)
     top = log.max(axis=-1)
     safe = np.where(np.isfinite(top), top, 0.0)
     mean = (share * np.exp(log - safe[..., None])).sum(axis=-1)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.exp((safe + np.log(mean)) / np.maximum(beams, 1)))
+        known = np.asarray(beams) > 0
+        return np.where(known, np.exp((safe + np.log(mean)) / np.maximum(beams, 1)), np.nan)
 
 
 def watch(slow: Any, fast: Any, now: Any, rates: tuple[float, float] = (SLOW, FAST)) -> Floats:
@@ -38,13 +42,13 @@ def watch(slow: Any, fast: Any, now: Any, rates: tuple[float, float] = (SLOW, FA
 
         w_slow += a_slow (w_avg - w_slow),   w_fast += a_fast (w_avg - w_fast),   share = max(0, 1 - w_fast / w_slow)
                                                                         [Thrun, Burgard & Fox 2005, table 8.3]
-    slow, fast (...): the averages, changed in place; 0 at the start, when the first value counts at once.
+    slow, fast (...): the averages, changed in place; 0 at the start, when the first value counts at once. NaN is no value.
     """
     now = np.asarray(now, np.float64)
-    new = slow == 0.0
-    slow += np.where(new, now, rates[0] * (now - slow))
-    fast += np.where(new, now, rates[1] * (now - fast))
-    return np.maximum(0.0, 1.0 - fast / np.where(slow > 0.0, slow, 1.0))
+    told, new = ~np.isnan(now), slow == 0.0
+    slow += np.where(told, np.where(new, now, rates[0] * (now - slow)), 0.0)
+    fast += np.where(told, np.where(new, now, rates[1] * (now - fast)), 0.0)
+    return np.where(slow > 0.0, np.maximum(0.0, 1.0 - fast / np.where(slow > 0.0, slow, 1.0)), 0.0)
 
 
 def scatter(particles: Any, share: Any, starts: Any, grid: Grid, count: Any = None, free: Any = None) -> None:
@@ -56,14 +60,10 @@ def scatter(particles: Any, share: Any, starts: Any, grid: Grid, count: Any = No
     free = np.argwhere(grid.free) if free is None else free
     if not len(free):
         raise ValueError("the map has no free cell")
-    lead, P = particles.shape[:-2], particles.shape[-2]
-    flat = particles.reshape(-1, P, 3)
-    if not np.shares_memory(flat, particles):
-        raise ValueError("particles must be an array without gaps, since they are changed in place")
-    many = np.full(len(flat), P) if count is None else np.ascontiguousarray(count, np.int64).reshape(-1)
-    scatter_all(flat, many, np.array(np.broadcast_to(share, lead), np.float64).reshape(-1),
-                np.ascontiguousarray(starts, np.uint64).reshape(-1), free, float(grid.x), float(grid.y), float(grid.yaw),
-                float(grid.resolution))
+    flat, lead = cloud_to_change(particles)
+    many = counted(count, lead, flat.shape[1])
+    scatter_all(flat, many, np.array(np.broadcast_to(share, lead), np.float64).reshape(-1), started(starts, lead), free,
+                float(grid.x), float(grid.y), float(grid.yaw), float(grid.resolution))
 
 
 @kernel()

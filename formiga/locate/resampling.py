@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from math import ceil, floor, pi, sqrt
+from math import ceil, floor, inf, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from formiga.geometry import wrapped
 from formiga.kernels import kernel
+from formiga.locate.checked import cloud, cloud_to_change, counted, started, weighed
 from formiga.noise import unit
 from formiga.units import DEG
 
@@ -38,8 +39,9 @@ class KLD(NamedTuple):
 
 
 def normalized(log: Any) -> Floats:
-    """Weights (..., P) that add up to 1, from their logarithms; all alike where none is finite."""
+    """Weights (..., P) that add up to 1, from their logarithms; NaN weighs nothing, and all are alike where none is finite."""
     log = np.asarray(log, np.float64)
+    log = np.where(np.isnan(log), -np.inf, log)
     top = log.max(axis=-1, keepdims=True)
     lost = ~np.isfinite(top)
     weights = np.where(lost, 1.0, np.exp(log - np.where(lost, 0.0, top)))
@@ -59,13 +61,17 @@ def low_variance(weights: Any, first: Any, size: int | None = None) -> Any:
     weights = np.asarray(weights, np.float64)
     lead, P = weights.shape[:-1], weights.shape[-1]
     size = P if size is None else size
-    out = np.empty((int(np.prod(lead)), size), np.int64)
+    flat = weighed(weights, lead, P)
+    if not weigh_something(flat, np.full(len(flat), P)):
+        raise ValueError(NO_WEIGHTS)
+    out = np.empty((len(flat), size), np.int64)
     starts = np.ascontiguousarray(np.broadcast_to(first, lead), np.float64).reshape(-1)
-    low_variance_all(np.ascontiguousarray(weights).reshape(-1, P), starts, out)
+    low_variance_all(flat, starts, out)
     return out.reshape(*lead, size)
 
 
 RULE = KLD()
+NO_WEIGHTS = "weights must be numbers of at least 0 with a finite sum above 0; `normalized` makes such of logarithms"
 
 
 def kld_bound(bins: Any, rule: KLD = RULE) -> Any:
@@ -80,24 +86,41 @@ def kld_bound(bins: Any, rule: KLD = RULE) -> Any:
     return np.where(k > 1.0, np.ceil(np.nan_to_num(n)), 1.0).astype(np.int64)
 
 
-def kld_resample(particles: Any, weights: Any, count: Any, starts: Any, bins: Bins, rule: KLD, least: int, most: int) -> Any:
+def kld_resample(particles: Any, weights: Any, count: Any, starts: Any, bins: Bins, rule: KLD, least: int, most: int,
+                 share: Any = 0.0, others: Any = None) -> Any:
     """Resample particles (..., P, 3) in place, as many as are enough; returns how many (...), from least to most.
 
     Particles are drawn until there are as many as `kld_bound` asks for the bins that they occupy [Fox 2003, table 1]. The draws
     are strides of the golden section through the weights (..., P): however many are drawn, they are spread nearly as evenly as
-    equal strides. count (...): how many there were; starts (...): of random numbers, one is used.
+    equal strides. count (...): how many there were; starts (...): of random numbers.
+
+    others (..., P, 3): with a probability `share` (...) particle n is instead number n of these, such as random poses. They
+    occupy bins like all others, so a filter that is lost becomes as large as its search needs.
     """
-    lead, P = particles.shape[:-2], particles.shape[-2]
+    flat, lead = cloud_to_change(particles)
+    P = flat.shape[1]
+    refuse_none(bins)
+    if not (rule.epsilon > 0.0 and rule.quantile >= 0.0):
+        raise ValueError(f"epsilon must be above 0 and the quantile at least 0, not {rule.epsilon} and {rule.quantile}")
     if not 1 <= least <= most <= P:
         raise ValueError(f"there is room for {P} particles; least and most must be between, not {least} and {most}")
-    flat = particles.reshape(-1, P, 3)
-    if not np.shares_memory(flat, particles):
-        raise ValueError("particles must be an array without gaps, since they are changed in place")
-    many = np.array(np.broadcast_to(count, lead), np.int64).reshape(-1)
-    kld_all(flat, np.ascontiguousarray(weights, np.float64).reshape(-1, P), many,
-            np.ascontiguousarray(starts, np.uint64).reshape(-1), float(bins.length), float(bins.angle), float(rule.epsilon),
-            float(rule.quantile), least, most)
+    many, heavy = counted(count, lead, P, least=1), weighed(weights, lead, P)
+    if not weigh_something(heavy, many):
+        raise ValueError(NO_WEIGHTS)
+    given = (flat, heavy, many, started(starts, lead), float(bins.length), float(bins.angle), float(rule.epsilon),
+             float(rule.quantile), least, most)
+    if others is None:
+        kld_all(*given)
+    else:
+        fresh, _ = cloud(np.broadcast_to(others, particles.shape))
+        kld_mixed(*given, np.array(np.broadcast_to(share, lead), np.float64).reshape(-1), fresh)
     return many.reshape(lead)
+
+
+def refuse_none(bins: Bins) -> None:
+    """ValueError if poses cannot be counted in these bins."""
+    if not (0.0 < bins.length < inf and 0.0 < bins.angle < inf):
+        raise ValueError(f"bins must have a length and an angle above 0, not {bins.length} m and {bins.angle} rad")
 
 
 # -- kernels ------------------------------------------------------------------------------------------------------------
@@ -118,9 +141,30 @@ def low_variance_all(weights, first, out):
             out[f, m] = p
 
 
+@kernel()
+def weigh_something(weights, count):
+    """Whether the first `count` (F,) of weights (F, P) are numbers of at least 0, with a finite sum above 0."""
+    for f in range(weights.shape[0]):
+        total = 0.0
+        for p in range(count[f]):
+            if not weights[f, p] >= 0.0:
+                return False
+            total += weights[f, p]
+        if not 0.0 < total < inf:
+            return False
+    return True
+
+
 @kernel(allocates=True)
 def kld_all(particles, weights, count, starts, length, angle, epsilon, quantile, least, most):
-    """`kld_resample` for filters (F, P, 3); count (F,) becomes the new one."""
+    """`kld_resample` for filters (F, P, 3), without others; count (F,) becomes the new one."""
+    none = np.zeros(particles.shape[0])
+    kld_mixed(particles, weights, count, starts, length, angle, epsilon, quantile, least, most, none, particles)
+
+
+@kernel(allocates=True)
+def kld_mixed(particles, weights, count, starts, length, angle, epsilon, quantile, least, most, share, others):
+    """The same with a share (F,) of others (F, P, 3)."""
     P = particles.shape[1]
     before, edges = np.empty((P, 3)), np.empty(P)
     turns = max(1, int(floor(2.0 * pi / angle + 0.5)))
@@ -134,11 +178,13 @@ def kld_all(particles, weights, count, starts, length, angle, epsilon, quantile,
         table[:, 2] = -1
         at, occupied, enough, n = unit(starts[f], 0), 0, 1, 0
         while n < most and (n < least or n < enough):
-            chosen = first_above(edges, count[f], at * total)
-            at += GOLDEN
-            at -= floor(at)
-            particles[f, n] = before[chosen]
-            x, y, t = cell_of(before[chosen, 0], before[chosen, 1], before[chosen, 2], length, turns)
+            if share[f] > 0.0 and unit(starts[f], 1 + n) < share[f]:
+                particles[f, n] = others[f, n]
+            else:
+                particles[f, n] = before[first_above(edges, count[f], at * total)]
+                at += GOLDEN
+                at -= floor(at)
+            x, y, t = cell_of(particles[f, n, 0], particles[f, n, 1], particles[f, n, 2], length, turns)
             slot = slot_of(table, x, y, t)
             if table[slot, 2] < 0:
                 table[slot, 0], table[slot, 1], table[slot, 2] = x, y, t

@@ -49,6 +49,9 @@ class Lines:
 
 def lines_of(boxes: Any = (), room: Any = None) -> Lines:
     """The four sides of each of the boxes (K, 4), x0 y0 x1 y1, seen from outside; and of a room (4,), seen from inside."""
+    for what, given in (("boxes", boxes), ("a room", () if room is None else room)):
+        if np.size(given) and np.shape(given)[-1] != 4:
+            raise ValueError(f"{what} must be x0 y0 x1 y1, four numbers, not of the shape {np.shape(given)}")
     rows = [(x0, y0, x1, y1, True) for x0, y0, x1, y1 in np.asarray(boxes, np.float64).reshape(-1, 4)]
     if room is not None:
         rows.append((*np.asarray(room, np.float64).reshape(4), False))
@@ -84,8 +87,11 @@ def expected(lines: Lines, poses: Any, sensors: Any, reach: float) -> tuple[Any,
         vertical:   d = (at - xs) / cos phi,  low <= ys + d sin phi <= high;   horizontal likewise
     In m. The nearest wall that is seen from this side; infinity and -1 if none is within reach.
     """
-    poses = np.ascontiguousarray(poses, np.float64)
-    sensors = np.ascontiguousarray(sensors, np.float64).reshape(-1, 3)
+    poses, sensors = np.ascontiguousarray(poses, np.float64), np.ascontiguousarray(sensors, np.float64)
+    for what, given in (("poses", poses), ("sensors", sensors)):
+        if given.shape[-1] != 3:
+            raise ValueError(f"{what} must be an array (..., 3) of x, y and an angle, not of the shape {given.shape}")
+    sensors = sensors.reshape(-1, 3)
     flat = poses.reshape(-1, 3)
     distance, wall = np.empty((len(flat), len(sensors))), np.empty((len(flat), len(sensors)), np.int64)
     expect_all(lines.upright, lines.at, lines.low, lines.high, lines.ahead, flat, sensors, float(reach), distance, wall)

@@ -17,7 +17,7 @@ from typing import Any
 
 from formiga.errors import WorldError, suggest
 from formiga.world import placement, robots  # noqa: F401  they register their elements
-from formiga.world.brought import bring
+from formiga.world.brought import bring, tags
 from formiga.world.elements import RESERVED, Element, kinds_of, locate, registered
 from formiga.world.kinds import Kind
 from formiga.world.model import IN_ROBOT, IN_WORLD, PARTS, Contact, Group, Include, Param, World, only_one
@@ -225,7 +225,7 @@ class Reader:
         here = f"Allowed here: {', '.join(f'<{tag}>' for tag in allowed)}."
         if known or node.tag in RESERVED:
             raise node.wrong(f"<{node.tag}> cannot stand in <{parent.tag}>. {_belongs(known)}{here}")
-        meant = re.sub("'(.*)'", r"<\1>", suggest(node.tag, allowed))
+        meant = re.sub("'(.*)'", r"<\1>", suggest(node.tag, [*allowed, *tags()]))
         raise node.wrong(f"<{node.tag}> is unknown.{meant} {here} "
                          "If it is your own, pass its file with --with FILE.py.")
 

@@ -29,6 +29,24 @@ def smooth_world(w, step, reading, share, mean, out):
             out[w, i, b] = mean[w, i, b]
 
 
+def test_a_belief_that_locates_begins_with_a_pose(own_registry):
+    from typing import ClassVar
+
+    @element("two", role="estimator")
+    @dataclass(frozen=True)
+    class Two:
+        """x and y alone."""
+
+        name: str = name("two")
+        locates: ClassVar[bool] = True
+
+        def estimate(self, view):
+            return np.zeros((*view.shape, 2))
+
+    with pytest.raises(WorldError, match=r"'two' locates the robots: it must return rows .* not of the shape \(1, 3, 2\)"):
+        Simulation(read_text(WORLD.format(inside="<two/>"))).readings  # noqa: B018
+
+
 @pytest.fixture(autouse=True)
 def estimators(own_registry):
     """<smooth of=""> with a kernel, <total of=""> without, <shy> that drives by a belief."""

@@ -108,7 +108,9 @@ def test_a_look_counts_once(rooms):
     ('scan="scaner"', None, "reads 'scaner'.*Did you mean 'scanner'"),
     ('odometry="encoders"', None, "reads 'encoders', but the robots carry"),
     ('map="plan"', None, "there is no <map> 'plan' in this world"),
-    ('scan="odometry"', None, "needs a ring of beams"),
+    ('scan="odometry"', None, "<monte_carlo> scan: 'odometry' is <odometry>, which gives no distances. There are: scanner"),
+    ('scan="proximity"', None, "rooms.xml:7: <monte_carlo> scan: 'proximity' is <proximity>, which gives no distances"),
+    ('odometry="scanner"', None, "<monte_carlo> odometry: 'scanner' is <scanner>, which gives no poses. There are: odometry"),
     ('least="6000"', None, "rooms.xml:7: <monte_carlo> least: 6000 particles are more than `most`, 4000"),
     ("", lambda text: text.replace('<scatter gap="20cm"/>', '<at x="1.2" y="0"/><at x="30" y="0"/>'),
      r"rooms.xml:7: <monte_carlo>: robot 1 of 'carts' starts at \(30.00, 0.00\), of which the map 'map' knows nothing"),
@@ -120,6 +122,77 @@ def test_what_it_cannot_use_is_refused_with_a_message(rooms, more, change, messa
         Simulation(rooms(more, change=change or (lambda text: text))).readings  # noqa: B018
 
 
+@pytest.mark.parametrize("seat", ['roll="180deg"', 'pitch="10deg"'])
+def test_a_scanner_that_does_not_lie_flat_is_refused(rooms, seat):
+    in_space = lambda text: text.replace('"planar"', '"spatial"').replace('heading_noise="0.05"', 'height="30cm"')  # noqa: E731
+    world = rooms(scanner=SCANNER.replace("<scanner", f"<scanner {seat}"), change=in_space)
+    with pytest.raises(WorldError, match=r"rooms.xml:7: <monte_carlo> scan: 'scanner' sits on .* or has roll or pitch"):
+        Simulation(world).readings  # noqa: B018
+
+
+def test_a_map_without_a_free_cell_is_refused_with_a_message(rooms, tmp_path):
+    from PIL import Image
+
+    Image.new("L", (80, 60), 0).save(tmp_path / "black.png")
+    solid = lambda text: text.replace('"rooms.png"', '"black.png" on="false"').replace(  # noqa: E731
+        '<scatter gap="20cm"/>', '<at x="1" y="0"/><at x="-1" y="0"/>')
+    with pytest.raises(WorldError, match=r"rooms.xml:7: <monte_carlo>: the map 'map' has no free cell"):
+        Simulation(rooms(change=solid)).readings  # noqa: B018
+
+
+@pytest.mark.parametrize("model", ["field", "beam"])
+def test_kidnapped_filters_have_the_same_bits_alone_in_batches_and_after_a_reset(rooms, model):
+    world = rooms(f'model="{model}" most="400"')
+
+    def beliefs(first, worlds, before=0):
+        lab, found = Simulation(world, seed=3, worlds=worlds, first_world=first), []
+        for _ in range(before):
+            lab.step()
+        if before:
+            lab.reset()
+        for k in range(40):
+            lab.step()
+            if k == 20:
+                lab.state.position[:, 0] = (2.0, 1.0)
+                lab.look_again()
+            found.append(lab.readings["carts"]["belief"].copy())
+        return np.array(found)
+
+    many = beliefs(0, 7)
+    assert np.array_equal(many[:, 2:5], beliefs(2, 3)) and np.array_equal(many[:, 4:5], beliefs(4, 1))
+    assert np.array_equal(many[:, 4:5], beliefs(4, 1, before=11))
+
+
+def test_a_kidnapped_robot_draws_many_particles_until_it_is_found(rooms):
+    lab = Simulation(rooms('start="here"'), seed=4, worlds=6)
+    for _ in range(100):
+        lab.step()
+    lab.state.position[:, 0] = np.where(lab.state.position[:, 0] < 0.0, 1.0, -1.0) * (2.0, 1.0)
+    lab.look_again()
+    most = np.zeros((6, 2))
+    for _ in range(100):
+        lab.step()
+        most = np.maximum(most, lab.state.memory["carts/belief", "count"])
+    assert (most[:, 0] > 1000).mean() >= 0.8 and np.median(most[:, 1]) < 1000
+
+
+def test_beams_that_meet_nothing_do_not_make_a_robot_doubt_where_it_is(rooms):
+    short = SCANNER.replace('reach="6m"', 'reach="2m"')
+    lab = Simulation(rooms('start="here" model="beam" most="2000"', short), seed=3, worlds=8)
+    for _ in range(300):
+        lab.step()
+    assert (errors(lab) < 0.5).mean() >= 0.95
+
+
+def test_a_filter_that_begins_in_a_world_that_runs_knows_where_it_is_now(rooms):
+    lab = Simulation(rooms('start="here" most="1000"'), seed=2)
+    for _ in range(150):
+        lab.step()
+    other = lab.edited(rooms('start="here" most="1001"'), lab.state.position[0], lab.state.heading[0], np.arange(2))
+    assert np.hypot(*(lab.state.start[0, :, :2] - lab.state.position[0]).T).max() > 0.9
+    assert errors(other).max() < 0.3
+
+
 def test_it_draws_its_particles_hypotheses_and_belief(rooms):
     lab = Simulation(rooms('most="3000"'), seed=1)
     for _ in range(5):
@@ -128,6 +201,18 @@ def test_it_draws_its_particles_hypotheses_and_belief(rooms):
     assert "particles" in kinds and "pose" in kinds
     cloud = next(mark for mark in lab.drawings()["belief"] if mark.kind == "particles")
     assert len(cloud.numbers) <= 2 * 1000
+
+
+def test_beams_that_begin_on_the_rim_are_as_long_as_from_there(rooms):
+    """Beams ahead alone: without the 15 cm the belief would be 4 cm ahead of the robot, on average."""
+    rim = SCANNER.replace("<scanner", '<scanner mount="15cm"').replace("240deg", "60deg")
+    lab = Simulation(rooms('start="here" most="1000" model="beam"', rim), seed=2, worlds=8)
+    ahead = []
+    for _ in range(150):
+        lab.step()
+        off = lab.readings["carts"]["belief"][..., :2] - lab.state.position
+        ahead.append(off[..., 0] * np.cos(lab.state.heading) + off[..., 1] * np.sin(lab.state.heading))
+    assert abs(np.mean(ahead[50:])) < 0.02
 
 
 def test_a_scanner_that_sits_beside_the_middle_is_weighed_from_where_it_sits(rooms):

@@ -74,6 +74,33 @@ def test_headings_of_a_cloud_that_lies_across_pi_have_a_small_spread(rng):
     assert spread[:2, :2] == pytest.approx(np.cov(poses[:, :2].T, bias=True))
 
 
+@pytest.mark.parametrize("innovation, jacobian, noise, message", [
+    (np.zeros(1), np.eye(3)[:1], np.ones(1), r"noise must have the shape \(..., 1, 1\), not \(1,\)"),
+    (np.zeros(3), np.eye(3), np.ones(3), r"noise must have the shape \(..., 3, 3\), not \(3,\)"),
+    (0.5, np.eye(3)[:1], np.eye(1), "innovation must be an array"),
+    (np.zeros(2), np.eye(3)[:1], np.eye(1), r"jacobian must have the shape \(..., 2, 3\), not \(1, 3\)"),
+    (np.zeros(1), np.eye(3)[0], np.eye(1), r"jacobian must have the shape \(..., 1, 3\), not \(3,\)"),
+    (np.zeros(1), np.eye(3)[:, :1], np.eye(1), r"jacobian must have the shape \(..., 1, 3\), not \(3, 1\)"),
+])
+def test_measurements_of_other_shapes_are_refused_and_not_stretched(innovation, jacobian, noise, message):
+    with pytest.raises(ValueError, match=message):
+        kalman.correct(np.zeros(3), np.eye(3), innovation, jacobian, noise)
+
+
+def test_motions_of_other_shapes_are_refused_and_a_state_without_a_heading_says_so():
+    with pytest.raises(ValueError, match="noise must have the shape"):
+        kalman.predict(np.zeros(3), np.eye(3), np.eye(3), np.ones(3))
+    with pytest.raises(ValueError, match=r"mean has 2 numbers.*angles=\(\) if it has none"):
+        kalman.predict(np.zeros(2), np.eye(2), np.eye(2), np.eye(2))
+    assert kalman.predict(np.zeros(2), np.eye(2), np.eye(2), np.eye(2), angles=())[1].tolist() == (2.0 * np.eye(2)).tolist()
+
+
+@pytest.mark.parametrize("variance", [0.0, -1.0, np.nan])
+def test_a_variance_that_is_none_is_refused(variance):
+    with pytest.raises(ValueError, match="variances must be above 0"):
+        kalman.fuse([1.0, 2.0], [variance, 1.0])
+
+
 def test_points_of_an_ellipse_are_as_improbable_as_each_other(rng):
     P = spd(rng, n=2)
     longer, shorter, way = kalman.ellipse(P, share=2.0)

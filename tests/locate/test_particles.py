@@ -180,6 +180,18 @@ def test_as_many_particles_are_drawn_as_their_bins_ask_for(rng):
             assert count[f] == len(expected) and np.array_equal(drawn[f, : count[f]], expected)
 
 
+def test_others_come_in_by_their_share_and_a_lost_filter_becomes_as_large_as_its_bins_ask_for(rng):
+    bins, rule, near = Bins(0.5, np.radians(30.0)), KLD(0.2), np.full((3, 3000, 3), 0.1)
+    others, starts, share = cloud(rng, 3, size=3000), draws(3, (3,)), np.array([0.0, 0.3, 1.0])
+    drawn, weights = near.copy(), np.full((3, 3000), 1.0 / 3000)
+    count = resampling.kld_resample(drawn, weights, 3000, starts, bins, rule, 20, 3000, share, others)
+    for f in range(3):
+        expected = plain.kld_resample(near[f], weights[f], starts[f], bins, rule, 20, 3000, share[f], others[f])
+        assert count[f] == len(expected) and np.array_equal(drawn[f, : count[f]], expected)
+    assert count[0] == 20 and 200 < count[1] < 3000 and count[2] > count[1]
+    assert (drawn[1, : count[1], 0] != 0.1).mean() == pytest.approx(0.3, abs=0.08)
+
+
 def test_golden_strides_draw_each_particle_nearly_as_often_as_it_weighs(rng):
     weights = rng.dirichlet(np.ones(25))
     particles = np.zeros((2000, 3))
@@ -194,6 +206,75 @@ def test_golden_strides_draw_each_particle_nearly_as_often_as_it_weighs(rng):
 def test_more_particles_than_there_is_room_for_are_refused(rng):
     with pytest.raises(ValueError, match="room for 40 particles"):
         resampling.kld_resample(cloud(rng), np.full(40, 0.025), 40, draws(1), Bins(), KLD(), 10, 41)
+
+
+@pytest.mark.parametrize("weights", [np.zeros(40), np.full(40, np.nan), np.full(40, np.inf), -np.ones(40)])
+def test_weights_that_say_nothing_are_refused(rng, weights):
+    with pytest.raises(ValueError, match="weights must be numbers of at least 0 with a finite sum above 0"):
+        resampling.kld_resample(cloud(rng), weights, 40, draws(1), Bins(), KLD(), 10, 40)
+    with pytest.raises(ValueError, match="weights must be numbers of at least 0 with a finite sum above 0"):
+        resampling.low_variance(weights, 0.5)
+
+
+def test_a_log_weight_that_is_no_number_weighs_nothing():
+    assert resampling.normalized([0.0, np.nan, 0.0]).tolist() == [0.5, 0.0, 0.5]
+
+
+# -- what kernels take for granted ------------------------------------------------------------------------------------
+GRID = Grid(np.zeros((4, 4), np.int8), 1.0)
+CALLS = {
+    "moved": lambda particles, starts, count: motion.differential(
+        particles, np.zeros(3), np.ones(3), motion.TurnErrors(), starts, count),
+    "scattered": lambda particles, starts, count: recovery.scatter(particles, 1.0, starts, GRID, count),
+    "resampled": lambda particles, starts, count: resampling.kld_resample(
+        particles, np.full(particles.shape[:-1], 0.1), count, starts, Bins(), KLD(), 1, particles.shape[-2]),
+}
+READS = {
+    "field": lambda particles, count: field.log_weights(
+        particles, np.zeros((2, 2)), field.likelihood_field(GRID, Mixture()), count),
+    "beams": lambda particles, count: beams.log_weights(particles, np.zeros(2), np.zeros(2), GRID, Mixture(), count),
+    "clusters": lambda particles, count: clusters.hypotheses(particles, np.ones(particles.shape[:-1]), count),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_counts_starts_and_arrays_that_would_bring_a_kernel_beside_its_particles_are_refused(rng, call):
+    for count in (41, -1, np.array([40, 41]), np.array([40]), 2.5):
+        with pytest.raises(ValueError, match="count must be"):
+            call(cloud(rng, 2), draws(1, (2,)), count)
+    with pytest.raises(ValueError, match=r"starts must be whole numbers of the shape \(2,\)"):
+        call(cloud(rng, 2), draws(1), 40)
+    with pytest.raises(ValueError, match=r"an array \(..., P, 3\) of x, y and heading"):
+        call(np.zeros((6, 2)), draws(1), 6)
+    for particles in (np.zeros((4, 3), np.float32), np.zeros((4, 3), int), np.broadcast_to(0.0, (4, 3))):
+        with pytest.raises(ValueError, match="array of float64 that can be written"):
+            call(particles, draws(1), 4)
+    with pytest.raises(ValueError, match="without gaps"):
+        call(cloud(rng, 4, 4)[::2, ::3], draws(1, (2, 2)), 40)
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+def test_counts_beyond_the_particles_are_refused_by_what_reads_them(rng, read):
+    for count in (41, -1, np.array([40])):
+        with pytest.raises(ValueError, match="count must be"):
+            read(cloud(rng, 2), count)
+    with pytest.raises(ValueError, match=r"an array \(..., P, 3\) of x, y and heading"):
+        read(np.zeros((6, 2)), 6)
+    read(cloud(rng, 2), 0)
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_every_other_particle_of_an_array_is_changed_as_if_it_were_alone(rng, call):
+    particles = cloud(rng)
+    before, alone = particles.copy(), particles[::2].copy()
+    call(particles[::2], draws(1), 20)
+    call(alone, draws(1), 20)
+    assert np.array_equal(particles[::2], alone) and np.array_equal(particles[1::2], before[1::2])
+
+
+def test_odometry_that_is_no_number_moves_nothing(rng):
+    with pytest.raises(ValueError, match="before and after must be finite"):
+        motion.omni(cloud(rng), np.zeros(3), np.array([0.1, np.nan, 0.0]), motion.GlideErrors(), draws(1))
 
 
 # -- hypotheses -------------------------------------------------------------------------------------------------------
@@ -243,6 +324,14 @@ def test_likeness_is_the_mean_probability_of_a_beam():
     log = np.log(np.array([[0.2 ** 4, 0.4 ** 4]]))
     assert recovery.likeness(log, np.array([[0.0, 1.0]]), 4)[0] == pytest.approx(0.4)
     assert recovery.likeness(log, np.array([[0.5, 0.5]]), 4)[0] == pytest.approx((0.5 * (0.2 ** 4 + 0.4 ** 4)) ** 0.25)
+
+
+def test_a_scan_without_any_beam_that_met_something_tells_nothing():
+    slow, fast = np.array([0.5, 0.0]), np.array([0.4, 0.0])
+    now = recovery.likeness(np.zeros((2, 3)), np.full((2, 3), 1.0 / 3.0), np.array([0, 0]))
+    share = recovery.watch(slow, fast, now)
+    assert np.isnan(now).all() and share == pytest.approx([0.2, 0.0])
+    assert slow.tolist() == [0.5, 0.0] and fast.tolist() == [0.4, 0.0]
 
 
 def test_scattered_particles_are_on_free_cells_evenly(rng):

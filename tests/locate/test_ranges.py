@@ -73,6 +73,27 @@ def test_readings_that_are_missing_do_not_count_and_without_any_there_is_no_plac
     assert np.isnan(empty.place).all() and empty.place.shape == (2, 2)
 
 
+def test_a_reading_with_any_number_that_is_not_finite_is_none(rng):
+    beacons, _, far = room(rng, filters=4, rows=5)
+    variances, alone = np.ones((4, 5)), [ranges.search(beacons[k, :4], far[k, :4], 1.0) for k in range(4)]
+    far[0, 4], far[1, 4], beacons[2, 4, 1], variances[3, 4] = np.inf, np.nan, np.nan, np.inf
+    found = ranges.search(beacons, far, variances)
+    for k in range(4):
+        assert found.place[k].tolist() == alone[k].place.tolist() and found.cost[k] == alone[k].cost
+
+
+@pytest.mark.parametrize("change, message", [
+    ({"variances": 0.0}, "variances must be above 0"), ({"variances": -1.0}, "variances must be above 0"),
+    ({"variances": 1e12}, "places on its circles, more than"), ({"step": 0.0}, "step and turn must be above 0"),
+    ({"turn": np.nan}, "step and turn must be above 0"), ({"about": 12}, "from 0 to 11"), ({"about": -1}, "from 0 to 11"),
+    ({"centres": np.zeros((12, 3))}, r"centres must be an array \(..., N, 2\)"),
+])
+def test_a_search_that_cannot_be_is_refused(rng, change, message):
+    beacons, _, far = room(rng, filters=1)
+    with pytest.raises(ValueError, match=message):
+        ranges.search(**{"centres": beacons[0], "ranges": far[0], "variances": 1.0} | change)
+
+
 def test_a_batch_gives_each_filter_the_bits_that_it_has_alone(rng):
     beacons, _, far = room(rng)
     measured = far + rng.normal(size=far.shape)

@@ -45,8 +45,19 @@ def test_walls_of_a_grid_are_where_its_beams_end(rng):
     assert np.where(np.isinf(by_lines), 9.0, by_lines) == pytest.approx(np.where(np.isinf(by_cells), 9.0, by_cells), abs=1e-9)
 
 
+@pytest.mark.parametrize("poses, sensors, what", [(np.zeros((6, 2)), np.zeros((1, 3)), "poses"),
+                                                  (np.zeros(3), np.zeros((3, 2)), "sensors")])
+def test_poses_and_sensors_without_a_heading_are_refused(poses, sensors, what):
+    with pytest.raises(ValueError, match=rf"{what} must be an array \(..., 3\)"):
+        expected(lines_of(BOXES), poses, sensors, 1.0)
+
+
 def test_boxes_without_an_inside_and_turned_grids_are_refused():
     with pytest.raises(ValueError, match="x0 < x1"):
         lines_of([(1.0, 0.0, 0.0, 1.0)])
+    with pytest.raises(ValueError, match="boxes must be x0 y0 x1 y1"):
+        lines_of([(0.0, 1.0, 2.0)])
+    with pytest.raises(ValueError, match="a room must be x0 y0 x1 y1"):
+        lines_of((), (0.0, 1.0))
     with pytest.raises(ValueError, match="rows lie along x"):
         lines_of_grid(Grid(np.zeros((2, 2), np.int8), 0.1, yaw=0.2))

@@ -94,13 +94,16 @@ def kld_bound(k, epsilon, quantile):
     return math.ceil((k - 1) / (2.0 * epsilon) * (1.0 - a + math.sqrt(a) * quantile) ** 3)
 
 
-def kld_resample(particles, weights, start, bins, rule, least, most):
-    """Draw until there are enough."""
+def kld_resample(particles, weights, start, bins, rule, least, most, share=0.0, others=None):
+    """Draw until there are enough; a share of them from others."""
     edges, occupied, out, at = np.cumsum(weights), set(), [], unit(start, 0)
     turns = round(2.0 * math.pi / bins.angle)
     while len(out) < most and (len(out) < least or len(out) < kld_bound(len(occupied), rule.epsilon, rule.quantile)):
-        pose = particles[min(int(np.searchsorted(edges, at * edges[-1], side="right")), len(weights) - 1)]
-        at = (at + 0.5 * (math.sqrt(5.0) - 1.0)) % 1.0
+        if unit(start, 1 + len(out)) < share:
+            pose = others[len(out)]
+        else:
+            pose = particles[min(int(np.searchsorted(edges, at * edges[-1], side="right")), len(weights) - 1)]
+            at = (at + 0.5 * (math.sqrt(5.0) - 1.0)) % 1.0
         out.append(pose)
         occupied.add(cell(pose, bins.length, turns))
     return np.array(out)
