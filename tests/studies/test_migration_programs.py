@@ -170,9 +170,10 @@ def test_answers_that_are_late_doubled_or_garbage_are_no_answers(asked):
     answer(4, size=gate.ANSWERED - 8)
     answer(4, rims=(np.nan, 0.0, 0.0))
     answer(4, kind=99)
+    program.send(gate.HEAD.pack(gate.MAGIC, gate.VERSION, gate.ANSWER, gate.ANSWERED, 2) + b"cut off")
     answer(4, rims=(0.1, -9.0, 0.3))
     assert served.ask(4, 1) == (0.1, -gate.TOP, 0.3)          # the last one; a rim goes no faster than it can
-    assert served.stale == 2 and served.garbage == 4 and not served.hung
+    assert served.stale == 2 and served.garbage == 5 and not served.hung
 
 
 def test_a_program_that_does_not_answer_is_waited_for_once(asked):

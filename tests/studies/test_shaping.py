@@ -10,7 +10,7 @@ from formiga.locate.kalman import correct
 from formiga.loop import Simulation
 from formiga.sense.beacon_ranges import ANSWERS
 from formiga.studies.shaping import runs, study
-from formiga.studies.shaping.method import FAULT, FIX, NONE, Rules, choose
+from formiga.studies.shaping.method import FAULT, FIX, NONE, ROW, Rules, choose
 from formiga.studies.shaping.rounds import course
 from formiga.studies.shaping.runs import FIFO, KALMAN, KEEPS_OUT, PAPER, PARTICLES, Task
 from formiga.world.elements import of
@@ -118,6 +118,28 @@ def test_the_buffer_of_a_fifo_renews_itself_in_ten_interrogations():
     assert back.all() and wrong.max() <= 1
     lost = outcome.tracks[PAPER].error[:, 60:79]
     assert lost.min() > 1.5 and runs.recoveries(outcome.tracks[PAPER].error, [40.3], 0.05, 1.5, 1.0)[0].all()
+
+
+@pytest.mark.parametrize("form", [PAPER, FIFO])
+def test_without_readings_the_variance_grows_by_the_share_of_the_way_of_each_step(form):
+    """[Eq. 3, of the place that dead reckoning delivers and of the readings in the buffer]"""
+    world = runs.world_of({"answer": 1.0}, (form,))
+    group = world.groups[0]
+    deaf = replace(group, sensors=(replace(group.sensors[0], blackout=(10.3, 99.0)), *group.sensors[1:]))
+    simulation = Simulation(replace(world, groups=(deaf,)), 3)
+    simulation.advance(210)                       # the last estimate has been made of what was heard until 10.3 s
+    fix, rows = (runs.remembered(simulation, form, name)[0] for name in ("fix", "rows"))
+    total = 0.0
+    for _ in range(300):
+        way = simulation.readings["robot"]["displacement"][0, 0, :2]
+        total += 0.05**2 * float(way @ way)
+        simulation.step()
+    later, moved = (runs.remembered(simulation, form, name)[0] for name in ("fix", "rows"))
+    assert total > 1e-3
+    if form == FIFO:                              # which goes on with the readings that it has
+        np.testing.assert_allclose(moved[-1, ROW.variance] - rows[-1, ROW.variance], total, rtol=1e-9)
+    else:
+        np.testing.assert_allclose(later[[FIX.xx, FIX.yy]] - fix[[FIX.xx, FIX.yy]], total, rtol=1e-9)
 
 
 def test_the_covariance_of_a_delivered_place_is_the_inverse_of_the_curvature_of_half_the_cost():
