@@ -83,7 +83,7 @@ def _one(name: str, how: How, workers: Pool, hear: Say, say: Say) -> tuple[resul
         return there, f"{line(there)}  (was there; --again runs it again)"
     try:
         study = studies.study(name)
-        rows, seconds = harness.perform(study, how.full, workers, lambda text: hear(f"study {name}: {text}"))
+        rows, seconds = harness.perform(study, how.full, workers, lambda text: hear(f"study {name}: {text}"), name)
         text = harness.as_text(name, study, rows, how.full, seconds)
         harness.write(how.out, name, text, study)
         if how.keep:

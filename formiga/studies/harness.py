@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from importlib.resources import files
 from math import isfinite
@@ -30,6 +30,7 @@ from rich.table import Table
 from formiga.errors import FormigaError
 from formiga.files import whole_file, write_whole
 from formiga.pool import Pool, pool
+from formiga.studies.parts import remembered
 from formiga.world.model import World
 from formiga.world.reader import read
 
@@ -190,7 +191,12 @@ def run(name: str, study: Study, full: bool, jobs: int, json_path: str | None, o
     if out:
         folder(out)
     with pool(jobs, cluster) as workers, console.status(f"study {name} ...") as status:
-        rows, seconds = perform(study, full, workers, lambda text: status.update(f"study {name}: {text}"))
+        try:
+            rows, seconds = perform(study, full, workers, lambda text: status.update(f"study {name}: {text}"), name)
+        except KeyboardInterrupt:
+            if full:
+                console.print(f"interrupted: the parts of {name} that are done are kept; the same command goes on with them")
+            raise
     show(console, name, rows, seconds)
     text = as_text(name, study, rows, full, seconds)
     if json_path:
@@ -203,12 +209,17 @@ def run(name: str, study: Study, full: bool, jobs: int, json_path: str | None, o
     return int(any(row.verdict == "missed" for row in rows))
 
 
-def perform(study: Study, full: bool, workers: Pool, hear: Callable[[str], object]) -> tuple[list[Row], float]:
-    """The rows, and the seconds that they took. `hear` is told of each row."""
-    began, rows = time.perf_counter(), []
-    for row in study.rows(full, workers):
-        rows.append(row)
-        hear(f"{len(rows)} rows, {row.claim}")
+def perform(study: Study, full: bool, workers: Pool, hear: Callable[[str], object], name: str = "") -> tuple[list[Row], float]:
+    """The rows, and the seconds that they took. `hear` is told of each row, and of the parts between rows.
+
+    name: of the study, whose full form then goes on where it was interrupted.
+    """
+    began, rows = time.perf_counter(), list[Row]()
+    long = full and bool(name)
+    with remembered(workers, name, lambda text: hear(f"{len(rows)} rows, {text}")) if long else nullcontext(workers) as hands:
+        for row in study.rows(full, hands):
+            rows.append(row)
+            hear(f"{len(rows)} rows, {row.claim}")
     return rows, time.perf_counter() - began
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module, resources
 from pathlib import Path
 
-from formiga.world.elements import Element, registered
+from formiga.world.elements import Element, again, registered
 
 ELEMENT = re.compile(r'^@element\("([\w-]+)"', re.MULTILINE)
 
@@ -28,7 +28,7 @@ def bring(tag: str) -> Element | None:
     """The element of that tag, if a study brings it."""
     if (study := tags().get(tag)) is None:
         return None
-    import_module(f"formiga.studies.{study}.elements")
+    again(import_module(f"formiga.studies.{study}.elements").__name__)
     return registered().get(tag)
 
 

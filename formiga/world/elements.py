@@ -248,6 +248,13 @@ def stand_in(tag: str, role: str, cls: type) -> Element:
     return _classes[cls]
 
 
+def again(module: str) -> None:
+    """Register anew the elements of a module that has been imported, if they were forgotten since."""
+    for known in _classes.values():
+        if known.cls.__module__ == module:
+            _registry.setdefault(known.tag, known)
+
+
 def forget(tag: str) -> None:
     """Let another class have a tag. What was made of the old one goes on to work."""
     _registry.pop(tag, None)

@@ -52,5 +52,5 @@ def test_no_element_is_the_plane_s_alone():
 
 def test_the_page_lists_every_robot_of_the_plane():
     robots = {tag for tag, known in registered().items()
-              if known.role == "robot" and known.cls.__module__.startswith("formiga.") and not known.cls.SPATIAL}
+              if known.role == "robot" and known.cls.__module__.startswith("formiga.world.") and not known.cls.SPATIAL}
     assert tags("robots", 0) == robots

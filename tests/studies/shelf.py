@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from formiga import studies
+from formiga.studies import every, paper, report, results  # noqa: F401  found now, before the shelf hides their folder
 
 PAPER = '''id = "{id}"
 title = {title}
