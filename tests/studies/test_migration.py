@@ -97,7 +97,11 @@ def test_the_claims_of_migration_fail_where_they_should(monkeypatch):
     monkeypatch.setattr(processes, "hash_of", lambda file: "a")
     good = straight(belief=0.01)
     assert set(verdicts(good, straight(belief=0.015)).values()) == {"met"}
-    for wrong, words in ((straight(belief=0.03), "error in place"), (straight(0.06, 0.01), "the path"),
+    lost = straight(belief=0.01)           # it believes that it is at the end of its course, and its robot is elsewhere
+    lost.truth[-1, :2] += (0.5, 0.0)
+    lost.log[-1, 3:5] += (0.5, 0.0)
+    for wrong, words in ((lost, "end their course"), (straight(belief=0.03), "error in place"),
+                         (straight(0.06, 0.01), "the path"),
                          (straight(belief=0.01, at=7), "end their course"), (straight(belief=0.01, sha="b"), "the same file")):
         missed = [claim for claim, verdict in verdicts(good, wrong).items() if verdict == "missed"]
         assert len(missed) == 1 and words in missed[0], missed
