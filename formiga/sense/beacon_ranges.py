@@ -55,7 +55,7 @@ class BeaconRanges:
     def stages(self, scene: SensorView) -> tuple[Floats, list[Stage]]:
         """Ranges (W, n, K), and the kernel that fills them."""
         given = scene.once(f"beacons/{self.beacons}", self.table)
-        truth = scene.memory("truth", true_beacons(given, scene.state.key, scene.group.count))
+        truth = scene.memory("truth", drawn_beacons(given, scene.state.key, scene.group.count))
         out = np.full((*scene.shape, len(given.places)), np.nan)
         keys, steps, first, heard = scene.noise.source("answer")
         return out, [Stage(read_world, (given, scene.state.position, self.reach, self.sigma, self.answer,
@@ -85,7 +85,7 @@ class Table(NamedTuple):
     scaled: int      # how many have the factor, drawn at random in each world
     factor: float
     silent: int      # how many never answer, drawn at random in each world
-    mute: Any        # (K,) bool, never answers in any world
+    mute: Any        # (K,) bool, does not answer in any world
     channel: int     # of what is drawn
 
 
@@ -105,6 +105,13 @@ def true_beacons(table: Table, keys: Any, robots: int = 1) -> Floats:
 
     The same for every robot of a world. It is for the sensor, and to judge a robot's beliefs by; no robot knows it.
     """
+    truth = drawn_beacons(table, keys, robots)
+    truth[:, :, table.mute, ANSWERS] = 0.0
+    return truth
+
+
+def drawn_beacons(table: Table, keys: Any, robots: int) -> Floats:
+    """The same as a run draws it at its start. Which are mute is no part of it, since a run can switch that."""
     truth = np.empty((len(keys), robots, len(table.places), 4))
     for w in range(len(keys)):
         draw_beacons(w, keys, table, truth)
@@ -150,7 +157,7 @@ def draw_beacons(w, keys, table, truth):
             truth[w, i, k, X] = table.places[k, 0] + table.moved[k, 0] + gaussian(at, 2 * k, table.misplaced)
             truth[w, i, k, Y] = table.places[k, 1] + table.moved[k, 1] + gaussian(at, 2 * k + 1, table.misplaced)
             truth[w, i, k, FACTOR] = table.factor if before_scaled < table.scaled else 1.0
-            truth[w, i, k, ANSWERS] = 0.0 if before_silent < table.silent or table.mute[k] else 1.0
+            truth[w, i, k, ANSWERS] = 0.0 if before_silent < table.silent else 1.0
 
 
 @kernel()
@@ -165,8 +172,8 @@ def read_world(w, table, position, reach, sigma, answer, blackout, keys, steps, 
         for k in range(out.shape[2]):
             out[w, i, k] = np.nan
             dx, dy, factor = truth[w, i, k, X] - x, truth[w, i, k, Y] - y, truth[w, i, k, FACTOR]
-            away = sqrt(dx * dx + dy * dy)
-            if factor * away <= reach and truth[w, i, k, ANSWERS] > 0.0 and not deaf and unit(answers, k) < answer:
+            away, speaks = sqrt(dx * dx + dy * dy), truth[w, i, k, ANSWERS] > 0.0 and not table.mute[k] and not deaf
+            if factor * away <= reach and speaks and unit(answers, k) < answer:
                 out[w, i, k] = max(0.0, factor * (away + gaussian(errors, k, sigma)))
 
 

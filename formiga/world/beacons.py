@@ -21,7 +21,7 @@ class Beacons:
     """Beacons whose nominal places are known; <beacon_ranges> reads how far they are. Nothing collides with them or hides them.
 
     They stand at `points`, or on a lattice of `columns` x `rows`. Where each truly stands, and which are faulty, is drawn once
-    for every world and seed: the map has the nominal places alone.
+    for every world and seed, when a run begins: the map has the nominal places alone. A run can switch `on` and `mute`.
     """
 
     points: tuple[float, ...] | None = numbers(None, unit="m", fewest=2, group=2, doc="x0 y0 x1 y1 ...; default: a lattice")

@@ -1,5 +1,7 @@
 """Beacons and the ranges to them: closed forms, spreads over many worlds, and faults."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -83,6 +85,33 @@ def test_silent_moved_and_switched_off_beacons_and_a_blackout():
         heard.append(not np.isnan(simulation.readings["a"]["ranges"][0, 0, 0]))
     assert heard == [False, False, True, True]
     assert np.isnan(ranges(Beacons(points=(1.0, 1.0), on=False), sensor)[0]).all()
+
+
+@pytest.mark.parametrize("change", [{"on": False}, {"mute": (0, 1)}])
+def test_beacons_are_switched_while_a_run_goes_on_and_back_again(change):
+    beacons = Beacons(points=(3.0, 4.0, 5.0, 0.0))
+    _, simulation = ranges(beacons, BeaconRanges(sigma=0.0, reach=9.0))
+    read = []
+    for thing in (replace(beacons, **change), beacons):
+        world = replace(simulation.world, things=(thing,))
+        simulation = simulation.edited(world, simulation.state.position[0], simulation.state.heading[0], np.arange(1))
+        for _ in range(2):
+            simulation.step()
+        read.append(simulation.readings["a"]["ranges"][0, 0])
+    assert np.isnan(read[0]).all()
+    np.testing.assert_allclose(read[1], (5.0, 5.0))
+
+
+@pytest.mark.parametrize("steps", [0, 3])
+def test_a_restart_with_another_seed_draws_the_beacons_of_a_new_run(steps):
+    beacons, sensor = Beacons(**LATTICE, misplaced=0.3, silent=0.3, scaled=0.3, factor=0.5), BeaconRanges(reach=50.0)
+    _, again = ranges(beacons, sensor, worlds=2, seed=1)
+    _, fresh = ranges(beacons, sensor, worlds=2, seed=9)
+    again.advance(5)
+    again.reset(seed=9)
+    for simulation in (again, fresh):
+        simulation.advance(steps)
+    np.testing.assert_array_equal(again.readings["a"]["ranges"], fresh.readings["a"]["ranges"])
 
 
 FILE = """<world dt="0.1"><contact model="none"/><beacons columns="3" rows="3" spacing="2m" misplaced="0.2" silent="0.2"/>

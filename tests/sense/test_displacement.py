@@ -42,6 +42,7 @@ def test_the_error_of_a_step_is_its_share_on_each_axis_and_that_of_a_way_grows_w
         total += read
     np.testing.assert_allclose(first.mean(axis=0), (0.03, 0.04), atol=2e-4)
     np.testing.assert_allclose(first.std(axis=0), 0.05 * 0.05, rtol=0.04)
+    assert abs(np.corrcoef(first.T)[0, 1]) < 0.06        # each axis errs for itself
     np.testing.assert_allclose(total.std(axis=0), 0.05 * 0.05 * 4.0, rtol=0.04)
     np.testing.assert_allclose(simulation.readings["a"]["displacement"][..., 2], 0.0, atol=1e-15)
 

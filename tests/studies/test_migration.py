@@ -69,6 +69,16 @@ def test_all_worlds_have_the_map_and_the_course_of_the_remote():
         assert list(zip(controller.points[::2], controller.points[1::2], strict=True)) * controller.laps == known.course
 
 
+@pytest.mark.parametrize("k1, k2, noise, missed", [
+    (0.1881, 4.6779, 3e-5, []), (0.20, 4.6779, 3e-5, ["k1"]), (0.1881, 4.75, 3e-5, ["k2"]),
+    (0.1881, 4.6779, 4e-5, ["variance"])])
+def test_a_sensor_of_other_constants_than_the_paper_s_is_a_missed_row(rng, k1, k2, noise, missed):
+    d = study.DISTANCES[:, None]
+    volts = 1.0 / (k1 + k2 * d) + np.sqrt(noise * (1.0 + d)) * rng.normal(size=(len(d), study.SAMPLES * study.REPEATS))
+    found = [row.claim for row in study.sensor(volts) if row.verdict == "missed"]
+    assert len(found) == len(missed) and all(word in claim for word, claim in zip(missed, found, strict=True)), found
+
+
 def straight(offset=0.0, belief=0.0, spread=1e-4, at=8, sha="a"):
     """A made-up course that believes an error."""
     clock = np.arange(0.0, 2.0, 0.04)
@@ -87,7 +97,11 @@ def test_the_claims_of_migration_fail_where_they_should(monkeypatch):
     monkeypatch.setattr(processes, "hash_of", lambda file: "a")
     good = straight(belief=0.01)
     assert set(verdicts(good, straight(belief=0.015)).values()) == {"met"}
-    for wrong, words in ((straight(belief=0.03), "error in place"), (straight(0.06, 0.01), "the path"),
+    lost = straight(belief=0.01)           # it believes that it is at the end of its course, and its robot is elsewhere
+    lost.truth[-1, :2] += (0.5, 0.0)
+    lost.log[-1, 3:5] += (0.5, 0.0)
+    for wrong, words in ((lost, "end their course"), (straight(belief=0.03), "error in place"),
+                         (straight(0.06, 0.01), "the path"),
                          (straight(belief=0.01, at=7), "end their course"), (straight(belief=0.01, sha="b"), "the same file")):
         missed = [claim for claim, verdict in verdicts(good, wrong).items() if verdict == "missed"]
         assert len(missed) == 1 and words in missed[0], missed

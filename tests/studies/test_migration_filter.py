@@ -13,6 +13,8 @@ from formiga.loop import Simulation
 from formiga.map.lines import expected, lines_of
 from formiga.sense.sharp import Sharp, variance_of, voltage_of
 from formiga.studies.migration import elements, kinematics, pairs, processes, trials
+from formiga.world.reader import read_text
+from formiga.world.robots.omni import Omni
 
 remote = processes.remote_module()
 ROOM, BLOCK = (-1.0, -0.75, 1.0, 0.75), (-0.3, -0.2, 0.3, 0.2)
@@ -230,3 +232,50 @@ def test_elements_of_the_study_say_what_is_wrong():
     odd = replace(rover, sensors=(Sharp((0.0,)), *rover.sensors[1:]))
     with pytest.raises(WorldError, match="<wall_pairs> infrared: pairs need an even number of sensors, not 1"):
         Simulation(replace(world, groups=(odd,))).step()
+
+
+@pytest.mark.parametrize("change, words", [
+    ({"infrared": "encoders"}, "infrared: 'encoders' is <slipping_encoders>; it takes a <sharp> that reads volts"),
+    ({"encoders": "infrared"}, "encoders: 'infrared' gives .6,. numbers; it needs the angles of 3"),
+    ({"room": (1.0, 1.0, -1.0, -1.0)}, "room, blocks: a box is x0 y0 x1 y1 with x0 < x1"),
+    ({"blocks": (0.3, 0.2, -0.3, -0.2)}, "room, blocks: a box is x0 y0 x1 y1 with x0 < x1"),
+])
+def test_a_filter_that_is_told_wrong_sensors_or_walls_says_so(change, words):
+    world = trials.world_of()
+    rover = world.groups[0]
+    told = replace(rover, estimators=tuple(replace(each, **change) for each in rover.estimators))
+    with pytest.raises(WorldError, match=f"<wall_pairs> {words}"):
+        Simulation(replace(world, groups=(told,))).step()
+
+
+def test_sensors_that_read_distances_are_not_taken_for_volts():
+    world = trials.world_of()
+    rover = world.groups[0]
+    distances = replace(rover, sensors=(replace(rover.sensors[0], reads="distance"), *rover.sensors[1:]))
+    with pytest.raises(WorldError, match="<wall_pairs> infrared: 'infrared' is <sharp>; it takes a <sharp> that reads volts"):
+        Simulation(replace(world, groups=(distances,))).step()
+
+
+def test_a_robot_on_other_wheels_is_not_driven_through_places():
+    world = trials.world_of()
+    rover = world.groups[0]
+    four = replace(rover, robot=Omni(wheels=4), estimators=(), controller=replace(rover.controller, belief="camera"))
+    with pytest.raises(WorldError, match=r"<waypoints> needs .* 3 omnidirectional wheels; .* the robot 4 channels"):
+        Simulation(replace(world, groups=(four,))).step()
+
+
+def test_a_million_million_laps_take_no_memory():
+    world = trials.world_of()
+    rover = world.groups[0]
+    many = replace(rover, controller=replace(rover.controller, laps=10**12))
+    one, other = (Simulation(each, 3) for each in (world, replace(world, groups=(many,))))
+    for simulation in (one, other):
+        simulation.advance(50)
+    assert np.array_equal(one.state.position, other.state.position)
+
+
+@pytest.mark.parametrize("error", [-1.0, -2.0])
+def test_a_wheel_without_a_radius_is_refused(error):
+    text = f'<world><real_omni wheel_errors="{error} 0 0"><at x="0" y="0" heading="0"/></real_omni></world>'
+    with pytest.raises(WorldError, match=r"<real_omni> wheel_errors: .* it must be above -1"):
+        read_text(text)

@@ -3,6 +3,7 @@ does without its programs."""
 
 import ast
 import os
+import signal
 import socket
 import struct
 import sys
@@ -104,6 +105,12 @@ def test_noise_between_frames_does_no_harm(rng):
     assert line.take(gate.framed(b"S", 1, BODY))[-1] == (b"S", 1, BODY)
 
 
+def test_a_frame_whose_check_is_right_and_whose_body_is_too_short_is_answered_with_nothing():
+    relay = gate.Gate(-1, None, None, (0.0, 0.0, 0.0), 0)
+    for frame in ((b"S", 1, b"abc"), (b"S", 2, BODY + b"x"), (b"R", 3, b""), None):
+        assert gate.Line().take(relay.turn(frame)) == [(b"N", 0, b"")]
+
+
 def test_each_damaged_frame_of_the_line_is_refused_and_is_damaged_in_the_same_way_again():
     serial, frame = Serial(Trial(3, garbled=1.0)), gate.framed(b"S", 5, BODY)
     try:
@@ -163,9 +170,10 @@ def test_answers_that_are_late_doubled_or_garbage_are_no_answers(asked):
     answer(4, size=gate.ANSWERED - 8)
     answer(4, rims=(np.nan, 0.0, 0.0))
     answer(4, kind=99)
+    program.send(gate.HEAD.pack(gate.MAGIC, gate.VERSION, gate.ANSWER, gate.ANSWERED, 2) + b"cut off")
     answer(4, rims=(0.1, -9.0, 0.3))
     assert served.ask(4, 1) == (0.1, -gate.TOP, 0.3)          # the last one; a rim goes no faster than it can
-    assert served.stale == 2 and served.garbage == 4 and not served.hung
+    assert served.stale == 2 and served.garbage == 5 and not served.hung
 
 
 def test_a_program_that_does_not_answer_is_waited_for_once(asked):
@@ -212,6 +220,50 @@ def test_a_question_that_got_lost_is_asked_again(asked):
     other.join()
 
 
+# -- wrong input ------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("option, word, words", [
+    ("--serial", "/dev/nothing", "--serial /dev/nothing: is no serial device that can be opened (No such file"),
+    ("--serial", "/etc/hostname", "/etc/hostname: is no serial device"), ("--udp", "x", "--udp x: is no whole number"),
+    ("--udp", "70000", "from 0 to 65535"), ("--udp", "taken", "cannot be opened (Address already in use)"),
+    ("--vision", "taken", "cannot be opened (Address already in use)"), ("--lost", "7", "--lost 7: is no number from 0 to 1"),
+    ("--wait", "nan", "--wait nan: is no number"), ("--seed", "x", "--seed x: is no whole number")])
+def test_a_gate_that_cannot_begin_says_why_in_one_line(monkeypatch, option, word, words):
+    serial = Serial(Trial())
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("127.0.0.1", 0))
+        word = str(taken.getsockname()[1]) if word == "taken" else word
+        given = ["gate.py", option, word, "--serial", serial.name]
+        monkeypatch.setattr(sys, "argv", given)
+        try:
+            with pytest.raises(SystemExit) as refused:
+                gate.main()
+        finally:
+            serial.close()
+    assert words in str(refused.value) and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text, words", [
+    ("no map", "syntax error"), ("<map/>", "it must have one <start> and one <course>"),
+    ('<map><start x="0" y="0" heading="0"/><course laps="x"/></map>', '<course laps="x"> is no whole number')])
+def test_a_remote_with_a_wrong_map_says_why_in_one_line(tmp_path, text, words):
+    file = tmp_path / "map.xml"
+    file.write_text(text)
+    with pytest.raises(SystemExit) as refused:
+        processes.remote_module().Map(file)
+    assert str(refused.value).startswith(f"the map {file}: ") and words in str(refused.value)
+
+
+def test_a_gate_whose_line_is_gone_ends_at_once():
+    """The end of a terminal reads as no bytes, again and again."""
+    serial = Serial(Trial())
+    with processes.program("the Gate", str(processes.PROGRAMS / "gate.py"), "--serial", serial.name) as relay:
+        processes.said(relay, "udp", "the Gate")
+        serial.close()
+        assert processes.said(relay, "the serial line is gone", "the Gate")
+        processes.finish(relay, 5.0)
+        assert relay.ended()
+
+
 # -- together -------------------------------------------------------------------------------------------------------------
 def test_the_same_trial_gives_the_same_bits_and_leaves_no_process():
     before = children()
@@ -236,6 +288,63 @@ def test_a_robot_whose_remote_is_killed_stands_soon():
     assert 1.15 <= course.clock[ordered].max() <= 1.2
     np.testing.assert_allclose(course.truth[-30:], course.truth[-1:].repeat(30, axis=0), atol=1e-3)
     assert not children() - before
+
+
+def test_noise_on_the_line_costs_a_turn_or_two_and_the_robot_drives_on(monkeypatch):
+    """A frame too many, before turn 10: answers would come a turn late for ever, and the robot would stand."""
+    turn = Serial.turn
+
+    def noisy(serial, number, body, relay):
+        if number == 10:
+            serial.send(b"~noise~more~")
+        return turn(serial, number, body, relay)
+
+    quiet = processes.on_robot(Trial(2, dropped=0.0, garbled=0.0), 2.0)
+    monkeypatch.setattr(Serial, "turn", noisy)
+    course = processes.on_robot(Trial(2, dropped=0.0, garbled=0.0), 2.0)
+    moving = np.abs(course.orders[-100:]).max(axis=1) > 0.0
+    assert moving.all() and "2 garbled" in course.said
+    assert float(np.hypot(*(course.truth[-1] - quiet.truth[-1])[:2])) < 0.05
+
+
+def test_a_line_that_never_is_silent_and_has_no_frame_is_not_read_for_ever(monkeypatch):
+    monkeypatch.setattr(processes, "PATIENCE", 0.3)
+    serial = Serial(Trial())
+    end = os.open(serial.name, os.O_RDWR | os.O_NOCTTY)
+    ended = threading.Event()
+
+    def babble():
+        while not ended.wait(0.002):
+            os.write(end, b"x")
+
+    other = threading.Thread(target=babble)
+    other.start()
+    try:
+        with processes.program("the Gate", "-c", "import time; time.sleep(60)") as relay, \
+                pytest.raises(NoProgram, match="the Gate did not answer"):
+            serial.receive(relay)
+    finally:
+        ended.set()
+        other.join()
+        os.close(end)
+        serial.close()
+
+
+def test_a_remote_that_is_killed_on_the_simulator_is_told(monkeypatch):
+    """Not by its last word, which is the hash of its file."""
+    step, killed = Simulation.step, []
+
+    def kill(lab, *orders):
+        if not killed:
+            killed.append(True)
+            for child in children():
+                if "remote.py" in Path(f"/proc/{child}/cmdline").read_text():
+                    os.kill(int(child), signal.SIGKILL)
+        return step(lab, *orders)
+
+    monkeypatch.setattr(Simulation, "step", kill)
+    with pytest.raises(NoProgram, match=r"^the Remote ended \(signal 9, killed\)\.$"):
+        processes.on_simulator(5, 1, 0.2)
 
 
 def test_a_gate_that_is_gone_is_told_in_one_line_and_nothing_hangs():

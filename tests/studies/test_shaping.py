@@ -5,13 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from formiga.errors import WorldError
 from formiga.locate.kalman import correct
 from formiga.loop import Simulation
+from formiga.sense.beacon_ranges import ANSWERS
 from formiga.studies.shaping import runs, study
-from formiga.studies.shaping.method import FAULT, FIX, NONE, Rules, choose
+from formiga.studies.shaping.method import FAULT, FIX, NONE, ROW, Rules, choose
 from formiga.studies.shaping.rounds import course
 from formiga.studies.shaping.runs import FIFO, KALMAN, KEEPS_OUT, PAPER, PARTICLES, Task
 from formiga.world.elements import of
+from formiga.world.reader import read_text
 from tests.reference import shaping as reference
 from tests.runs import assert_same, both
 from tests.studies import pages
@@ -117,6 +120,28 @@ def test_the_buffer_of_a_fifo_renews_itself_in_ten_interrogations():
     assert lost.min() > 1.5 and runs.recoveries(outcome.tracks[PAPER].error, [40.3], 0.05, 1.5, 1.0)[0].all()
 
 
+@pytest.mark.parametrize("form", [PAPER, FIFO])
+def test_without_readings_the_variance_grows_by_the_share_of_the_way_of_each_step(form):
+    """[Eq. 3, of the place that dead reckoning delivers and of the readings in the buffer]"""
+    world = runs.world_of({"answer": 1.0}, (form,))
+    group = world.groups[0]
+    deaf = replace(group, sensors=(replace(group.sensors[0], blackout=(10.3, 99.0)), *group.sensors[1:]))
+    simulation = Simulation(replace(world, groups=(deaf,)), 3)
+    simulation.advance(210)                       # the last estimate has been made of what was heard until 10.3 s
+    fix, rows = (runs.remembered(simulation, form, name)[0] for name in ("fix", "rows"))
+    total = 0.0
+    for _ in range(300):
+        way = simulation.readings["robot"]["displacement"][0, 0, :2]
+        total += 0.05**2 * float(way @ way)
+        simulation.step()
+    later, moved = (runs.remembered(simulation, form, name)[0] for name in ("fix", "rows"))
+    assert total > 1e-3
+    if form == FIFO:                              # which goes on with the readings that it has
+        np.testing.assert_allclose(moved[-1, ROW.variance] - rows[-1, ROW.variance], total, rtol=1e-9)
+    else:
+        np.testing.assert_allclose(later[[FIX.xx, FIX.yy]] - fix[[FIX.xx, FIX.yy]], total, rtol=1e-9)
+
+
 def test_the_covariance_of_a_delivered_place_is_the_inverse_of_the_curvature_of_half_the_cost():
     ranges, ways, found, world = streams({"answer": 1.0}, 10)
     belief = found[PAPER][-1]
@@ -200,6 +225,29 @@ def test_two_processes_find_what_one_finds():
             np.testing.assert_array_equal(track.error, other.tracks[form].error)
 
 
+# -- what cannot be -------------------------------------------------------------------------------------------------------
+FILE = """<world dt="0.05"><contact model="none"/><beacons columns="4" rows="4" spacing="5m"/><beacons name="few" points="0 0"/>
+<omni radius="0.3m" distance="0.2m" top_speed="2m/s"><at x="2" y="2" heading="0"/><beacon_ranges/>
+<beacon_ranges name="other" beacons="few"/><displacement/>%s</omni></world>"""
+
+
+@pytest.mark.parametrize("text, words", [
+    ('<shaping beacons="few"/>', "<shaping> beacons: 'few' are on its map, and 'ranges' reads the <beacons> 'beacons'"),
+    ('<range_kalman ranges="other"/>', "beacons: 'beacons' are on its map, and 'other' reads the <beacons> 'few'"),
+    ('<range_particles ranges="displacement"/>', "reads 'displacement', which is <displacement>; it takes a <beacon_ranges>"),
+    ('<shaping odometer="other"/>', "reads 'other', which is <beacon_ranges>; it takes a <displacement>"),
+    ('<shaping step="1e-6"/>', "step, turn: a search would try 979,011,960 places; at most 2,000,000"),
+    ('<shaping turn="1e-6"/>', "places; at most 2,000,000 are allowed. Enlarge step or turn"),
+    ('<rounds points="1 1 1 1"/>', "<rounds> points: all of them are the same place"),
+    ('<rounds points="0 0 1 0" top_speed="1e-6"/>', "<rounds> points: a round takes 3e+06 s at 1e-06 m/s; at most 10,000,000"),
+])
+def test_what_the_kernels_cannot_do_is_refused_with_the_place_in_the_file(text, words):
+    """A beacon that is on no map would be written beyond the end of an array; a search without memory would be no search."""
+    with pytest.raises(WorldError, match="<text>:3") as refused:
+        Simulation(read_text(FILE % text)).advance(1)
+    assert words in str(refused.value)
+
+
 # -- the filters ----------------------------------------------------------------------------------------------------------
 def test_the_kalman_filter_is_that_of_the_library_reading_by_reading():
     ranges, ways, found, world = streams({"answer": 0.8}, 60, (KALMAN,))
@@ -247,6 +295,39 @@ def test_a_row_of_the_table_that_is_far_off_is_missed():
     assert next(study.compared("nominal", outcome(0.33))).verdict == "met"
     assert next(study.compared("nominal", outcome(0.40))).verdict == "missed"
     assert next(study.compared("boost", outcome(0.90))).verdict == "missed"
+
+
+def silent_outcome(false_alarms=0, unseen=0):
+    """Two made-up runs of ten minutes along ten tags, of which the first is silent."""
+    path, places = np.linspace((0.0, 0.0), (45.0, 0.0), 1200), np.array([[5.0 * k, 1.0] for k in range(10)])
+    truth, faults = np.ones((2, 10, 4)), np.zeros((2, 10, len(FAULT)))
+    truth[:, 0, ANSWERS] = 0.0
+    faults[:, 0, FAULT.mute] = faults[:, 0, FAULT.ever_mute] = 1.0
+    faults[0, 0, FAULT.mute] -= unseen
+    faults[0, 1: 1 + false_alarms, FAULT.ever_mute] = 1.0          # until its next answer: no longer at the end
+    track = runs.Track(np.full((2, 1200), 0.3), np.ones((2, 1200), bool), faults)
+    return dict.fromkeys(("single silence", "extensive silence"), runs.Outcome({PAPER: track}, path, places, truth))
+
+
+def test_a_false_alarm_and_a_silent_tag_that_is_not_found_are_missed_rows():
+    def missed(**wrong):
+        return {row.claim.split(": ")[1] for row in study.silence(silent_outcome(**wrong)) if row.verdict == "missed"}
+
+    assert missed() == set() and missed(false_alarms=1) == {"answering tags ever flagged, in 2 runs"}
+    assert missed(unseen=1) == {"silent tags flagged, of 2 that the path came near"}
+
+
+def test_the_world_has_the_numbers_of_table_i():
+    world = runs.world_of({}, (PAPER,))
+    robot, rows = world.groups[0], {row.claim: row.published for row in study.definitions()}
+    ranges, odometer, shaping = robot.sensors[0], robot.sensors[1], robot.estimators[0]
+    beacons = next(thing for thing in world.things if of(thing).tag == "beacons")
+    assert rows == {"side of the squares of tags (m)": beacons.spacing, "reading range (m)": ranges.reach,
+                    "range deviation (m)": ranges.sigma, "interrogation period (s)": world.dt,
+                    "estimation period (s)": shaping.period, "readings in the buffer": shaping.size,
+                    "tags in use": shaping.tags, "odometry deviation, share of the way": odometer.noise,
+                    "top speed (m/s)": robot.controller.top_speed}
+    assert (ranges.answer, beacons.misplaced, shaping.sigma, shaping.misplaced, shaping.share) == (0.95, 0.2, 1.0, 0.2, 0.05)
 
 
 # -- the study ------------------------------------------------------------------------------------------------------------

@@ -15,14 +15,17 @@ from formiga.estimate.belief import belief_of
 from formiga.estimate.view import RobotView
 from formiga.locate.kalman import correct, predict
 from formiga.map.lines import Lines, expected, lines_of
+from formiga.sense.sharp import Sharp
 from formiga.state import Floats
 from formiga.studies.migration import kinematics, pairs
 from formiga.units import CM
+from formiga.world.contract import channels
 from formiga.world.drives import Omni as OmniDrive
-from formiga.world.elements import choice, element, flag, integer, length, name, number, numbers, speed, text, where
+from formiga.world.elements import choice, element, flag, integer, length, name, number, numbers, of, speed, text, where
 from formiga.world.robots.omni import Omni
 
 TEN_TIMES = 10.0           # of an ellipse: in its own size it is smaller than the robot
+WHEELS = 3                 # of the robot whose kinematics the filter and the navigation know
 START_VARIANCE = 1e-4      # m^2 and rad^2, of a known start: ours
 
 
@@ -50,13 +53,19 @@ class WallPairs:
     @cached_property
     def lines(self) -> Lines:
         """The walls that the robot knows."""
-        return lines_of(np.reshape(self.blocks or (), (-1, 4)), self.room)
+        try:
+            return lines_of(np.reshape(self.blocks or (), (-1, 4)), self.room)
+        except ValueError as wrong:
+            raise WorldError(f"{where(self)}<wall_pairs> room, blocks: {wrong}.") from wrong
 
     def estimate(self, view: RobotView) -> Floats:
         """Beliefs (W, n, 7): x y heading, xx xy yy turn."""
         pose = view.memory("pose", view.start)
         covariance = view.memory("covariance", np.broadcast_to(START_VARIANCE * np.eye(3), (*view.shape, 3, 3)))
         angle = view.reading(self.encoders)
+        if angle.shape[2:] != (WHEELS,):
+            raise WorldError(f"{where(self)}<wall_pairs> encoders: '{self.encoders}' gives {angle.shape[2:]} numbers; it "
+                             f"needs the angles of {WHEELS} omnidirectional wheels.")
         last = view.memory("angle", angle)
         wheels = (angle - last) * (self.wheel_radius / view.dt)
         last[...] = angle
@@ -82,8 +91,12 @@ class WallPairs:
 
     def paired(self, view: RobotView) -> pairs.Pairs:
         """The pairs of the robot's sensors."""
+        sensor = view.sensor(self.infrared)
+        if not isinstance(sensor, Sharp) or sensor.reads != "volts":
+            raise WorldError(f"{where(self)}<wall_pairs> infrared: '{self.infrared}' is <{of(sensor).tag}>; it takes a <sharp> "
+                             "that reads volts.")
         try:
-            return known_pairs(tuple(view.sensor(self.infrared).seats.ravel().tolist()))
+            return known_pairs(tuple(sensor.seats.ravel().tolist()))
         except ValueError as wrong:
             raise WorldError(f"{where(self)}<wall_pairs> infrared: {wrong}.") from wrong
 
@@ -130,18 +143,22 @@ class Waypoints:
     def decide(self, view: View) -> Floats:
         """Rim speeds (W, n, 3)."""
         pose = view.reading(self.belief)[..., :3]
-        course = np.tile(np.reshape(self.points, (-1, 2)), (self.laps, 1))
-        at = view.memory("at", np.zeros(view.shape))
-        off = course[np.minimum(at, len(course) - 1).astype(int)] - pose[..., :2]
+        if pose.shape[2] != 3 or channels(view.group.robot) != WHEELS:
+            raise WorldError(f"{where(self)}<waypoints> needs a belief that begins with x y heading, and a robot on {WHEELS} "
+                             f"omnidirectional wheels; '{self.belief}' has {pose.shape[2]} numbers here, and the robot "
+                             f"{channels(view.group.robot)} channels.")
+        course = np.reshape(self.points, (-1, 2))
+        at, places = view.memory("at", np.zeros(view.shape)), self.laps * len(course)
+        off = course[np.minimum(at, places - 1).astype(int) % len(course)] - pose[..., :2]
         at += np.hypot(off[..., 0], off[..., 1]) < self.near
-        np.minimum(at, len(course), out=at)
-        off = course[np.minimum(at, len(course) - 1).astype(int)] - pose[..., :2]
+        np.minimum(at, places, out=at)
+        off = course[np.minimum(at, places - 1).astype(int) % len(course)] - pose[..., :2]
         far = np.hypot(off[..., 0], off[..., 1])
         speed = np.minimum(self.top, self.slow * far + self.least) / np.maximum(far, 1e-9)
         turn = np.clip(self.gain * np.angle(np.exp(1j * (self.heading - pose[..., 2]))), -self.top_turn, self.top_turn)
         twist = np.concatenate([speed[..., None] * off, turn[..., None]], axis=-1)
         drives = kinematics.wheels_of(twist, pose[..., 2], self.wheel_distance)
-        return np.where((at < len(course))[..., None], drives, 0.0)
+        return np.where((at < places)[..., None], drives, 0.0)
 
     def draw(self, view: View, pen: Pen) -> None:
         """The course, and the place that is driven to."""
@@ -173,7 +190,7 @@ class WrongWheels(OmniDrive):
 class RealOmni(Omni):
     """An <omni> as it was built, not as it was designed: its orders and encoders suppose wheels of other sizes."""
 
-    wheel_errors: tuple[float, ...] = numbers((0.0, 0.0, 0.0), fewest=3, most_of=32,
+    wheel_errors: tuple[float, ...] = numbers((0.0, 0.0, 0.0), fewest=3, most_of=32, above=-1.0,
                                               doc="of each radius, as a share of wheel_radius")
 
     @cached_property

@@ -177,7 +177,9 @@ def on_simulator(seed: int, worlds: int, seconds: float) -> list[Course]:
                 lab.step()
             told = [line for line in lab.log.told if "drives now" not in line and "waits for" not in line]
             if told:
-                raise NoProgram(f"{told[0]} {last_line(started)}")
+                finish(started, 0.5)
+                how = started.ended()
+                raise NoProgram(f"{told[0]} {last_line(started)}" if how is None else f"the Remote ended ({how}).")
             lab.close()
             finish(started)
             rows = read_log(log)
@@ -218,6 +220,8 @@ class Serial:
             return None                            # the Gate never sees it, and so does not answer
         self.send(self.damaged(gate.framed(b"S", number, body), number, "out"))
         answer = self.receive(relay)
+        while answer is not None and 0 < answer[1] < number:      # of an earlier turn: noise on the line made a frame too many
+            answer = self.receive(relay)
         if self.chance(number, "drop in") < self.trial.dropped or answer is None:
             return None
         if self.chance(number, "in") < self.trial.garbled:
@@ -248,7 +252,7 @@ class Serial:
                 self._ready += self.line.take(os.read(self.end, 4096))
             elif (how := relay.ended()) is not None:
                 raise NoProgram(f"the Gate ended ({how}).")
-            elif time.monotonic() > until:
+            if not self._ready and time.monotonic() > until:
                 raise NoProgram(f"the Gate did not answer for {PATIENCE:g} s.")
         return self._ready.pop(0)
 

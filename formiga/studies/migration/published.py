@@ -20,6 +20,10 @@ SAMPLES = Published(
           "distance",
     values={"conversions": 10, "V_ref (V)": 2.56, "robot samples": 256},
 )
+NOISE = Published(
+    where="SimTwo, the authors' later simulator: a linear law of Var(v) beside the same k1 and k2; a figure in the text",
+    values={"Var(v) at 0 (V^2)": 3e-5, "its growth (V^2/m)": 3e-5},
+)
 RANGE = Published(
     where=f"{PAPER}, section III: 'the sensor range from 7 to 100 cm'",
     values={"from (cm)": 7.0, "to (cm)": 100.0},

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from formiga.geometry import wrap
-from formiga.sense.sharp import K1, K2, variance_of, voltage_of
+from formiga.sense.sharp import variance_of, voltage_of
 from formiga.state import Floats
 from formiga.studies import harness
 from formiga.studies.harness import Pool, Row, at_least, at_most, counted, definition, reported
@@ -119,9 +119,10 @@ def arithmetic() -> Iterator[Row]:
 def sensor(volts: Floats) -> Iterator[Row]:
     """The identification, as the industrial robot made it, of the laboratory's sensor."""
     k1, k2 = trials.line_fit(DISTANCES, volts[:, :SAMPLES])
-    yield Row(f"sensor: k1 (1/V) from {SAMPLES} samples at {len(DISTANCES)} distances", K1, k1, 0.03 * K1, "law")
-    yield Row(f"sensor: k2 (1/(V m)) from {SAMPLES} samples at {len(DISTANCES)} distances", K2, k2, 0.01 * K2, "law")
-    known = variance_of(DISTANCES)
+    (paper1, paper2), (least, growth) = published.FIT.values.values(), published.NOISE.values.values()
+    yield Row(f"sensor: k1 (1/V) from {SAMPLES} samples at {len(DISTANCES)} distances", paper1, k1, 0.03 * paper1, "law")
+    yield Row(f"sensor: k2 (1/(V m)) from {SAMPLES} samples at {len(DISTANCES)} distances", paper2, k2, 0.01 * paper2, "law")
+    known = (least + growth * DISTANCES) * (paper2 * DISTANCES + paper1) ** 4 / paper2**2        # eq. 4, 5
     off = np.abs(trials.variances(volts) / known - 1.0)
     yield at_most(f"sensor: variance of d against (5), worst of {len(DISTANCES)} distances, {REPEATS * SAMPLES:,} samples each",
                   0.2, float(off.max()), where="eq. 5")

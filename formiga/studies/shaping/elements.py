@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil, hypot, pi
 from typing import ClassVar
 
 import numpy as np
@@ -12,16 +13,33 @@ from formiga.drawing import Pen
 from formiga.errors import WorldError
 from formiga.estimate import RobotView
 from formiga.kernels.program import Stage
-from formiga.sense.beacon_ranges import UNIT_RING
+from formiga.locate.ranges import WIDTH
+from formiga.sense.beacon_ranges import UNIT_RING, BeaconRanges
+from formiga.sense.displacement import Displacement
 from formiga.state import Floats
 from formiga.studies.shaping.filters import kalman_world, particles_world
 from formiga.studies.shaping.method import FAULT, FIFO, FIX, NONE, PERIOD, ROW, Rules, Scratch, shaping_world
 from formiga.studies.shaping.rounds import course, rounds_world
 from formiga.units import DEG
-from formiga.world.elements import angle, choice, duration, element, flag, integer, length, name, number, numbers, speed, where
+from formiga.world.elements import (
+    angle,
+    choice,
+    duration,
+    element,
+    flag,
+    integer,
+    length,
+    name,
+    number,
+    numbers,
+    of,
+    speed,
+    where,
+)
 
 FLAGGED, IN_USE, SURE = "#d55e00", "#0072b2", "#009e73"      # colours: beacons with an alarm, rings in use, a reliable position
 HIGH = 0.4                                                   # m, of the rings, above the racks
+MOST_PLACES = 2_000_000    # that one search tries: 64 MB
 COLLECT = {"period": PERIOD, "fifo": FIFO}
 
 
@@ -44,7 +62,10 @@ class Rounds:
         if given is None or not given.holonomic:
             raise WorldError(f"{where(self)}<rounds> goes in any direction; the robots of '{view.group.name}' cannot: use "
                              "<omni>.")
-        places = course(self.points, self.top_speed, view.dt)
+        try:
+            places = course(self.points, self.top_speed, view.dt)
+        except ValueError as wrong:
+            raise WorldError(f"{where(self)}<rounds> points: {wrong}.") from wrong
         way = np.roll(places, -1, axis=0) - places
         twist = np.column_stack([way / view.dt, np.zeros(len(way))])
         return [Stage(rounds_world, (view.noise.source()[1], np.ascontiguousarray(given.follow(twist)), drive))]
@@ -71,7 +92,7 @@ class Shaping:
     beacons: str = name("beacons", doc="the <beacons> on its map")
     sigma: float = length(1.0, above=0.0, doc="standard deviation of a range, as it believes")
     misplaced: float = length(0.2, least=0.0, doc="the same of a beacon's place, along each axis")
-    share: float = number(0.05, least=0.0, doc="standard deviation of odometry, as a share of the way")
+    share: float = number(0.05, least=0.0, most=10.0, doc="standard deviation of odometry, as a share of the way")
     answer: float = number(0.95, above=0.0, most=1.0, doc="probability that a healthy beacon answers, as it believes")
     period: float = duration(0.5, above=0.0, doc="from one estimate to the next")
     collect: str = choice("period", options=("period", "fifo"), doc="which readings count: see above")
@@ -92,7 +113,8 @@ class Shaping:
 
     def stages(self, view: RobotView) -> tuple[Floats, list[Stage]]:
         """Beliefs (W, n, 7), x y heading xx xy yy turn, and the kernel that fills them."""
-        ranges, moved, places = view.reading(self.ranges), view.reading(self.odometer), view.beacons(self.beacons)
+        ranges, moved, places = sources(self, view)
+        self.check_search()
         steps = max(1, round(self.period / view.dt))
         W, n, K = *view.shape, len(places)
         memories = (view.memory("heard", np.full((W, n, steps, K), NONE)), view.memory("ways", np.zeros((W, n, steps, 3))),
@@ -109,6 +131,14 @@ class Shaping:
         out = np.zeros((W, n, 7))
         return out, [Stage(shaping_world, (view.start_source()[0], ranges, moved, np.ascontiguousarray(places), Rules(*rules),
                                            COLLECT[self.collect], *memories, scratch, out))]
+
+    def check_search(self) -> None:
+        """Refuse a search that would take all memory: a kernel could not tell it."""
+        circles = ceil(2.0 * WIDTH * hypot(self.sigma, self.misplaced) / self.step) + 1
+        count = circles * max(1, round(2.0 * pi / self.turn))
+        if count > MOST_PLACES:
+            raise WorldError(f"{where(self)}<shaping> step, turn: a search would try {count:,} places; at most {MOST_PLACES:,} "
+                             "are allowed. Enlarge step or turn, or lower sigma.")
 
     def first(self, view: RobotView) -> Floats:
         """What `fix` begins as: nothing is known but the heading, which other sensors give."""
@@ -163,10 +193,9 @@ class RangeKalman:
     def stages(self, view: RobotView) -> tuple[Floats, list[Stage]]:
         """Beliefs (W, n, 7), and the kernel that fills them."""
         belief = view.memory("belief", np.concatenate([view.start, np.full((*view.shape, 4), 0.0)], axis=-1))
-        out = np.zeros((*view.shape, 7))
-        return out, [Stage(kalman_world, (*view.start_source(), view.reading(self.ranges), view.reading(self.odometer),
-                                          np.ascontiguousarray(view.beacons(self.beacons)), self.sigma, self.share, self.tags,
-                                          belief, out))]
+        out, (ranges, moved, places) = np.zeros((*view.shape, 7)), sources(self, view)
+        return out, [Stage(kalman_world, (*view.start_source(), ranges, moved, np.ascontiguousarray(places), self.sigma,
+                                          self.share, self.tags, belief, out))]
 
     def draw(self, view: RobotView, pen: Pen) -> None:
         """The position with its ellipse."""
@@ -197,20 +226,32 @@ class RangeParticles:
     def stages(self, view: RobotView) -> tuple[Floats, list[Stage]]:
         """Beliefs (W, n, 7), and the kernel that fills them."""
         W, n, P = *view.shape, self.size
+        ranges, moved, places = sources(self, view)
         cloud = view.memory("cloud", np.zeros((W, n, P, 3)))       # x, y, weight
         heading = view.memory("heading", view.start[..., 2:])
         belief, out = view.memory("belief", np.zeros((W, n, 7))), np.zeros((W, n, 7))
         room = (np.empty((W, 1, P)), np.empty((W, 1, P), np.int64), np.empty((W, 1)))
-        return out, [Stage(particles_world, (view.start_source()[1], view.reading(self.ranges), view.reading(self.odometer),
-                                             np.ascontiguousarray(view.beacons(self.beacons)), self.sigma, self.share,
-                                             self.jitter, self.tags, *view.noise.source(""), cloud, heading, belief, *room,
-                                             out))]
+        return out, [Stage(particles_world, (view.start_source()[1], ranges, moved, np.ascontiguousarray(places), self.sigma,
+                                             self.share, self.jitter, self.tags, *view.noise.source(""), cloud, heading, belief,
+                                             *room, out))]
 
     def draw(self, view: RobotView, pen: Pen) -> None:
         """The particles."""
         cloud = view.memory("cloud")
         pen.particles(np.concatenate([cloud[..., :2], np.zeros((*cloud.shape[:3], 1))], axis=-1), cloud[..., 2].reshape(-1),
                       size=0.08)
+
+
+def sources(reader: Shaping | RangeKalman | RangeParticles, view: RobotView) -> tuple[Floats, Floats, Floats]:
+    """Ranges (W, n, K), displacements (W, n, 3), and the places (K, 2) of the same beacons on the map, which kernels index."""
+    tag = of(reader).tag
+    for given, kind, takes in ((reader.ranges, BeaconRanges, "beacon_ranges"), (reader.odometer, Displacement, "displacement")):
+        if not isinstance(source := view.sensor(given), kind):
+            raise WorldError(f"{where(reader)}<{tag}> reads '{given}', which is <{of(source).tag}>; it takes a <{takes}>.")
+    if (known := view.sensor(reader.ranges).beacons) != reader.beacons:
+        raise WorldError(f"{where(reader)}<{tag}> beacons: '{reader.beacons}' are on its map, and '{reader.ranges}' reads the "
+                         f"<beacons> '{known}'.")
+    return view.reading(reader.ranges), view.reading(reader.odometer), view.beacons(reader.beacons)
 
 
 __all__ = ["RangeKalman", "RangeParticles", "Rounds", "Shaping"]

@@ -22,9 +22,10 @@ import selectors
 import socket
 import struct
 import sys
+import termios
 import time
 import tty
-from math import isfinite, nan, pi
+from math import inf, isfinite, nan, pi
 
 DELIMITER, ESCAPE, FLIP = 0x7E, 0x7D, 0x20       # as HDLC has them
 LONGEST = 256                                    # bytes of a frame; what goes on longer is no frame
@@ -204,7 +205,7 @@ class Gate:
 
     def turn(self, frame):
         """The frame that answers a frame of the robot; None if it was the last."""
-        if frame is None or frame[0] not in b"SE":
+        if frame is None or frame[0] not in b"SE" or (frame[0] == b"S" and len(frame[2]) != SENSORS.size):
             return framed(b"N", 0)
         kind, number, body = frame
         if kind == b"E":
@@ -245,6 +246,9 @@ class Gate:
                 try:
                     data = os.read(self.serial, 4096)
                 except OSError:
+                    data = b""
+                if not data:
+                    print("the serial line is gone", flush=True)
                     return
                 for frame in line.take(data):
                     answer = self.turn(frame)
@@ -252,7 +256,10 @@ class Gate:
                         print(f"over: {self.lost} lost, {self.doubled} doubled, {self.late} late, {line.garbled} garbled, "
                               f"{self.remote.stale} stale, {self.remote.garbage} garbage", flush=True)
                         return
-                    os.write(self.serial, answer)
+                    try:
+                        os.write(self.serial, answer)
+                    except OSError:              # the line is gone, which the next read tells
+                        break
 
 
 def option(name, default):
@@ -260,20 +267,56 @@ def option(name, default):
     return sys.argv[sys.argv.index(name) + 1] if name in sys.argv[:-1] else default
 
 
+def number(name, default, kind=int, most=inf):
+    """The number after an option, from 0 to `most`."""
+    word = option(name, default)
+    try:
+        value = kind(word)
+    except ValueError:
+        value = -1
+    if not 0 <= value <= most:
+        raise SystemExit(f"{name} {word}: is no {'whole number' if kind is int else 'number'} from 0 to {most:g}")
+    return value
+
+
+def opened(path):
+    """A serial device, without any translation of its bytes."""
+    try:
+        serial = os.open(path, os.O_RDWR | os.O_NOCTTY)
+        tty.setraw(serial)
+    except (OSError, termios.error) as wrong:
+        raise SystemExit(f"--serial {path}: is no serial device that can be opened ({wrong.args[-1]})") from wrong
+    return serial
+
+
+def bound(made, name, port):
+    """A socket at a port; `made` makes it."""
+    try:
+        return made(port)
+    except OSError as wrong:
+        raise SystemExit(f"{name} {port}: cannot be opened ({wrong.strerror})") from wrong
+
+
+def eye(port):
+    """Where the camera sends its poses."""
+    vision = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    vision.bind(("127.0.0.1", port))
+    vision.setblocking(False)
+    return vision
+
+
 def main():
     """Open both sides, and relay."""
     path = option("--serial", "")
     if not path:
         raise SystemExit(f"use: {sys.argv[0]} --serial DEVICE [--udp PORT] [--vision PORT]")
-    serial = os.open(path, os.O_RDWR | os.O_NOCTTY)
-    tty.setraw(serial)
-    remote = Remote(int(option("--udp", "0")), float(option("--wait", "1")))
-    vision = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    vision.bind(("127.0.0.1", int(option("--vision", "0"))))
-    vision.setblocking(False)
+    wait, seed = number("--wait", "1", float), number("--seed", "0")
+    chances = [number(each, "0", float, 1.0) for each in ("--lost", "--doubled", "--late")]
+    udp, watched = number("--udp", "0", most=65535), number("--vision", "0", most=65535)
+    serial = opened(path)
+    remote, vision = bound(lambda port: Remote(port, wait), "--udp", udp), bound(eye, "--vision", watched)
     print(f"udp {remote.socket.getsockname()[1]} vision {vision.getsockname()[1]}", flush=True)
-    Gate(serial, remote, vision, [float(option(each, "0")) for each in ("--lost", "--doubled", "--late")],
-         int(option("--seed", "0"))).run()
+    Gate(serial, remote, vision, chances, seed).run()
 
 
 if __name__ == "__main__":

@@ -81,16 +81,24 @@ class Map:
     """Walls along x and y, each seen from one side; the start, and the course."""
 
     def __init__(self, file):
-        root = xml.parse(file).getroot()
+        try:
+            root = xml.parse(file).getroot()
+        except (OSError, xml.ParseError) as wrong:
+            raise SystemExit(f"the map {file}: {wrong}") from wrong
         self.lines = []                    # (upright, at, low, high, ahead): seen along the positive axis, or against it
         for node in [*root.findall("room"), *root.findall("block")]:
             x0, y0, x1, y1 = numbers(node, "x0", "y0", "x1", "y1")
             outside = node.tag == "block"
             self.lines += [(True, x0, y0, y1, outside), (True, x1, y0, y1, not outside),
                            (False, y0, x0, x1, outside), (False, y1, x0, x1, not outside)]
-        (start,), (course,) = root.findall("start"), root.findall("course")
-        self.start = numbers(start, "x", "y", "heading")
-        self.course = [tuple(numbers(node, "x", "y")) for node in course.findall("place")] * int(course.get("laps", "1"))
+        starts, courses = root.findall("start"), root.findall("course")
+        if len(starts) != 1 or len(courses) != 1:
+            raise SystemExit(f"the map {file}: it must have one <start> and one <course>")
+        laps = courses[0].get("laps", "1")
+        if not laps.isdecimal():
+            raise SystemExit(f"the map {file}: <course laps=\"{laps}\"> is no whole number")
+        self.start = numbers(starts[0], "x", "y", "heading")
+        self.course = [tuple(numbers(node, "x", "y")) for node in courses[0].findall("place")] * int(laps)
 
     def expected(self, pose, x, y, angle):
         """Distance and number of the wall that a sensor at x y in the robot's frame should see; inf and -1 if there is none.
@@ -218,6 +226,14 @@ def option(name, default):
     return sys.argv[sys.argv.index(name) + 1] if name in sys.argv[:-1] else default
 
 
+def opened(path):
+    """A file for the log."""
+    try:
+        return open(path, "w", encoding="utf-8")
+    except OSError as wrong:
+        raise SystemExit(f"--log: {wrong}") from wrong
+
+
 def main():
     """Answer all questions, and write down what was believed."""
     from formiga_remote import Robots  # type: ignore[import-not-found]
@@ -226,7 +242,9 @@ def main():
     known = Map(option("--map", os.path.join(os.path.dirname(here), "map.xml")))
     with open(here, "rb") as source:
         print("remote.py sha256", hashlib.sha256(source.read()).hexdigest(), flush=True)
-    with open(option("--log", os.devnull), "w", encoding="utf-8") as log, Robots.from_arguments() as robots:
+    with opened(option("--log", os.devnull)) as log, Robots.from_arguments() as robots:
+        if missing := {"infrared", "encoders"} - set(robots.readings):
+            raise SystemExit(f"the robots have no readings called {', '.join(sorted(missing))}")
         log.write("world,robot,clock,x,y,heading,xx,xy,xh,yy,yh,hh,camera_x,camera_y,camera_heading,at\n")
         minds: dict[tuple[int, int], Navigator] = {}
         for _ in robots:
