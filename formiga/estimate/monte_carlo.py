@@ -26,6 +26,8 @@ from formiga.world.elements import angle, choice, element, flag, integer, length
 from formiga.world.mount import CHASSIS
 
 SHOWN = 1000        # particles of a robot that are drawn
+PATIENCE = 1.3      # times that scans must be less probable than usual before random particles are drawn
+TELLING = 0.5       # share of a scan's beams that have to meet something before it can say that the filter is lost
 
 
 @element("monte_carlo", role="estimator")
@@ -124,12 +126,13 @@ class MonteCarlo:
             motion.differential(mine, *moves[0], motion.TurnErrors(), *moves[1])
         else:
             motion.omni(mine, *moves[0], motion.GlideErrors(), *moves[1])
-        log, counted = self._weigh(view, due, mine, count[due], grid)
+        log, counted, told = self._weigh(view, due, mine, count[due], grid)
         there = np.arange(self.most) < count[due][:, None]
         ours, long, short = weights[due], slow[due], fast[due]
         share = np.zeros(len(mine))
         if self.recover:
-            share = recovery.watch(long, short, recovery.likeness(np.where(there, log, -np.inf), ours, counted))
+            like = recovery.likeness(np.where(there, log, -np.inf), ours, counted)
+            share = np.where(told, recovery.watch(long, short, np.where(told, like, np.nan), patience=PATIENCE), 0.0)
         with np.errstate(divide="ignore"):
             ours = normalized(np.where(there, log + np.log(ours), -np.inf))
         ours = np.where(there, ours, 0.0)
@@ -173,8 +176,9 @@ class MonteCarlo:
             recovery.scatter(mine, 1.0, view.noise.starts("start")[fresh], grid, None, _free(grid))
         particles[fresh] = mine
 
-    def _weigh(self, view: RobotView, due: Any, particles: Any, count: Any, grid: Grid) -> tuple[Floats, Any]:
-        """Log weights (F, P) of the filters that are due, and how many beams counted for each (F,)."""
+    def _weigh(self, view: RobotView, due: Any, particles: Any, count: Any, grid: Grid) -> tuple[Floats, Any, Any]:
+        """Log weights (F, P) of the filters that are due; how many beams met something (F,), and whether these were enough to
+        tell if the filter is lost."""
         scanner, scan = view.sensor(self.scan), view.reading(self.scan)
         chosen = np.unique(np.linspace(0, scan.shape[-1] - 1, min(self.beams, scan.shape[-1])).round().astype(np.int64))
         angles, far = np.array(scanner.angles)[chosen], scan[due][:, chosen]
@@ -183,10 +187,16 @@ class MonteCarlo:
         if self.model == "beam":
             poses = motion.seated(particles, seat) if seat.any() else particles
             met = np.where(far < scanner.reach, far + scanner.mount, np.nan)  # one that met nothing tells nothing
-            return beams.log_weights(poses, met, angles, grid, mixture, count), (~np.isnan(met)).sum(axis=-1)
+            return beams.log_weights(poses, met, angles, grid, mixture, count), *_met(met)
         ends = field.end_points(far, angles + scanner.yaw, scanner.reach, scanner.mount) + seat[:2]
-        return (field.log_weights(particles, ends, _field(grid, mixture), count),
-                (~np.isnan(ends[..., 0])).sum(axis=-1))
+        return field.log_weights(particles, ends, _field(grid, mixture), count), *_met(ends[..., 0])
+
+
+def _met(beams: Any) -> tuple[Any, Any]:
+    """How many of the beams (F, B) met something (F,), NaN for those that did not; and whether they were enough: the mean
+    likelihood of a few beams differs much from scan to scan, and would seem to say that the filter is lost."""
+    met = (~np.isnan(beams)).sum(axis=-1)
+    return met, met >= TELLING * beams.shape[-1]
 
 
 @lru_cache(maxsize=16)

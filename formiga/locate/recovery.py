@@ -37,18 +37,19 @@ def likeness(log_weights: Any, weights: Any, beams: Any) -> Floats:
         return np.where(known, np.exp((safe + np.log(mean)) / np.maximum(beams, 1)), np.nan)
 
 
-def watch(slow: Any, fast: Any, now: Any, rates: tuple[float, float] = (SLOW, FAST)) -> Floats:
+def watch(slow: Any, fast: Any, now: Any, rates: tuple[float, float] = (SLOW, FAST), patience: float = 1.0) -> Floats:
     """The share (...) of random particles that the next resampling needs.
 
-        w_slow += a_slow (w_avg - w_slow),   w_fast += a_fast (w_avg - w_fast),   share = max(0, 1 - w_fast / w_slow)
-                                                                        [Thrun, Burgard & Fox 2005, table 8.3]
+        w_slow += a_slow (w_avg - w_slow),   w_fast += a_fast (w_avg - w_fast),   share = max(0, 1 - nu w_fast / w_slow)
+                                                   [Thrun, Burgard & Fox 2005, table 8.3; nu: Gutmann & Fox 2002]
+    patience: nu, above 1 if a scan must be that many times less probable than usual before any particle is drawn anew.
     slow, fast (...): the averages, changed in place; 0 at the start, when the first value counts at once. NaN is no value.
     """
     now = np.asarray(now, np.float64)
     told, new = ~np.isnan(now), slow == 0.0
     slow += np.where(told, np.where(new, now, rates[0] * (now - slow)), 0.0)
     fast += np.where(told, np.where(new, now, rates[1] * (now - fast)), 0.0)
-    return np.where(slow > 0.0, np.maximum(0.0, 1.0 - fast / np.where(slow > 0.0, slow, 1.0)), 0.0)
+    return np.where(slow > 0.0, np.maximum(0.0, 1.0 - patience * fast / np.where(slow > 0.0, slow, 1.0)), 0.0)
 
 
 def scatter(particles: Any, share: Any, starts: Any, grid: Grid, count: Any = None, free: Any = None) -> None:

@@ -318,6 +318,9 @@ def test_random_particles_come_as_scans_become_less_probable_than_they_were():
     assert recovery.watch(slow, fast, np.array([0.8]))[0] == 0.0 and slow[0] == fast[0] == 0.8
     assert recovery.watch(slow, fast, np.array([0.2]))[0] == pytest.approx(1.0 - (0.8 - 0.06) / (0.8 - 0.006))
     assert recovery.watch(slow, fast, np.array([5.0]))[0] == 0.0
+    slow, fast = np.array([0.5]), np.array([0.4])
+    assert recovery.watch(slow, fast, np.array([np.nan]), patience=1.2)[0] == pytest.approx(1.0 - 1.2 * 0.8)
+    assert recovery.watch(slow, fast, np.array([np.nan]), patience=1.3)[0] == 0.0
 
 
 def test_likeness_is_the_mean_probability_of_a_beam():
