@@ -15,18 +15,25 @@ from formiga.estimate.view import RobotView
 from formiga.geometry import arc
 from formiga.kernels import kernel
 from formiga.kernels.program import Stage
+from formiga.noise import stream, unit
 from formiga.sense.encoders import in_ticks
 from formiga.state import Floats
 from formiga.world.drives import Differential
-from formiga.world.elements import element, integer, name, where
+from formiga.world.elements import element, integer, name, number, where
 
 
 @element("odometry", role="estimator")
 @dataclass(frozen=True)
 class Odometry:
-    """Pose reckoned from the wheels alone: true at the start, then it drifts with slip, collisions and ticks."""
+    """Pose reckoned from the wheels alone: true at the start, then it drifts with slip, collisions and ticks.
+
+    Each robot keeps errors of its own, drawn at the start: ways are (1 + U(-way_error, way_error)) times as long as they are,
+    turns (1 + U(-turn_error, turn_error)) times.
+    """
 
     ticks: int = integer(0, least=0, doc="per turn of a wheel; 0: exact")
+    way_error: float = number(0.0, least=0.0, most=0.9, doc="the most by which a robot over- or underrates ways")
+    turn_error: float = number(0.0, least=0.0, most=0.9, doc="the same of turns")
     name: str = name("odometry")
 
     locates: ClassVar[bool] = True
@@ -38,14 +45,19 @@ class Odometry:
             raise WorldError(f"{where(self)}<odometry> reckons from wheels; the robots of '{view.group.name}' have no drive.")
         pose = view.memory("pose", view._here)  # of the start, or of now if it is added to a world that runs
         angle = in_ticks(view.wheel_angle, self.ticks)
-        last = view.memory("angle", angle)
+        last, scale = view.memory("angle", angle), self._scale(view)
         if isinstance(drive, Differential):
-            reckon(pose, (angle - last) * drive.wheel_radius, drive.wheel_base)
+            reckon(pose, (angle - last) * drive.wheel_radius, drive.wheel_base, scale)
         else:  # the twist of ways instead of speeds is a way, too
             ways = np.where(drive.rolls, (angle - last) * drive.wheel_radius, angle)
-            reckon_twist(pose, np.ascontiguousarray(drive.twist(ways)))
+            reckon_twist(pose, np.ascontiguousarray(drive.twist(ways)) * scale[..., [0, 0, 1]])
         last[...] = angle
         return pose.copy()
+
+    def _scale(self, view: RobotView) -> Floats:
+        """By what each robot multiplies ways and turns, (W, n, 2)."""
+        drawn = 2.0 * view.noise.uniform(0.0, 1.0, 2, "errors") - 1.0
+        return np.asarray(view.memory("scale", 1.0 + drawn * (self.way_error, self.turn_error)))
 
     def draw(self, view: RobotView, pen: Pen) -> None:
         """Where the robots would be if their wheels were right."""
@@ -59,11 +71,13 @@ class Odometry:
         pose, last = view.memory("pose", view._here), view.memory("angle", in_ticks(view.wheel_angle, self.ticks))
         out = np.empty((*view.shape, 3))
         return out, [Stage(odometry_world, (*view.start_source(), view.wheel_angle, self.ticks, drive.wheel_radius,
-                                            drive.wheel_base, pose, last, out))]
+                                            drive.wheel_base, self.way_error, self.turn_error, *view.noise.source("errors"),
+                                            pose, last, self._scale(view), out))]
 
 
 @kernel()
-def odometry_world(w, step, start, angle, ticks, radius, base, pose, last, out):
+def odometry_world(w, step, start, angle, ticks, radius, base, way_error, turn_error, keys, steps, first, channel, pose, last,
+                   scale, out):
     """Poses pose (W, n, 3) of world w advanced by how far each wheel turned (W, n, 2) since `last`, and copied into `out`."""
     for i in range(pose.shape[1]):
         if step[w] == 0:
@@ -71,7 +85,10 @@ def odometry_world(w, step, start, angle, ticks, radius, base, pose, last, out):
         left, right = in_ticks_of(angle[w, i, 0], ticks), in_ticks_of(angle[w, i, 1], ticks)
         if step[w] == 0:
             last[w, i, 0], last[w, i, 1] = left, right
-        reckon_robot(w, i, pose, (left - last[w, i, 0]) * radius, (right - last[w, i, 1]) * radius, base)
+            drawn = stream(keys[w], first + i, steps[w], channel)
+            scale[w, i, 0] = 1.0 + (2.0 * unit(drawn, 0) - 1.0) * way_error
+            scale[w, i, 1] = 1.0 + (2.0 * unit(drawn, 1) - 1.0) * turn_error
+        reckon_robot(w, i, pose, (left - last[w, i, 0]) * radius, (right - last[w, i, 1]) * radius, base, scale)
         last[w, i, 0], last[w, i, 1] = left, right
         for c in range(3):
             out[w, i, c] = pose[w, i, c]
@@ -84,17 +101,19 @@ def in_ticks_of(angle, ticks):
 
 
 @kernel()
-def reckon(pose, rolled, base):
-    """Advance poses (W, n, 3) by how far each wheel rolled (W, n, 2), along the arc of `drive`."""
+def reckon(pose, rolled, base, scale):
+    """Advance poses (W, n, 3) by how far each wheel rolled (W, n, 2), along the arc of `drive`; ways and turns are multiplied by
+    scale (W, n, 2)."""
     for w in range(pose.shape[0]):
         for i in range(pose.shape[1]):
-            reckon_robot(w, i, pose, rolled[w, i, 0], rolled[w, i, 1], base)
+            reckon_robot(w, i, pose, rolled[w, i, 0], rolled[w, i, 1], base, scale)
 
 
 @kernel()
-def reckon_robot(w, i, pose, left, right, base):
+def reckon_robot(w, i, pose, left, right, base, scale):
     """The same for one robot."""
-    dx, dy, turn = arc(pose[w, i, 2], left, right, base, 1.0)
+    more, aside = (scale[w, i, 0] - 1.0) * 0.5 * (left + right), (scale[w, i, 1] - 1.0) * 0.5 * (right - left)
+    dx, dy, turn = arc(pose[w, i, 2], left + more - aside, right + more + aside, base, 1.0)
     pose[w, i, 0] += dx
     pose[w, i, 1] += dy
     pose[w, i, 2] += turn

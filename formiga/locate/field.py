@@ -58,9 +58,12 @@ class LikelihoodField:
 
 
 def likelihood_field(grid: Grid, mixture: Mixture) -> LikelihoodField:
-    """Made once for each map. Cells of which nothing is known are no walls."""
+    """Made once for each map. Cells of which nothing is known are no walls.
+
+    The distance is that to the surface of what is occupied: no beam ends deep inside a block.
+    """
     density = mixture.hit / (sqrt(2.0 * pi) * mixture.sigma)
-    return LikelihoodField((density * np.exp(-0.5 * (distances(grid) / mixture.sigma) ** 2)).astype(np.float32), grid, mixture)
+    return LikelihoodField((density * np.exp(-0.5 * (distances(grid, surface=True) / mixture.sigma) ** 2)).astype(np.float32), grid, mixture)
 
 
 def log_weights(particles: Any, ends: Any, field: LikelihoodField, count: Any = None) -> Floats:

@@ -1,7 +1,8 @@
-"""Recovery from being lost: random particles, as many as the scan is less probable than it used to be.
+"""Recovery from being lost: random particles, as many as the scan is less probable than it used to be; or where others say.
 
     share = recovery.watch(slow, fast, mean_weight)          # of the particles that are to be drawn anew
     recovery.scatter(others, 1.0, starts, grid)              # anywhere; kld_resample(..., share, others) lets them in
+    recovery.gather(particles, count, places, known, 0.5, starts)     # the rest of them around reported places
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from formiga.kernels import kernel
 from formiga.locate.checked import cloud_to_change, counted, started
 from formiga.map.grid import Grid
-from formiga.noise import unit
+from formiga.noise import gaussian, unit
 
 Floats = NDArray[np.float64]
 SLOW, FAST = 0.01, 0.1     # of the two averages, for each scan
@@ -67,6 +68,46 @@ def scatter(particles: Any, share: Any, starts: Any, grid: Grid, count: Any = No
                 float(grid.x), float(grid.y), float(grid.yaw), float(grid.resolution))
 
 
+def gather(particles: Any, count: Any, places: Any, known: Any, sigma: float, starts: Any) -> Any:
+    """Draw the particles beyond the first `count` (...) of particles (..., P, 3) around places (..., R, 2), shared equally.
+
+    Each coordinate is normal with the standard deviation sigma; any heading is as probable. known (..., R): which places count;
+    where none does, nothing is drawn. Returns which place (..., P) each was drawn around, -1 for the others.
+    """
+    flat, lead = cloud_to_change(particles)
+    many = counted(count, lead, flat.shape[1])
+    where, valid = np.asarray(places, np.float64), np.asarray(known, np.bool_)
+    if where.shape != (*valid.shape, 2) or valid.shape[:-1] != lead:
+        raise ValueError(f"places must be (..., R, 2) and known (..., R), with the leading axes {lead}, not {where.shape} and "
+                         f"{valid.shape}")
+    if not (sigma >= 0.0 and np.isfinite(where[valid]).all()):
+        raise ValueError("places that count must be finite numbers, and sigma at least 0")
+    R, drawn = valid.shape[-1], np.full(flat.shape[:2], -1)
+    gather_all(flat, many, np.ascontiguousarray(where.reshape(len(flat), R, 2)), np.ascontiguousarray(valid.reshape(len(flat), R)),
+               float(sigma), started(starts, lead), drawn)
+    return drawn.reshape(*lead, flat.shape[1])
+
+
+# -- kernels ------------------------------------------------------------------------------------------------------------
+@kernel()
+def gather_all(particles, count, places, known, sigma, starts, drawn):
+    """`gather` for filters (F, P, 3) and places (F, R, 2), of which known (F, R) count."""
+    for f in range(particles.shape[0]):
+        which, some = 0, False
+        for r in range(known.shape[1]):
+            some |= known[f, r]
+        if not some:
+            continue
+        for p in range(count[f], particles.shape[1]):
+            while not known[f, which]:
+                which = (which + 1) % known.shape[1]
+            particles[f, p, 0] = places[f, which, 0] + gaussian(starts[f], 3 * p, sigma)
+            particles[f, p, 1] = places[f, which, 1] + gaussian(starts[f], 3 * p + 1, sigma)
+            particles[f, p, 2] = np.pi * (2.0 * unit(starts[f], 6 * p + 4) - 1.0)
+            drawn[f, p] = which
+            which = (which + 1) % known.shape[1]
+
+
 @kernel()
 def scatter_all(particles, count, share, starts, free, x, y, yaw, resolution):
     """`scatter` for filters (F, P, 3), over free cells (K, 2) of row and column."""
@@ -83,4 +124,4 @@ def scatter_all(particles, count, share, starts, free, x, y, yaw, resolution):
                 particles[f, p, 2] = np.pi * (2.0 * unit(starts[f], 5 * p + 4) - 1.0)
 
 
-__all__ = ["likeness", "scatter", "watch"]
+__all__ = ["gather", "likeness", "scatter", "watch"]

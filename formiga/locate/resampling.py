@@ -1,13 +1,13 @@
 """Resampling: particles that weigh much become several, others none; and how many are enough.
 
-    weights = normalized(log_weights)                       # (..., P)
+    weights = normalized(log_weights)                       # (..., P); or reweigh(weights, log_weights), of weights before
     if effective(weights) < P / 2: chosen = low_variance(weights, unit numbers)
     count = kld_resample(particles, weights, count, starts, Bins(...), KLD(...), least, most)
 """
 
 from __future__ import annotations
 
-from math import ceil, floor, inf, pi, sqrt
+from math import ceil, exp, floor, inf, pi, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,6 +51,22 @@ def normalized(log: Any) -> Floats:
 def effective(weights: Any) -> Floats:
     """The effective number of particles (...): 1 / sum w^2, of weights (..., P) that add up to 1. [Liu 1996]"""
     return np.asarray(1.0 / (np.asarray(weights, np.float64) ** 2).sum(axis=-1))
+
+
+def reweigh(weights: Any, log: Any, count: Any = None) -> Floats:
+    """Multiply weights (..., P), in place, by what a scan says of each particle, exp(log) (..., P), so that they add up to 1 again.
+
+    The same as normalized(log + log(weights)), but of the first `count` (...) particles alone; the others weigh 0. Returns the
+    effective number of particles (...).
+    """
+    if not (isinstance(weights, np.ndarray) and weights.dtype == np.float64 and weights.flags.c_contiguous
+            and weights.flags.writeable):
+        raise ValueError("weights are changed in place: they must be an array of float64 without gaps that can be written")
+    lead, P = weights.shape[:-1], weights.shape[-1]
+    given = weighed(log, lead, P)
+    enough = np.empty(len(given))
+    reweigh_all(weights.reshape(len(given), P), given, counted(count, lead, P), enough)
+    return enough.reshape(lead)
 
 
 def low_variance(weights: Any, first: Any, size: int | None = None) -> Any:
@@ -124,6 +140,31 @@ def refuse_none(bins: Bins) -> None:
 
 
 # -- kernels ------------------------------------------------------------------------------------------------------------
+@kernel()
+def reweigh_all(weights, log, count, enough):
+    """`reweigh` for filters (F, P)."""
+    for f in range(weights.shape[0]):
+        weights[f, count[f]:] = 0.0
+        top = -inf
+        for p in range(count[f]):
+            if weights[f, p] > 0.0:
+                top = max(top, log[f, p])          # NaN is not larger
+        total = 0.0
+        for p in range(count[f]):
+            if top == -inf:
+                weights[f, p] = 1.0
+            elif weights[f, p] > 0.0 and log[f, p] == log[f, p]:
+                weights[f, p] *= exp(log[f, p] - top)
+            else:
+                weights[f, p] = 0.0
+            total += weights[f, p]
+        squares = 0.0
+        for p in range(count[f]):
+            weights[f, p] /= total
+            squares += weights[f, p] ** 2
+        enough[f] = 1.0 / squares if squares > 0.0 else 0.0
+
+
 @kernel()
 def low_variance_all(weights, first, out):
     """`low_variance` for filters (F, P), into out (F, M)."""
@@ -242,4 +283,4 @@ def slot_of(table, x, y, t):
     return slot
 
 
-__all__ = ["Bins", "KLD", "effective", "kld_bound", "kld_resample", "low_variance", "normalized"]
+__all__ = ["Bins", "KLD", "effective", "kld_bound", "kld_resample", "low_variance", "normalized", "reweigh"]

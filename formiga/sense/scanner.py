@@ -11,10 +11,10 @@ import numpy as np
 from formiga.engine.beams import Beams, moved, ring
 from formiga.kernels import kernel
 from formiga.kernels.program import Stage
-from formiga.noise import gaussian, stream
+from formiga.noise import gaussian, stream, unit
 from formiga.state import Floats
 from formiga.units import DEG
-from formiga.world.elements import angle, element, integer, length, name
+from formiga.world.elements import angle, choice, element, integer, length, name
 from formiga.world.mount import Mounted
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ class Scanner(Mounted):
     heading: float = angle(0.0, doc="of the fan's middle, from the robot's heading")
     mount: float = length(0.0, least=0.0, doc="of the beams' origins from the sensor's middle")
     reach: float = length(4.0, above=0.0)
-    noise: float = length(0.0, least=0.0, doc="standard deviation of the Gaussian error")
+    noise: float = length(0.0, least=0.0, doc="of the error: its standard deviation, or half of its width if it is uniform")
+    errors: str = choice("normal", options=("normal", "uniform"), doc="how errors are distributed")
     name: str = name("scanner")
 
     @cached_property
@@ -59,7 +60,9 @@ class Scanner(Mounted):
         """Distances (W, n, beams) in metres."""
         distance = np.minimum(scene.cast(self.fan, self.reach, self), self.reach)
         if self.noise > 0.0:
-            distance = np.clip(distance + scene.noise.normal(self.noise, self.beams), 0.0, self.reach)
+            error = (scene.noise.uniform(-self.noise, self.noise, self.beams) if self.errors == "uniform"
+                     else scene.noise.normal(self.noise, self.beams))
+            distance = np.clip(distance + error, 0.0, self.reach)
         return distance
 
     def stages(self, scene: SensorView) -> tuple[Floats, list[Stage]] | None:
@@ -70,16 +73,18 @@ class Scanner(Mounted):
         cast = scene.cast_stages(self.fan, self.reach, out)
         if cast is None:
             return None
-        return out, [*cast, Stage(measure_world, (self.reach, self.noise, *scene.noise.source(""), out))]  # as `Noise.normal`
+        return out, [*cast, Stage(measure_world, (self.reach, self.noise, self.errors == "uniform", *scene.noise.source(""),
+                                                  out))]  # the numbers of `Noise.normal` and `Noise.uniform`
 
 
 @kernel()
-def measure_world(w, reach, sigma, keys, steps, first, channel, out):
-    """Distances out (W, n, B) of world w as the scanner measures them: at most `reach`, with Gaussian errors."""
+def measure_world(w, reach, sigma, uniform, keys, steps, first, channel, out):
+    """Distances out (W, n, B) of world w as the scanner measures them: at most `reach`, with normal or uniform errors."""
     for i in range(out.shape[1]):
         start = stream(keys[w], first + i, steps[w], channel)
         for b in range(out.shape[2]):
             distance = min(out[w, i, b], reach)
             if sigma > 0.0:
-                distance = min(max(distance + gaussian(start, b, sigma), 0.0), reach)
+                error = -sigma + 2.0 * sigma * unit(start, b) if uniform else gaussian(start, b, sigma)
+                distance = min(max(distance + error, 0.0), reach)
             out[w, i, b] = distance

@@ -1,0 +1,224 @@
+"""The elements of this study: the filter with its three states, and a rover that wanders and reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.ndimage import distance_transform_edt
+
+from formiga.control.orders import Orders
+from formiga.control.view import View
+from formiga.control.wander import Wander
+from formiga.drawing import Pen
+from formiga.errors import WorldError
+from formiga.estimate.belief import COLUMNS, POSE
+from formiga.estimate.monte_carlo import Filters, MonteCarlo
+from formiga.estimate.view import RobotView
+from formiga.locate import recovery
+from formiga.locate.clusters import Hypotheses, spread
+from formiga.locate.resampling import KLD
+from formiga.map.grid import Grid
+from formiga.sense.teammates import BEARING, RANGE, SEEN, Teammates
+from formiga.state import Floats
+from formiga.studies.three_state.machine import GLOBAL, NAMES, RULES, TRACKING, Machine
+from formiga.units import CM
+from formiga.world.elements import choice, duration, element, flag, integer, length, name, of, where
+
+STATE, RESIDUAL = COLUMNS, COLUMNS + 1       # further columns of a belief: the state, and how far the last reports were, m
+TO, X, Y = range(3)                          # columns of a report: number of the teammate in its group, and where it is
+NOBODY = -1.0
+ASIDE = 1.0                                  # m; a report further beside the free cells of the map is dropped
+COLOURS = {GLOBAL: "#d55e00", TRACKING: "#009e73"}
+BETWEEN = "#e69f00"
+
+
+@element("three_state", role="estimator")
+@dataclass(frozen=True)
+class ThreeState(MonteCarlo):
+    """Three-state collaborative Monte Carlo localization: a particle filter that also hears where teammates see the robot.
+
+    Each scan moves, weighs and resamples the particles as <monte_carlo> does, and then, unless the robot is tracking, those that
+    KLD resampling leaves unused, `reported` or more, are drawn around the reports that came since the last scan, with any
+    heading. How many hypotheses are left, and how far reports are from the belief, moves a machine of three states, see
+    `machine.py`. The belief is that of the weighed particles, before new ones are drawn: a report cannot confirm itself.
+    """
+
+    radio: str = name("radio", doc="the link over which reports come")
+    machine: str = choice("three", options=tuple(RULES), doc="the machine of the paper, corrected; as it is printed; or without the "
+                                                            "state in between (SMCL)")
+    most: int = integer(8000, least=1, most=100_000, doc="particles, unless it is tracking")
+    first: int = integer(50_000, least=0, most=1_000_000, doc="particles of the first draw, of which the first scan chooses `most`")
+    tracking: int = integer(500, least=1, most=100_000, doc="particles while it is tracking")
+    reported: int = integer(500, least=1, most=100_000, doc="particles that are drawn around reports, at least")
+    away: float = length(50.0 * CM, least=0.0, doc="standard deviation of those from the report, along each axis")
+    period: float = duration(0.5, least=0.0, doc="from one scan to the next")
+    recover: bool = flag(False, doc="whether random particles are added as scans become improbable; the paper has none")
+
+    columns: ClassVar[int] = COLUMNS + 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.least <= self.most - self.reported:
+            raise WorldError(f"<three_state> reported: {self.reported} of at most {self.most} particles leave fewer than `least`, "
+                             f"{self.least}.")
+
+    def estimate(self, view: RobotView) -> Floats:
+        """Beliefs (W, n, 9): those of <monte_carlo>, the state, and how far the last reports were."""
+        self._hear(view)
+        return super().estimate(view)
+
+    # -- reports ----------------------------------------------------------------------------------------------------------
+    def _hear(self, view: RobotView) -> None:
+        """Remember the reports that have come until the next scan."""
+        inbox, (W, n), (places, known) = view.inbox(self.radio), view.shape, self._reports(view)
+        rows = inbox.message.reshape(W, n, -1, 3)
+        heard = np.repeat(inbox.heard, rows.shape[2] // inbox.heard.shape[2], axis=2) & (rows[..., TO] == np.arange(n)[:, None])
+        places[heard], known[heard] = rows[heard][:, [X, Y]], True
+
+    def _reports(self, view: RobotView) -> tuple[Floats, Any]:
+        """Memory of the places (W, n, R, 2) at which teammates have reported each robot, and of which are known."""
+        link = reporting(self, view.sensor(self.radio))
+        shape = *view.shape, link.most * (link.numbers // 3)
+        return (view.memory("reports", np.broadcast_to(0.0, (*shape, 2))),
+                view.memory("reported", np.broadcast_to(False, shape)))
+
+    # -- one update ---------------------------------------------------------------------------------------------------------
+    def _resample(self, view: RobotView, filters: Filters, found: Hypotheses, share: Floats, belief: Floats) -> None:
+        """KLD resampling, with particles around the reports for those that are not tracking; then the machine moves."""
+        kept, some = self._reports(view)
+        due = filters.due
+        places, known = kept[due].copy(), some[due].copy()
+        some[due] = False
+        beside = self._snap(view.map(self.map), places, known)
+        state = belief[due, STATE].astype(np.int64)
+        told = known.any(axis=1)
+        asked, tracks = told & (state != TRACKING), state == TRACKING
+        starts, rule = view.noise.starts("resample"), KLD(self.epsilon)
+        uneven = filters.uneven | (share > 0.0)
+        others = self._random(view, filters, uneven & (share > 0.0) & ~asked)
+        for which, most in ((tracks & uneven, self.tracking), (~tracks & ~asked & uneven, self.most),
+                            (asked, self.most - self.reported)):
+            if which.any():
+                filters.draw(which, others, np.where(asked, 0.0, share), starts, rule, min(self.least, most), most)
+        if asked.any():
+            self._gather(view, filters, asked, places, known, beside)
+        self._judge(view, filters, found, told, places, known, belief)
+
+    def _gather(self, view: RobotView, filters: Filters, asked: Any, places: Floats, known: Any, beside: Floats) -> None:
+        """Draw the particles that are left around the reports."""
+        mine = filters.particles[asked]
+        drawn = recovery.gather(mine, filters.count[asked], places[asked], known[asked], self.away,
+                                view.noise.starts("reports")[filters.due][asked])
+        weight = np.where(drawn >= 0, np.take_along_axis(beside[asked], np.maximum(drawn, 0), axis=1), 1.0)
+        filters.particles[asked], filters.count[asked] = mine, self.most
+        filters.weights[asked] = weight / weight.sum(axis=1, keepdims=True)
+
+    def _judge(self, view: RobotView, filters: Filters, found: Hypotheses, told: Any, places: Floats, known: Any,
+               belief: Floats) -> None:
+        """Compare the reports with the belief, and let the machine move where there were any."""
+        due, machine = filters.due, Machine(RULES[self.machine])
+        residuals = view.memory("residuals", np.broadcast_to(0.0, (*view.shape, machine.longest)))
+        instants = view.memory("instants", np.broadcast_to(0, view.shape))
+        off = np.hypot(*np.moveaxis(places - found.pose[:, :1, :2], -1, 0))
+        residual = np.where(known, off, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+        past = residuals[due]
+        past[told] = np.concatenate([residual[told, None], past[told, :-1]], axis=1)
+        since, state = instants[due] + told, belief[due, STATE].astype(np.int64)
+        after, since_then = machine.next(state, since, past, spread(found))
+        belief[due, STATE], instants[due] = np.where(told, after, state), np.where(told, since_then, since)
+        belief[due, RESIDUAL] = np.where(told, residual, belief[due, RESIDUAL])
+        residuals[due] = past
+
+    def _snap(self, grid: Grid, places: Floats, known: Any) -> Floats:
+        """Bring reports beside the free cells of the map to the nearest of them, and drop those that are far away, in place.
+
+        Returns the weight (F, R) of particles around each: exp(-d^2 / (2 away^2)) of one that was d beside.
+        """
+        weight = np.ones(known.shape)
+        rows, columns = grid.shape
+        nearest, far = _nearest_free(grid)
+        for at in np.argwhere(known):
+            f, r = at
+            cell = np.clip(grid.cell_of(places[f, r]), 0, (rows - 1, columns - 1))
+            if grid.at(places[f, r]) == 0 or far[tuple(cell)] == 0.0:
+                continue
+            centre = grid.centre_of(nearest[:, cell[0], cell[1]])
+            d = float(np.hypot(*(centre - places[f, r])))
+            if d > ASIDE:
+                known[f, r] = False
+            else:
+                weight[f, r] = np.exp(-0.5 * (d / max(self.away, 1e-9)) ** 2)
+                places[f, r] = centre
+        return weight
+
+    def draw(self, view: RobotView, pen: Pen) -> None:
+        """As <monte_carlo>, and the state in words."""
+        super().draw(view, pen)
+        belief = view.reading(self.name)[0]
+        for i, row in enumerate(belief):
+            state = int(row[STATE])
+            pen.layer("states").text(row[:2], NAMES[state], colour=COLOURS.get(state, BETWEEN))
+
+
+def reporting(element: Any, link: Any) -> Any:
+    """A link whose messages hold reports; WorldError if they do not."""
+    if link.numbers % 3:
+        raise WorldError(f"{where(element)}<{of(element).tag}> radio: a report has 3 numbers, and messages over '{link.name}' have "
+                         f"{link.numbers}; give <{of(link).tag}> a multiple of 3.")
+    return link
+
+
+@lru_cache(maxsize=8)
+def _nearest_free(grid: Grid) -> tuple[Any, Any]:
+    """Row and column (2, rows, columns) of the nearest free cell of each, and how far it is, in cells."""
+    far, nearest = distance_transform_edt(~grid.free, return_indices=True)
+    return nearest, far
+
+
+@element("patrol", role="controller")
+@dataclass(frozen=True)
+class Patrol(Wander):
+    """Wanders, and tells the teammates in sight where they are, by what the robot believes of its own place.
+
+        report = (x, y) + range (cos(heading + bearing), sin(heading + bearing)),   x y heading: the sender's belief
+    A message has room for a few reports, each of three numbers: which teammate, x and y; the nearest ones are told.
+    """
+
+    teammates: str = name("teammates", doc="the <teammates> that it reads")
+    belief: str = name("belief", doc="the <three_state> that it reads")
+    radio: str = name("radio", doc="the link over which it reports")
+    senders: str = choice("all", options=("all", "decided"), doc="which robots report: all, or those that are not in the global state")
+
+    def stages(self, view: View, wheels: Floats) -> None:
+        """It has no kernel for its messages."""
+
+    def decide(self, view: View) -> Orders:
+        """Wheel speeds, and reports; silence where there is nobody to be seen."""
+        wheels = view.run_stages(self, super().stages)
+        return Orders(wheels, message={self.radio: self._message(view)})
+
+    def _message(self, view: View) -> Floats:
+        seen, own = view.reading(self.teammates), view.reading(self.belief)
+        if not isinstance(view.sensor(self.teammates), Teammates):
+            raise WorldError(f"{where(self)}<patrol> teammates: '{self.teammates}' is "
+                             f"<{of(view.sensor(self.teammates)).tag}>; it takes <teammates>.")
+        numbers = reporting(self, view.sensor(self.radio)).numbers
+        tells = seen[..., SEEN] > 0.0
+        if self.senders == "decided":
+            tells &= own[..., None, STATE] != GLOBAL
+        message = np.full((*view.shape, numbers // 3, 3), NOBODY)
+        for w, i in np.argwhere(tells.any(axis=2)):
+            mates = np.flatnonzero(tells[w, i])
+            mates = mates[np.argsort(seen[w, i, mates, RANGE], kind="stable")][: numbers // 3]
+            far, angle = seen[w, i, mates, RANGE], own[w, i, 2] + seen[w, i, mates, BEARING]
+            message[w, i, : len(mates), TO] = mates
+            message[w, i, : len(mates), X] = own[w, i, 0] + far * np.cos(angle)
+            message[w, i, : len(mates), Y] = own[w, i, 1] + far * np.sin(angle)
+        message[~tells.any(axis=2)] = np.nan
+        return message.reshape(*view.shape, numbers)
+
+
+__all__ = ["RESIDUAL", "STATE", "Patrol", "ThreeState"]
