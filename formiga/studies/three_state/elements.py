@@ -38,17 +38,17 @@ BETWEEN = "#e69f00"
 @element("three_state", role="estimator")
 @dataclass(frozen=True)
 class ThreeState(MonteCarlo):
-    """Three-state collaborative Monte Carlo localization: a particle filter that also hears where teammates see the robot.
+    """Three-state collaborative Monte Carlo localization: a particle filter that hears where teammates see the robot.
 
-    Each scan moves, weighs and resamples the particles as <monte_carlo> does. Then, unless the robot is tracking, those that KLD
-    resampling leaves unused, `reported` or more, are drawn around the reports that came since the last scan, with any heading.
+    Each scan moves, weighs and resamples the particles as <monte_carlo> does. Then, unless the robot is tracking, those that
+    KLD resampling leaves unused, `reported` or more, are drawn around the reports since the last scan, with any heading.
     How far hypotheses are apart, and how far reports are from the belief, moves a machine of three states, see `machine.py`.
     The belief is that of the weighed particles, before new ones are drawn: a report cannot confirm itself.
     """
 
     radio: str = name("radio", doc="the link over which reports come")
-    machine: str = choice("three", options=tuple(RULES), doc="the machine of the paper, corrected; as it is printed; or without "
-                                                            "the state in between (SMCL)")
+    machine: str = choice("three", options=tuple(RULES), doc="that of the paper, corrected; as it is printed; or without the "
+                                                            "state in between (SMCL)")
     g2u: float = length(5.0, above=0.0, doc="mean distance of hypotheses below which a global robot becomes undecided")
     u2p: float = length(1.5, above=0.0, doc="accordance at which an undecided robot becomes tracking")
     u2g: float = length(8.0, above=0.0, doc="accordance from which on it becomes global again")
@@ -205,8 +205,8 @@ class Patrol(Wander):
     radio: str = name("radio", doc="the link over which it reports")
     senders: str = choice("all", options=("all", "decided"), doc="robots that report: all, or those not in the global state")
 
-    def stages(self, view: View, wheels: Floats) -> None:
-        """It has no kernel for its messages."""
+    def stages(self, view: View, wheels: Floats) -> None:  # type: ignore[override]
+        """Its messages have no kernel."""
 
     def decide(self, view: View) -> Orders:
         """Wheel speeds, and reports; silence where there is nobody to be seen."""

@@ -1,4 +1,4 @@
-"""Runs of teams: several worlds at a time, with a kidnapping, or with a fork lift that takes away what is on the rovers' map."""
+"""Runs of teams: several worlds at a time, with a kidnapping, or with a fork lift that takes away what is on the map."""
 
 from __future__ import annotations
 
@@ -177,8 +177,8 @@ class Watch:
 
     def course(self) -> Course:
         """All of it."""
-        return Course(np.array(self.errors, np.float32).swapaxes(0, 1), np.array(self.states, np.int8).swapaxes(0, 1), self.rover,
-                      self.reports, self.carried)
+        return Course(np.array(self.errors, np.float32).swapaxes(0, 1), np.array(self.states, np.int8).swapaxes(0, 1),
+                      self.rover, self.reports, self.carried)
 
 
 def watched(lab: Simulation) -> tuple[Floats, Any]:
@@ -277,7 +277,7 @@ class Yard:
 
     def next_time(self, now: float) -> float:
         """Choose the next pallet, and say when the lift has taken it away or put it there."""
-        removes = self.share > self.occupancy or self.rng.random() < 0.5
+        removes = self.share > self.occupancy      # then it puts one down and takes another in turn
         able = np.flatnonzero(self.there if removes else self.places & ~self.there)
         away = np.hypot(*(self.corners[able] - self.at).T)
         near = able[away <= max(NEAR, away.min())]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,11 +20,10 @@ from formiga.studies.harness import Pool, Row, at_least, at_most, counted, defin
 from formiga.studies.three_state import published, runs
 from formiga.studies.three_state.machine import TRACKING
 from formiga.studies.three_state.runs import RIGHT, Changed, Course, Lift, Team, joined, teams
+from formiga.studies.three_state.tracks import CONVERGED, converged, false_certainty, right, settled, switches
 
 SIZES = (1, 3, 4, 5, 6, 7)         # rovers
 OCCUPANCIES = (0.9, 0.8, 0.7, 0.6, 0.5)
-CONVERGED = 2.5                    # m, mean error of a team
-WRONG, AFTER = 5.0, 200            # m, s: a rover that tracks with a larger error, later than that, is falsely certain
 KIDNAPPED, AGAIN = 750.0, 1.0      # s; m, that the error falls below again
 
 
@@ -51,7 +49,7 @@ class Study(harness.Study):
         self.six: Course | None = None
         self.sizes: dict[int, Course] = {}
         self.two: Course | None = None
-        self.changes: list[Changed] = []
+        self.changes: dict[float, list[Changed]] = {}
 
     def rows(self, full: bool, workers: Pool) -> Iterator[Row]:
         """In the order of the paper."""
@@ -67,51 +65,22 @@ class Study(harness.Study):
             self.two = together(workers, teams(6, size.others, machine="two"))
             yield from machines(first_of(self.six, size.others), self.two)
             yield from as_printed(together(workers, teams(6, size.others, machine="printed")))
-            self.sizes = {number: first_of(self.six, size.others) if number == 6 else together(workers, teams(number, size.others))
-                          for number in SIZES}
+            six = first_of(self.six, size.others)
+            self.sizes = {number: six if number == 6 else together(workers, teams(number, size.others)) for number in SIZES}
             yield from team_sizes(self.sizes)
             lifts = [Lift(occupancy, run) for occupancy in OCCUPANCIES for run in range(size.lifts)]
-            self.changes = workers.map(runs.change, lifts)
-            yield from map_changes(lifts, self.changes)
+            for lift, changed in zip(lifts, workers.map(runs.change, lifts), strict=True):
+                self.changes.setdefault(lift.occupancy, []).append(changed)
+            yield from map_changes(self.changes)
             yield from kidnaps(together(workers, teams(6, size.kidnaps, kidnap=KIDNAPPED)))
 
     def figures(self) -> dict[str, harness.Draw]:
         """Errors and switches; the sizes of teams and the fork lift in the full form."""
-        return {"three_state": self.figure}
+        from formiga.studies.three_state.figure import draw
 
-    def figure(self, path: Path) -> None:
-        """The paper's figures 2, 3 and 4, 5, and 6."""
         assert self.six is not None
-        panels = 4 if self.sizes else 1
-        with harness.canvas(path, 1 + panels // 4, 1 + panels // 4, (10.5, 7.0) if self.sizes else (6.4, 4.2)) as (_, axes):
-            flat = np.atleast_1d(axes).reshape(-1)
-            time, each = np.arange(self.six.error.shape[1]), self.six.error.mean(axis=0)
-            flat[0].plot(time, each, color="#56b4e9", lw=0.7)
-            flat[0].plot(time, each.mean(axis=1), color="#0072b2", lw=1.8, label=f"all six, {counted(len(self.six.error), 'run')}")
-            flat[0].set(title="Mean error of each of six rovers", xlabel="s", ylabel="m", ylim=(0.0, None))
-            flat[0].legend(frameon=False)
-            if not self.sizes:
-                return
-            for number, course in self.sizes.items():
-                flat[1].plot(time, course.error.mean(axis=(0, 2)), lw=1.2, label=f"{number}")
-            flat[1].set(title="Mean error by size of the team, 30 runs each", xlabel="s", ylabel="m", ylim=(0.0, None))
-            flat[1].legend(frameon=False, title="rovers", ncols=2)
-            both = {"3SMCL": first_of(self.six, len(self.two.error)), "SMCL": self.two} if self.two else {}
-            for place, (name, course) in enumerate(both.items()):
-                for offset, values, colour in ((-0.17, switches(course)[0], "#009e73"), (0.17, switches(course)[1], "#d55e00")):
-                    found = values[np.isfinite(values)]
-                    flat[2].plot([place + offset] * len(found), found, ".", ms=3, color=colour, alpha=0.4)
-                    flat[2].plot([place + offset - 0.1, place + offset + 0.1], [found.mean()] * 2, color=colour, lw=2.0)
-            flat[2].plot([], [], color="#009e73", label="first switch of a rover")
-            flat[2].plot([], [], color="#d55e00", label="last")
-            flat[2].set_xticks(range(len(both)), list(both))
-            flat[2].set(title="Switches to tracking; strokes are means", ylabel="s", ylim=(0.0, None))
-            flat[2].legend(frameon=False)
-            for number, occupancy in enumerate(OCCUPANCIES):
-                some = self.changes[number * FULL.lifts:(number + 1) * FULL.lifts]
-                flat[3].plot(np.nanmean([settled(each).mean(axis=1) for each in some], axis=0), lw=1.0, label=f"{occupancy:.0%}")
-            flat[3].set(title="Mean error while a fork lift works", xlabel="s since it began", ylabel="m", ylim=(0.0, None))
-            flat[3].legend(frameon=False, title="blocks left", ncols=2)
+        six = self.six
+        return {"three_state": lambda path: draw(path, six, self.sizes, self.two, self.changes)}
 
 
 def together(workers: Pool, tasks: list[Team]) -> Course:
@@ -127,11 +96,12 @@ def first_of(course: Course, number: int) -> Course:
 # -- what is taken from the text, and the building -----------------------------------------------------------------------------
 def definitions() -> Iterator[Row]:
     """Numbers that are taken as they are."""
-    for claim, value, where in (("building: width (m)", runs.SIZE[0], "Section III"), ("building: depth (m)", runs.SIZE[1], "Section III"),
-                                ("blocks: width (m)", runs.BLOCK[0], "Section III"), ("blocks: depth (m)", runs.BLOCK[1], "Section III"),
-                                ("corridors (m)", runs.CORRIDOR, "Section III"), ("duration (s)", runs.SECONDS, "Section III.A"),
-                                ("fork lift: speed (m/s)", runs.LIFT_SPEED, "Section III.C"),
-                                ("fork lift: time of an operation (s)", runs.HANDLING, "Section III.C")):
+    building, lift = "Section III", "Section III.C"
+    for claim, value, where in (
+            ("building: width (m)", runs.SIZE[0], building), ("building: depth (m)", runs.SIZE[1], building),
+            ("blocks: width (m)", runs.BLOCK[0], building), ("blocks: depth (m)", runs.BLOCK[1], building),
+            ("corridors (m)", runs.CORRIDOR, building), ("duration (s)", runs.SECONDS, "Section III.A"),
+            ("fork lift: speed (m/s)", runs.LIFT_SPEED, lift), ("fork lift: time of an operation (s)", runs.HANDLING, lift)):
         yield definition(claim, value, where)
 
 
@@ -151,20 +121,21 @@ def building(poses: int = 2000) -> Iterator[Row]:
     taken = plain.occupied
     others = [int((taken != image).sum()) for image in (taken[::-1], taken[:, ::-1])]
     yield Row("building without its irregularity: the same after half a turn", True, bool((taken == taken[::-1, ::-1]).all()),
-              origin="law", note=f"its mirror images are the same, too ({others[0]} and {others[1]} cells differ), but scans see them "
-                                 "mirrored")
+              origin="law", note=f"its mirror images are the same, too ({others[0]} and {others[1]} cells differ), but scans "
+                                 "see them mirrored")
     angles = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 181)
     where = runs.somewhere(plain, poses, harness.seed_of(runs.SEED, 1))
     ours, image = (cast(plain, each, angles, 32.0) for each in (where, runs.turned(where)))
-    yield at_most(f"building without its irregularity: scans at {poses:,} poses and their images, largest difference (m)", 1e-6,
-                  largest(ours, image))
+    yield at_most(f"building without its irregularity: scans at {poses:,} poses and their images, largest difference (m)",
+                  1e-6, largest(ours, image))
     ours, image = (cast(same, each, angles, 32.0) for each in (where, runs.turned(where)))
     differ = np.abs(np.minimum(ours, 32.0) - np.minimum(image, 32.0)) > 1e-6
     longer = [ends_in_piece(each, angles, far) for each, far in ((where, ours), (runs.turned(where), image))]
-    yield at_most("building as it is: beams that differ from those of the image although neither looks into the irregularity", 0,
-                  int((differ & ~longer[0] & ~longer[1]).sum()))
+    yield at_most("building as it is: beams that differ from those of the image although neither meets the irregularity",
+                  0, int((differ & ~longer[0] & ~longer[1]).sum()))
     share = float(differ.any(axis=1).mean())
-    yield Row("building as it is: the irregularity is seen from some poses, and not from most", True, 0.0 < share < 0.5, origin="law")
+    yield Row("building as it is: the irregularity is seen from some poses, and not from most", True, 0.0 < share < 0.5,
+              origin="law")
     yield reported("building as it is: share of the poses from which it is seen, there or at the image", share)
 
 
@@ -185,14 +156,16 @@ def ends_in_piece(poses: Floats, angles: Floats, far: Floats) -> Any:
     return (enter <= leave + 1e-9) & (leave >= 0.0) & (enter <= np.minimum(far, 32.0) + 1e-6)
 
 
-# -- experiment 1 ---------------------------------------------------------------------------------------------------------------
+# -- experiment 1 -----------------------------------------------------------------------------------------------------------
 def convergence(course: Course) -> Iterator[Row]:
     """Six rovers find themselves: also the quick form asks this."""
     words = f"6 rovers, {counted(len(course.error), 'run')} of {course.error.shape[1]} s"
     begin, end = (float(course.error[:, at].mean()) for at in (0, -1))
-    yield Row(f"{words}: the mean error at the end is less than half of that at the start", True, end < 0.5 * begin, origin="law")
+    yield Row(f"{words}: the mean error at the end is less than half of that at the start", True, end < 0.5 * begin,
+              origin="law")
     yield reported(f"{words}: mean error at the end (m)", end)
-    yield reported(f"{words}: share of the rovers that are tracking at the end", float((course.state[:, -1] == TRACKING).mean()))
+    yield reported(f"{words}: share of the rovers that are tracking at the end",
+                   float((course.state[:, -1] == TRACKING).mean()))
 
 
 def alone(course: Course) -> Iterator[Row]:
@@ -207,45 +180,29 @@ def final(course: Course) -> Iterator[Row]:
     yield at_most(f"{words}: mean error after 1750 s (m)", published.FINAL.values["error (m)"], float(end.mean()), "published",
                   where=published.FINAL.where, note=LOST)
     yield at_most(f"{words}: the same, as is expected of unknown thresholds (m)", 1.0, float(end.mean()), note=LOST)
-    yield at_most(f"{words}: median error after 1750 s (m)", 0.4, float(np.median(end)), "published", where=published.FINAL.where)
+    yield at_most(f"{words}: median error after 1750 s (m)", 0.4, float(np.median(end)), "published",
+                  where=published.FINAL.where)
     begin, last = switches(course)
-    yield at_most(f"{words}: from a rover's first to its last switch to tracking, mean (s)", 400.0, float(np.nanmean(last - begin)),
-                  "published", where=published.BOUNCE.where, note="paper: about 180 s")
+    yield at_most(f"{words}: from a rover's first to its last switch to tracking, mean (s)", 400.0,
+                  float(np.nanmean(last - begin)), "published", where=published.BOUNCE.where, note="paper: about 180 s")
     yield reported(f"{words}: first switch to tracking, mean over rovers (s)", float(np.nanmean(begin)))
     yield reported(f"{words}: last switch to tracking, mean over rovers (s)", float(np.nanmean(last)))
-    yield reported(f"{words}: share of the rovers that are tracking after {published.SETTLED.values['time (s)']:g} s; paper: all",
-                   float((course.state[:, 600] == TRACKING).mean()), origin="published")
+    time = int(published.SETTLED.values["time (s)"])
+    yield reported(f"{words}: share of the rovers that are tracking after {time} s; paper: all",
+                   float((course.state[:, time] == TRACKING).mean()), origin="published")
 
 
 LOST = "a rover that believes in its image is 60 m off, so one in a hundred of them adds 0.6 m to the mean"
-
-
-def switches(course: Course) -> tuple[Floats, Floats]:
-    """First and last time (W, N) at which each rover began to track, s; NaN for one that never did."""
-    tracks = course.state == TRACKING
-    begins = tracks & ~np.roll(tracks, 1, axis=1)
-    begins[:, 0] = tracks[:, 0]
-    time = np.arange(tracks.shape[1])[None, :, None]
-    ever = begins.any(axis=1)
-    first = np.where(begins, time, np.inf).min(axis=1)
-    last = np.where(begins, time, -np.inf).max(axis=1)
-    return np.where(ever, first, np.nan), np.where(ever, last, np.nan)
-
-
-def right(course: Course) -> float:
-    """The share of runs at whose end all rovers are right."""
-    return float((course.error[:, -1] < RIGHT).all(axis=1).mean())
 
 
 # -- with two states, and as it is printed ----------------------------------------------------------------------------------
 def machines(three: Course, two: Course) -> Iterator[Row]:
     """The same runs with three states and with two."""
     words = f"6 rovers, {counted(len(two.error), 'run')}"
-    ours, theirs = (float(np.nanmean(switches(each)[1].max(axis=1, initial=-np.inf, where=np.isfinite(switches(each)[1]))))
-                    for each in (three, two))
+    ours, theirs = (float(np.nanmean(np.nanmax(switches(each)[1], axis=1))) for each in (three, two))
     yield at_least(f"{words}: last switch to tracking of a team, SMCL by 3SMCL", 1.3, theirs / ours, "published",
-                   where=published.RATIO.where, note="paper: about 2. Without the state in between a rover can be certain after as few "
-                                                     "reports; it is not slower, but wrong more often: see the next rows")
+                   where=published.RATIO.where, note="paper: about 2; it does not describe SMCL, and ours is 3SMCL without the "
+                                                     "state in between")
     yield reported(f"{words}: the same with three states (s)", ours)
     yield reported(f"{words}: the same with two (s)", theirs)
     certain = [false_certainty(each) for each in (three, two)]
@@ -254,12 +211,6 @@ def machines(three: Course, two: Course) -> Iterator[Row]:
     yield reported(f"{words}: share of samples with a rover falsely certain, three states", certain[0])
     yield reported(f"{words}: the same with two", certain[1])
     yield reported(f"{words}: share of runs in which all are right, two states", right(two))
-
-
-def false_certainty(course: Course) -> float:
-    """The share of tracking rovers that are wrong, over all samples after the start."""
-    tracks, wrong = course.state[:, AFTER:] == TRACKING, course.error[:, AFTER:] > WRONG
-    return float((tracks & wrong).sum() / max(1, tracks.sum()))
 
 
 def as_printed(course: Course) -> Iterator[Row]:
@@ -278,55 +229,47 @@ def team_sizes(courses: dict[int, Course]) -> Iterator[Row]:
         claim = f"{counted(number, 'rover')}, {counted(len(courses[number].error), 'run')}: share in which all are right"
         paper = published.SUCCESS.values[number]
         if number < 4:
-            yield Row(claim, paper, share, {1: 0.15, 3: 0.16}[number], where=published.SUCCESS.where, note=published.SUCCESS.note)
+            yield Row(claim, paper, share, {1: 0.15, 3: 0.16}[number], where=published.SUCCESS.where,
+                      note=published.SUCCESS.note)
         else:
             yield Row(claim, paper, share, 2.0 / 30.0 + 1e-9, where=published.SUCCESS.where,
                       note="at most 2 failures in 30; " + published.SUCCESS.note)
     yield Row("more rovers, more often right: 1 < 3 <= 4 rovers", True, found[1] < found[3] <= found[4], origin="law",
               where=published.SUCCESS.where)
     four = float(courses[4].error[:, 1000].mean())
-    yield at_most("4 rovers: mean error after 1000 s (m)", 5.0, four, "published", where=published.FOUR.where, note="paper: 2.5 m")
+    yield at_most("4 rovers: mean error after 1000 s (m)", 5.0, four, "published", where=published.FOUR.where,
+                  note="paper: 2.5 m")
     times = {number: converged(course) for number, course in courses.items()}
     yield Row(f"7 rovers are not slower than 4 to a mean error below {CONVERGED:g} m", True, times[7] <= times[4], origin="law",
               where="Section III.B")
     for number, time in times.items():
-        yield reported(f"{counted(number, 'rover')}: mean time to a team's error below {CONVERGED:g} m, runs that end before it at their "
-                       "duration (s)", time)
+        yield reported(f"{counted(number, 'rover')}: mean time to a team's error below {CONVERGED:g} m, or the duration of "
+                       "runs without it (s)", time)
     for number, course in courses.items():
         yield reported(f"{counted(number, 'rover')}: share of single rovers that are right at the end",
                        float((course.error[:, -1] < RIGHT).mean()))
 
 
-def converged(course: Course) -> float:
-    """When the mean error of a team first falls below CONVERGED, s, mean over runs."""
-    below = course.error.mean(axis=2) < CONVERGED
-    return float(np.where(below.any(axis=1), below.argmax(axis=1), below.shape[1]).mean())
-
-
 # -- experiment 3 -----------------------------------------------------------------------------------------------------------
-def settled(each: Changed) -> Floats:
-    """Errors (T, N) of the rovers that were right when the lift began, while they are tracking; NaN else."""
-    return np.where((each.before < RIGHT) & (each.state == TRACKING), each.error, np.nan)
-
-
-def map_changes(lifts: list[Lift], changes: list[Changed]) -> Iterator[Row]:
+def map_changes(changes: dict[float, list[Changed]]) -> Iterator[Row]:
     """Errors in tracking while the building changes and the map does not."""
-    words = f"fork lift, {counted(len(changes), 'run')}"
-    inside = np.concatenate([settled(each)[np.isfinite(settled(each))] for each in changes])
+    every = [each for some in changes.values() for each in some]
+    words = f"fork lift, {counted(len(every), 'run')}"
+    inside = np.concatenate([settled(each)[np.isfinite(settled(each))] for each in every])
     yield at_most(f"{words}: mean error in tracking (m)", 0.8, float(inside.mean()), "published", where=published.CHANGES.where,
                   note="paper: 0.5 m")
-    yield at_most(f"{words}: 95 % of the errors in tracking are below (m)", 1.5, float(np.percentile(inside, 95.0)), "published",
-                  where=published.CHANGES.where, note="paper: none above 1.2 m")
+    yield at_most(f"{words}: 95 % of the errors in tracking are below (m)", 1.5, float(np.percentile(inside, 95.0)),
+                  "published", where=published.CHANGES.where, note="paper: none above 1.2 m")
     yield reported(f"{words}: mean error of the same rovers when it began (m); paper 0.3",
-                   float(np.concatenate([each.before[each.before < RIGHT] for each in changes]).mean()), origin="published")
-    for occupancy in OCCUPANCIES:
-        some = [each for lift, each in zip(lifts, changes, strict=True) if lift.occupancy == occupancy]
+                   float(np.concatenate([each.before[each.before < RIGHT] for each in every]).mean()), origin="published")
+    for occupancy, some in changes.items():
         values = np.concatenate([settled(each)[np.isfinite(settled(each))] for each in some])
         yield reported(f"{words}: mean error, down to {occupancy:.0%} of the blocks (m)", float(values.mean()))
-    yield reported(f"{words}: least share of the blocks that was left", float(min(each.left for each in changes)))
-    yield reported(f"{words}: rovers that were right when it began, of all", float(np.mean([each.before < RIGHT for each in changes])))
+    yield reported(f"{words}: least share of the blocks that was left", float(min(each.left for each in every)))
+    yield reported(f"{words}: share of the rovers that were right when it began",
+                   float(np.mean([each.before < RIGHT for each in every])))
     yield reported(f"{words}: time at which all rovers are tracking, at most {runs.LATEST:g} (s); paper about 600",
-                   float(np.mean([each.began for each in changes])), origin="published")
+                   float(np.mean([each.began for each in every])), origin="published")
 
 
 # -- a kidnapping -------------------------------------------------------------------------------------------------------------
