@@ -23,7 +23,7 @@ from formiga.locate.resampling import KLD
 from formiga.map.grid import Grid
 from formiga.sense.teammates import BEARING, RANGE, SEEN, Teammates
 from formiga.state import Floats
-from formiga.studies.three_state.machine import GLOBAL, NAMES, RULES, TRACKING, Machine, Thresholds, Windows
+from formiga.studies.three_state.machine import GLOBAL, NAMES, RULES, TRACKING, UNDECIDED, Machine, Thresholds, Windows
 from formiga.units import CM
 from formiga.world.elements import choice, duration, element, flag, integer, length, name, number, of, where
 
@@ -31,8 +31,8 @@ STATE, RESIDUAL = COLUMNS, COLUMNS + 1       # further columns of a belief: the 
 TO, X, Y = range(3)                          # columns of a report: number of the teammate in its group, and where it is
 NOBODY = -1.0
 ASIDE = 1.0                                  # m; a report further beside the free cells of the map is dropped
-COLOURS = {GLOBAL: "#d55e00", TRACKING: "#009e73"}
-BETWEEN = "#e69f00"
+COLOURS = {GLOBAL: "#d55e00", UNDECIDED: "#e69f00", TRACKING: "#009e73"}
+RING = 1.0                                   # m, radius
 
 
 @element("three_state", role="estimator")
@@ -168,12 +168,12 @@ class ThreeState(MonteCarlo):
         return weight
 
     def draw(self, view: RobotView, pen: Pen) -> None:
-        """As <monte_carlo>, and the state in words."""
+        """As <monte_carlo>, and a ring and a word for the state: large, since buildings are."""
         super().draw(view, pen)
-        belief = view.reading(self.name)[0]
-        for row in belief:
-            state = int(row[STATE])
-            pen.layer("states").text(row[:2], NAMES[state], colour=COLOURS.get(state, BETWEEN))
+        pen = pen.layer("states")
+        for row in view.reading(self.name)[0]:
+            pen.pose(row[:3], colour=COLOURS[int(row[STATE])], size=RING)
+            pen.text(row[:2], NAMES[int(row[STATE])])
 
 
 def reporting(element: Any, link: Any) -> Any:
