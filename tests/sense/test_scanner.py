@@ -81,9 +81,10 @@ def test_uniform_noise_is_flat_between_its_ends_and_reaches_no_further():
 @pytest.mark.parametrize("errors", ["normal", "uniform"])
 def test_errors_are_the_numbers_of_noise_bit_for_bit(errors):
     """What `Noise` gives for the device, added to the exact distances: in every step, whichever loop ran."""
-    text = """<world dt="0.1"><arena width="3" depth="2"/><disc name="a" count="3" radius="8cm" wheel_base="14cm" top_speed="20cm/s">
-    <scatter/><scanner beams="33" reach="9m" noise="3.7cm" errors="{}"/><scanner name="exact" beams="33" reach="9m"/>
-    <random_walk/></disc></world>"""
+    text = """<world dt="0.1"><arena width="3" depth="2"/>
+    <disc name="a" count="3" radius="8cm" wheel_base="14cm" top_speed="20cm/s"><scatter/>
+    <scanner beams="33" reach="9m" noise="3.7cm" errors="{}"/><scanner name="exact" beams="33" reach="9m"/><random_walk/>
+    </disc></world>"""
     for lab in both(read_text(text.format(errors)), 9):
         a, noise = lab.world.groups[0].sensors[0].noise, Noise(lab.state.key, lab.state.step, slice(0, 3), "a", "scanner")
         error = noise.uniform(-a, a, 33) if errors == "uniform" else noise.normal(a, 33)
