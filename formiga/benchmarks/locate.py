@@ -69,7 +69,8 @@ def weighting() -> dict[str, Any]:
     grid, angles = blocks(), np.linspace(-0.5 * FIELD_OF_VIEW, 0.5 * FIELD_OF_VIEW, BEAMS)
     made = field.likelihood_field(grid, field.Mixture(sigma=0.2, short=0.05, reach=REACH))
     particles = somewhere(grid, PARTICLES)
-    ends = field.end_points(cast(grid, particles[0], angles, REACH), angles, REACH)
+    far = cast(grid, particles[0], angles, REACH) + 0.3 * RESOLUTION      # into a cell: on its edge, rounding would choose one
+    ends = field.end_points(far, angles, REACH)
     ends = ends[~np.isnan(ends[:, 0])]
     ours = field.log_weights(particles, ends, made)
     theirs, out = None, np.empty(PARTICLES)

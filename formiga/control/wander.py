@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import cos, pi, sin
+from math import ceil, cos, pi, sin
 
 import numpy as np
 
@@ -16,9 +16,15 @@ from formiga.state import Floats
 from formiga.units import DEG
 from formiga.world.elements import element, length, name, number, speed
 
-BEHIND = 135.0 * DEG       # an opening further round is where the robot comes from
-LOST = 60.0 * DEG          # an opening further from the course is another one
+BEHIND = 135.0 * DEG       # a way further round is where the robot comes from
+ABEAM = 115.0 * DEG        # an opening that reaches as far round is an arm in whose mouth the robot is
+NARROW = 35.0 * DEG        # an opening that is narrower is a corner, or a gap beside another robot, and none to choose
+WIDE = 80.0 * DEG          # an opening that is wider is no corridor: its middle leads nowhere
+TWO = 105.0 * DEG          # one that is still wider is two arms that are seen as one ...
+QUARTER = 90.0 * DEG       # ... and for each quarter more of a circle another one
+LOST = 30.0 * DEG          # a way further from the course is another one
 FORGETS = 2.0 * pi         # what is no bearing
+LOW, HIGH = 0, 1           # columns of an opening: bearings of its two ends, counter-clockwise
 
 
 @element("wander", role="controller")
@@ -26,17 +32,18 @@ FORGETS = 2.0 * pi         # what is no bearing
 class Wander:
     """Drives along corridors and chooses at random where they part, by a ring of ranges such as a <scanner> all around.
 
-    Neighbouring beams longer than `open` are one opening; its bearing is that of their middle. The robot keeps to the opening
-    that it follows. Where there are others, none of them behind it, it chooses one at random, each as probable, but only once in
-    `pause` metres; in a dead end it turns round. It heads for
-        the opening - sum over beams shorter than `near` of (1 - range / near) x direction of the beam x 2
+    Neighbouring beams longer than `open` are one opening. It has one way, its middle; a wide one is several arms of a crossing
+    that are seen as one, and has as many. The robot keeps to its way, straight on through a wide opening. In the mouth of an
+    arm at its side it chooses one of the ways that are not behind it, each as probable, but only once in `pause` metres; and so
+    it does where its way ends. In a dead end it turns round. It heads for
+        the way - sum over beams shorter than `near` of (1 - range / near) x direction of the beam x 2
     and slows down as it turns.
     """
 
     sensor: str = name("sonar", doc="a ring of ranges with `angles`, such as a <scanner> of 360 degrees")
     speed: float = speed(0.3, above=0.0, doc="straight on; at most the robot's own")
     turn: float = number(1.0, unit="rad/s", above=0.0, doc="the fastest turn")
-    open: float = length(4.5, above=0.0, doc="a longer beam is part of an opening")
+    open: float = length(4.5, above=0.0, doc="a longer beam is part of an opening; 0.9 to 1.2 times the width of corridors")
     near: float = length(0.8, above=0.0, doc="a shorter beam pushes the robot away")
     pause: float = length(8.0, least=0.0, doc="from one choice to the next")
 
@@ -44,26 +51,32 @@ class Wander:
         """The kernel that fills wheels (W, n, 2)."""
         drive = view.two_wheels()
         scan = view.reading(self.sensor)
-        memories = [view.memory(each, np.broadcast_to(first, view.shape)) for each, first in (("course", FORGETS), ("way", 0.0))]
-        angles = np.array(view.sensor(self.sensor).angles)
-        return [Stage(wander_world, (scan, angles, view.directions(self.sensor), self.open, self.near, self.pause,
-                                     min(self.speed, drive.top_speed), self.turn, drive.wheel_base, drive.top_speed, view.dt,
-                                     *view.noise.source(), *memories, np.empty((*view.shape, scan.shape[2])), wheels))]
+        memories = [view.memory(each, np.broadcast_to(begins, view.shape))
+                    for each, begins in (("course", FORGETS), ("travel", 0.0), ("gone", 0.0))]
+        return [Stage(wander_world, (scan, np.array(view.sensor(self.sensor).angles), view.directions(self.sensor), self.open,
+                                     self.near, self.pause, min(self.speed, drive.top_speed), self.turn, drive.wheel_base,
+                                     drive.top_speed, view.dt, *view.noise.source(), *memories,
+                                     np.empty((*view.shape, scan.shape[2], 2)), wheels))]
 
 
 @kernel()
-def wander_world(w, scan, angles, direction, open, near, pause, speed, fastest, base, top, dt, keys, steps, first, channel, course,
-                 way, openings, wheels):
-    """Wheels (W, n, 2) of world w from ranges scan (W, n, B). course, way (W, n): the bearing of the opening that a robot follows,
-    and how far it went since it chose; openings (W, n, B): room for bearings."""
+def wander_world(w, scan, angles, direction, open, near, pause, speed, fastest, base, top, dt, keys, steps, first, channel,
+                 course, travel, gone, openings, wheels):
+    """Wheels (W, n, 2) of world w from ranges scan (W, n, B), with room for openings (W, n, B, 2).
+
+    course, travel, gone (W, n): the bearing of the way that a robot follows; that in which it went, which fades into its
+    heading within `open` metres; and how far it went since it chose.
+    """
     for i in range(scan.shape[1]):
         if steps[w] == 0:
-            course[w, i], way[w, i] = FORGETS, pause
+            course[w, i], travel[w, i], gone[w, i] = FORGETS, 0.0, pause
         count = bearings(scan[w, i], angles, open, openings[w, i])
-        ahead = choose(openings[w, i], count, course[w, i], way[w, i] >= pause,
-                       unit(stream(keys[w], first + i, steps[w], channel), 0))
+        chance = unit(stream(keys[w], first + i, steps[w], channel), 0)
+        ahead = choose(openings[w, i], count, course[w, i], travel[w, i], gone[w, i] >= pause, chance)
         if ahead[1]:
-            way[w, i] = 0.0
+            gone[w, i] = 0.0
+        if abs(wrapped(ahead[0] - travel[w, i])) > BEHIND:     # it turns round, and comes from the dead end
+            travel[w, i] = ahead[0]
         x, y = cos(ahead[0]), sin(ahead[0])
         for b in range(scan.shape[2]):
             if scan[w, i, b] < near:
@@ -75,20 +88,21 @@ def wander_world(w, scan, angles, direction, open, near, pause, speed, fastest, 
         wheels[w, i, 0] = min(top, max(-top, forward - 0.5 * base * turn))
         wheels[w, i, 1] = min(top, max(-top, forward + 0.5 * base * turn))
         course[w, i] = wrapped(ahead[0] - turn * dt)
-        way[w, i] += forward * dt
+        travel[w, i] = wrapped(travel[w, i] - turn * dt) * max(0.0, 1.0 - forward * dt / open)
+        gone[w, i] += forward * dt
 
 
 @kernel()
 def bearings(scan, angles, open, out):
-    """Bearings of the openings of a ring of ranges (B,), into out; returns how many. An opening is a run of beams longer than
-    `open`, and the ring has no end."""
+    """Bearings of both ends of the openings of a ring of ranges (B,), into out (B, 2); returns how many. An opening is a run of
+    beams longer than `open`, as far as half way to its neighbours; the ring has no end. HIGH is above LOW, maybe above pi."""
     B, begin = scan.shape[0], -1
     for b in range(B):
         if scan[b] < open:
             begin = b
             break
-    if begin < 0:                       # open all around: straight on
-        out[0] = 0.0
+    if begin < 0:                       # open all around: its middle is straight on
+        out[0, LOW], out[0, HIGH] = -pi, pi
         return 1
     count, long = 0, 0
     for k in range(1, B + 1):
@@ -96,38 +110,71 @@ def bearings(scan, angles, open, out):
         if scan[b] >= open:
             long += 1
         elif long > 0:
-            low, high = angles[(b - long) % B], angles[(b - 1) % B]
-            if high < low:
-                high += 2.0 * pi
-            out[count] = wrapped(0.5 * (low + high))
+            low = halfway(angles, (b - long - 1) % B)
+            high = halfway(angles, (b - 1) % B)
+            out[count, LOW], out[count, HIGH] = low, high if high > low else high + 2.0 * pi
             count, long = count + 1, 0
     return count
 
 
 @kernel()
-def choose(openings, count, course, may, chance):
-    """The bearing to follow, and whether it was chosen anew: the opening nearest to the course, or at random one of those that
-    are not behind if the robot may choose and has a choice, or lost its opening; else whatever is behind, or the course."""
-    forward, nearest, behind = 0, FORGETS, FORGETS
-    for k in range(count):
-        if abs(openings[k]) <= BEHIND:
-            forward += 1
-        else:
-            behind = openings[k]
-        if abs(wrapped(openings[k] - course)) < abs(wrapped(nearest - course)) or nearest == FORGETS:
-            nearest = openings[k]
-    kept = count > 0 and course != FORGETS and abs(wrapped(nearest - course)) <= LOST
-    if forward > 0 and (not kept or (may and forward > 1)):
+def halfway(angles, b):
+    """The bearing half way from beam b to the next one of a ring."""
+    return wrapped(angles[b] + 0.5 * ((angles[(b + 1) % angles.shape[0]] - angles[b]) % (2.0 * pi)))
+
+
+@kernel()
+def ways(low, high):
+    """How many ways an opening between two bearings has; one without ends has one, straight on."""
+    return 1 if high - low >= 2.0 * pi else 1 + int(ceil(max(0.0, high - low - TWO) / QUARTER))
+
+
+@kernel()
+def within(bearing, low, high):
+    """Whether a bearing lies in an opening."""
+    return (bearing - low) % (2.0 * pi) <= high - low
+
+
+@kernel()
+def choose(openings, count, course, travel, may, chance):
+    """The bearing to follow, and whether it was chosen from several, of the ways of openings (count, 2).
+
+    One of those that are not behind, at random, if the robot may choose and is in the mouth of an arm, or lost its way. Else
+    the course through a wide opening, or the way nearest to it, or one behind; where nothing is open the course. What is abeam
+    and what is behind counts from the bearing of the travel so far: the robot may be about to turn.
+    """
+    forward, behind, nearest, held, mouth = 0, FORGETS, FORGETS, False, False
+    for o in range(count):
+        low, high = openings[o, LOW], openings[o, HIGH]
+        mouth = mouth or within(travel + ABEAM, low, high) or within(travel - ABEAM, low, high)
+        inside = course != FORGETS and within(course, low, high)
+        held = held or (inside and high - low > WIDE)
+        for k in range(ways(low, high)):
+            way = wrapped(low + (k + 0.5) * (high - low) / ways(low, high))
+            off = abs(wrapped(way - course))
+            if abs(wrapped(way - travel)) > BEHIND:
+                behind = way
+            elif high - low >= NARROW:
+                forward += 1
+            if course != FORGETS and (inside or off <= LOST) and (nearest == FORGETS or off < abs(wrapped(nearest - course))):
+                nearest = way
+    lost = not held and nearest == FORGETS
+    if forward > 0 and (lost or (may and mouth and forward > 1)):
         wanted = int(chance * forward)
-        for k in range(count):
-            if abs(openings[k]) <= BEHIND:
-                if wanted == 0:
-                    return openings[k], True
-                wanted -= 1
-    if kept:
+        for o in range(count):
+            low, high = openings[o, LOW], openings[o, HIGH]
+            for k in range(ways(low, high)):
+                way = wrapped(low + (k + 0.5) * (high - low) / ways(low, high))
+                if abs(wrapped(way - travel)) <= BEHIND and high - low >= NARROW:
+                    if wanted == 0:
+                        return way, forward > 1
+                    wanted -= 1
+    if held:
+        return course, False
+    if not lost:
         return nearest, False
     if behind != FORGETS:
-        return behind, True
+        return behind, False
     return (0.5 * pi if course == FORGETS else course), False
 
 

@@ -102,8 +102,8 @@ def in_ticks_of(angle, ticks):
 
 @kernel()
 def reckon(pose, rolled, base, scale):
-    """Advance poses (W, n, 3) by how far each wheel rolled (W, n, 2), along the arc of `drive`; ways and turns are multiplied by
-    scale (W, n, 2)."""
+    """Advance poses (W, n, 3) by how far each wheel rolled (W, n, 2), along the arc of `drive`; scale (W, n, 2) multiplies ways
+    and turns."""
     for w in range(pose.shape[0]):
         for i in range(pose.shape[1]):
             reckon_robot(w, i, pose, rolled[w, i, 0], rolled[w, i, 1], base, scale)

@@ -63,7 +63,8 @@ def likelihood_field(grid: Grid, mixture: Mixture) -> LikelihoodField:
     The distance is that to the surface of what is occupied: no beam ends deep inside a block.
     """
     density = mixture.hit / (sqrt(2.0 * pi) * mixture.sigma)
-    return LikelihoodField((density * np.exp(-0.5 * (distances(grid, surface=True) / mixture.sigma) ** 2)).astype(np.float32), grid, mixture)
+    hit = density * np.exp(-0.5 * (distances(grid, surface=True) / mixture.sigma) ** 2)
+    return LikelihoodField(hit.astype(np.float32), grid, mixture)
 
 
 def log_weights(particles: Any, ends: Any, field: LikelihoodField, count: Any = None) -> Floats:

@@ -77,14 +77,15 @@ def gather(particles: Any, count: Any, places: Any, known: Any, sigma: float, st
     flat, lead = cloud_to_change(particles)
     many = counted(count, lead, flat.shape[1])
     where, valid = np.asarray(places, np.float64), np.asarray(known, np.bool_)
-    if where.shape != (*valid.shape, 2) or valid.shape[:-1] != lead:
+    if not valid.ndim or where.shape != (*valid.shape, 2) or valid.shape[:-1] != lead:
         raise ValueError(f"places must be (..., R, 2) and known (..., R), with the leading axes {lead}, not {where.shape} and "
                          f"{valid.shape}")
-    if not (sigma >= 0.0 and np.isfinite(where[valid]).all()):
-        raise ValueError("places that count must be finite numbers, and sigma at least 0")
+    if not (0.0 <= sigma < np.inf and np.isfinite(where[valid]).all()):
+        raise ValueError("places that count must be finite numbers, and sigma finite and at least 0")
     R, drawn = valid.shape[-1], np.full(flat.shape[:2], -1)
-    gather_all(flat, many, np.ascontiguousarray(where.reshape(len(flat), R, 2)), np.ascontiguousarray(valid.reshape(len(flat), R)),
-               float(sigma), started(starts, lead), drawn)
+    around, counts = where.reshape(len(flat), R, 2), valid.reshape(len(flat), R)
+    gather_all(flat, many, np.ascontiguousarray(around), np.ascontiguousarray(counts), float(sigma), started(starts, lead),
+               drawn)
     return drawn.reshape(*lead, flat.shape[1])
 
 

@@ -54,12 +54,12 @@ def effective(weights: Any) -> Floats:
 
 
 def reweigh(weights: Any, log: Any, count: Any = None) -> Floats:
-    """Multiply weights (..., P), in place, by what a scan says of each particle, exp(log) (..., P), so that they add up to 1 again.
+    """Multiply weights (..., P), in place, by what a scan says of each particle, exp(log) (..., P), and divide by their sum.
 
     The same as normalized(log + log(weights)), but of the first `count` (...) particles alone; the others weigh 0. Returns the
     effective number of particles (...).
     """
-    if not (isinstance(weights, np.ndarray) and weights.dtype == np.float64 and weights.flags.c_contiguous
+    if not (isinstance(weights, np.ndarray) and weights.ndim and weights.dtype == np.float64 and weights.flags.c_contiguous
             and weights.flags.writeable):
         raise ValueError("weights are changed in place: they must be an array of float64 without gaps that can be written")
     lead, P = weights.shape[:-1], weights.shape[-1]
@@ -151,13 +151,14 @@ def reweigh_all(weights, log, count, enough):
                 top = max(top, log[f, p])          # NaN is not larger
         total = 0.0
         for p in range(count[f]):
-            if top == -inf:
-                weights[f, p] = 1.0
-            elif weights[f, p] > 0.0 and log[f, p] == log[f, p]:
+            if weights[f, p] > 0.0 and log[f, p] == log[f, p]:
                 weights[f, p] *= exp(log[f, p] - top)
             else:
                 weights[f, p] = 0.0
             total += weights[f, p]
+        if not 0.0 < total < inf:                  # lost: nothing is possible, or something is certain beyond measure
+            weights[f, :count[f]] = 1.0
+            total = float(count[f])
         squares = 0.0
         for p in range(count[f]):
             weights[f, p] /= total

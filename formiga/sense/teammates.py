@@ -65,11 +65,12 @@ class Teammates:
         return out
 
     def draw(self, view: Any, pen: Pen) -> None:
-        """A line from each robot to those that it sees."""
-        seen = view.readings[self.name][0]
-        for i, j in np.argwhere(seen[..., SEEN] > 0.0):
-            far, aside = seen[i, j, RANGE], seen[i, j, BEARING]
-            pen.on(int(i)).lines([(0.0, 0.0)], [(far * np.cos(aside), far * np.sin(aside))], colour="#e69f00")
+        """Lines from each robot to where it sees the others."""
+        for robot, rows in enumerate(view.readings[self.name][0]):
+            _, far, aside = rows[rows[:, SEEN] > 0.0].T
+            if len(far):
+                ends = np.column_stack([far * np.cos(aside), far * np.sin(aside)])
+                pen.on(robot).lines([(0.0, 0.0)], ends, colour="#e69f00")
 
 
 __all__ = ["BEARING", "RANGE", "SEEN", "Teammates"]

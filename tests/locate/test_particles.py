@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from formiga.locate import beams, clusters, draws, field, motion, recovery, resampling
 from formiga.locate.field import Mixture
@@ -88,6 +89,19 @@ def test_the_field_is_highest_at_walls_and_falls_as_a_gaussian():
     made = field.likelihood_field(Grid(cells, 0.1), Mixture(hit=1.0, sigma=0.5))
     away = 0.1 * np.abs(np.arange(41) - 20)
     assert made.hit[1] == pytest.approx(np.exp(-0.5 * (away / 0.5) ** 2) / (0.5 * np.sqrt(2.0 * np.pi)), rel=1e-6)
+
+
+def test_end_points_deep_inside_a_block_are_as_improbable_as_those_far_before_it():
+    """A beam that should have met the near side of a block 4 m deep: the field falls from there to both sides."""
+    cells = np.full((3, 101), FREE, np.int8)
+    cells[:, 40:80] = OCCUPIED
+    grid = Grid(cells, 0.1)
+    made = field.likelihood_field(grid, Mixture(hit=0.9, sigma=0.3, random=0.1, reach=10.0))
+    assert made.hit[1, 40:60] == pytest.approx(made.hit[1, 40:20:-1], rel=1e-6)     # inwards as outwards from its first cell
+    assert made.hit[1, 60] < 1e-6 * made.hit[1, 40]
+    ends = np.array([[4.05, 0.0]])                          # ahead; the robot is at the left, in the middle of the strip
+    at, before, inside = field.log_weights(np.array([(0.0, 0.15, 0.0), (-2.0, 0.15, 0.0), (2.0, 0.15, 0.0)]), ends, made)
+    assert inside == pytest.approx(before, abs=1e-3) and at - inside > 4.0
 
 
 def test_the_particle_at_the_true_pose_weighs_most(rng):
@@ -220,12 +234,70 @@ def test_a_log_weight_that_is_no_number_weighs_nothing():
     assert resampling.normalized([0.0, np.nan, 0.0]).tolist() == [0.5, 0.0, 0.5]
 
 
+def test_weights_times_a_scan_are_those_of_their_logarithms_filter_by_filter(rng):
+    """reweigh beside normalized(log + log(weights)), with counts of their own, and scans that rule some particles out."""
+    log, weights = rng.normal(0.0, 20.0, (6, 4, 50)), rng.dirichlet(np.ones(50), (6, 4))
+    log[rng.random(log.shape) < 0.1] = np.nan
+    log[rng.random(log.shape) < 0.1] = -np.inf
+    weights[rng.random(weights.shape) < 0.1] = 0.0
+    log[0] -= 1e5                                   # far below the smallest number
+    log[1, :, 0] = np.nan                           # where the search for the largest begins
+    count = rng.integers(5, 51, (6, 4))
+    for given in (None, 33, count):
+        ours = weights.copy()
+        enough = resampling.reweigh(ours, log, given)
+        for k in np.ndindex(6, 4):
+            n = 50 if given is None else int(np.broadcast_to(given, count.shape)[k])
+            with np.errstate(divide="ignore"):
+                expected = resampling.normalized(log[k][:n] + np.log(weights[k][:n]))
+            assert ours[k][:n] == pytest.approx(expected, rel=1e-9, abs=1e-300) and not ours[k][n:].any()
+            assert enough[k] == pytest.approx(resampling.effective(expected))
+            alone = weights[k].copy()
+            assert resampling.reweigh(alone, log[k], n) == enough[k] and np.array_equal(alone, ours[k])
+
+
+@pytest.mark.parametrize("weights, log", [
+    ([0.5, 0.5, 0.0, 0.0], [-np.inf] * 4), ([0.5, 0.5, 0.0, 0.0], [np.nan] * 4), ([0.0] * 4, [-1.0, -2.0, -3.0, -4.0]),
+    ([0.5, 0.5, 0.0, 0.0], [-np.inf, np.nan, 0.0, 0.0]), ([0.25] * 4, [0.0, np.inf, 0.0, 0.0]),
+    ([0.0, np.inf, 1.0, 1.0], [0.0, -1.0, 0.0, 0.0]), ([-1.0, np.nan, 0.0, -0.0], [0.0] * 4)])
+def test_filters_that_a_scan_leaves_without_a_particle_begin_evenly(weights, log):
+    """As normalized has it: nothing is possible, or something weighs more than can be counted."""
+    ours = np.array(weights)
+    assert resampling.reweigh(ours, log) == pytest.approx(4.0) and ours.tolist() == [0.25] * 4
+    with np.errstate(all="ignore"):
+        assert resampling.normalized(np.array(log) + np.log(np.array(weights))).tolist() == [0.25] * 4
+    some = np.array([*weights, 0.3])
+    assert resampling.reweigh(some, [*log, 9.0], 4) == pytest.approx(4.0) and some.tolist() == [0.25] * 4 + [0.0]
+
+
+def test_a_filter_without_particles_weighs_nothing():
+    weights = np.full((2, 3), 1.0 / 3.0)
+    enough = resampling.reweigh(weights, np.zeros((2, 3)), np.array([0, 2]))
+    assert enough.tolist() == [0.0, 2.0] and weights.tolist() == [[0.0] * 3, [0.5, 0.5, 0.0]]
+    assert resampling.reweigh(np.zeros((0, 3)), np.zeros((0, 3))).shape == (0,)
+
+
+def test_weights_that_cannot_be_changed_in_place_and_scans_of_another_shape_are_refused():
+    for weights in ([0.5, 0.5], np.array([1, 1]), np.zeros(4)[::2], np.broadcast_to(0.5, 2), np.zeros(2, np.float32),
+                    np.array(0.5)):
+        with pytest.raises(ValueError, match="weights are changed in place"):
+            resampling.reweigh(weights, np.zeros(2))
+    for log in (np.zeros(3), np.zeros((2, 3)), 0.0):
+        with pytest.raises(ValueError, match=r"weights must have the shape \(3, 4\), one for each particle"):
+            resampling.reweigh(np.ones((3, 4)), log)
+    for count in (5, -1, np.array([4, 4]), 2.5):
+        with pytest.raises(ValueError, match="count must be"):
+            resampling.reweigh(np.ones((3, 4)), np.zeros((3, 4)), count)
+
+
 # -- what kernels take for granted ------------------------------------------------------------------------------------
 GRID = Grid(np.zeros((4, 4), np.int8), 1.0)
 CALLS = {
     "moved": lambda particles, starts, count: motion.differential(
         particles, np.zeros(3), np.ones(3), motion.TurnErrors(), starts, count),
     "scattered": lambda particles, starts, count: recovery.scatter(particles, 1.0, starts, GRID, count),
+    "gathered": lambda particles, starts, count: recovery.gather(
+        particles, count, np.zeros((*particles.shape[:-2], 1, 2)), np.ones((*particles.shape[:-2], 1), bool), 0.5, starts),
     "resampled": lambda particles, starts, count: resampling.kld_resample(
         particles, np.full(particles.shape[:-1], 0.1), count, starts, Bins(), KLD(), 1, particles.shape[-2]),
 }
@@ -355,3 +427,59 @@ def test_scattered_particles_are_on_free_cells_evenly(rng):
 def test_a_map_without_a_free_cell_is_refused():
     with pytest.raises(ValueError, match="no free cell"):
         recovery.scatter(np.zeros((4, 3)), 1.0, draws(1), Grid(np.full((2, 2), OCCUPIED, np.int8), 1.0))
+
+
+def test_particles_that_are_left_gather_around_reported_places_as_their_plain_twin_and_each_filter_as_alone(rng):
+    particles, places, known = cloud(rng, 3, 2), rng.uniform(-5.0, 5.0, (3, 2, 4, 2)), rng.random((3, 2, 4)) < 0.6
+    known[0, 0], known[1, 1] = False, True
+    places[~known] = np.nan                                    # of those that do not count nothing is asked
+    count, starts = rng.integers(0, 41, (3, 2)), draws(3, (3, 2))
+    count[0] = 5, 40
+    gathered = particles.copy()
+    drawn = recovery.gather(gathered, count, places, known, 0.7, starts)
+    for k in np.ndindex(3, 2):
+        expected, around = plain.gather(particles[k], count[k], places[k], known[k], 0.7, starts[k])
+        assert gathered[k] == pytest.approx(expected, abs=1e-12) and np.array_equal(drawn[k], around)
+        assert np.array_equal(gathered[k][:count[k]], particles[k][:count[k]]) and (drawn[k][:count[k]] == -1).all()
+        shares = np.bincount(drawn[k][count[k]:] + 1, minlength=5)[1:][known[k]]
+        assert shares.size == 0 or shares.max() - shares.min() <= 1
+        alone = particles[k].copy()
+        recovery.gather(alone, count[k], places[k], known[k], 0.7, starts[k])
+        assert np.array_equal(alone, gathered[k])
+    assert np.array_equal(gathered[0, 0], particles[0, 0]) and np.array_equal(gathered[0, 1], particles[0, 1])
+    assert (drawn[0] == -1).all()
+
+
+def test_gathered_particles_are_normal_around_their_place_with_any_heading():
+    particles, places = np.zeros((30_000, 3)), np.array([(1.0, 2.0), (0.0, 0.0), (-40.0, 3.0)])
+    drawn = recovery.gather(particles, 0, places, [True, False, True], 0.5, draws(5))
+    for r in (0, 2):
+        off = (particles[drawn == r, :2] - places[r]) / 0.5
+        assert len(off) == 15_000 and all(stats.kstest(each, "norm").pvalue > 1e-4 for each in off.T)
+    assert stats.kstest(particles[:, 2], stats.uniform(-np.pi, 2.0 * np.pi).cdf).pvalue > 1e-4
+    off = np.column_stack([particles[:, :2] - places[drawn], particles[:, 2]])
+    assert np.abs(np.corrcoef(off.T) - np.eye(3)).max() < 4.5 / np.sqrt(30_000)
+    recovery.gather(particles, 20_000, places, [True, False, True], 0.0, draws(6))
+    assert np.array_equal(particles[20_000:, :2], places[[0, 2]][np.arange(10_000) % 2])
+
+
+@pytest.mark.parametrize("known", [np.zeros((2, 3), bool), np.zeros((2, 0), bool)])
+def test_without_a_report_nothing_is_gathered(rng, known):
+    particles = cloud(rng, 2)
+    before = particles.copy()
+    drawn = recovery.gather(particles, 10, np.full((*known.shape, 2), np.nan), known, 0.5, draws(1, (2,)))
+    assert np.array_equal(particles, before) and (drawn == -1).all() and drawn.shape == (2, 40)
+
+
+@pytest.mark.parametrize("places, known, sigma, message", [
+    (np.zeros((2, 3, 2)), np.ones((2, 4), bool), 0.5, "places must be"),
+    (np.zeros((3, 2)), np.ones(3, bool), 0.5, "places must be"),
+    (np.zeros((2, 3, 3)), np.ones((2, 3), bool), 0.5, "places must be"), (np.zeros(2), True, 0.5, "places must be"),
+    (np.full((2, 1, 2), np.nan), np.ones((2, 1), bool), 0.5, "finite numbers"),
+    (np.full((2, 1, 2), np.inf), np.ones((2, 1), bool), 0.5, "finite numbers"),
+    *((np.zeros((2, 1, 2)), np.ones((2, 1), bool), sigma, "sigma finite and at least 0") for sigma in (-0.1, np.nan, np.inf))])
+def test_reports_that_are_no_places_are_refused(rng, places, known, sigma, message):
+    with pytest.raises(ValueError, match=message):
+        recovery.gather(cloud(rng, 2), 10, places, known, sigma, draws(1, (2,)))
+    with pytest.raises(ValueError, match="places must be"):
+        recovery.gather(cloud(rng), 10, np.zeros(2), True, 0.5, draws(1))

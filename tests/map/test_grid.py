@@ -135,6 +135,46 @@ def test_distances_are_those_of_trying_every_cell(rng):
     assert distances(Grid(np.full((3, 4), UNKNOWN, np.int8), 0.1), unknown=True).max() == 0.0
 
 
+@pytest.mark.parametrize("unknown", [False, True])
+def test_distances_to_surfaces_are_those_of_trying_every_cell(rng, unknown):
+    for share in (0.1, 0.5, 0.85):
+        for _ in range(3):
+            grid = random_grid(rng, share=share)
+            assert distances(grid, unknown, surface=True) == pytest.approx(grids.distances(grid, unknown, surface=True))
+
+
+@given(MASKS)
+@MANY
+def test_outside_of_walls_the_surface_is_as_far_as_the_walls(mask):
+    grid = Grid(np.where(mask, OCCUPIED, FREE).astype(np.int8), 0.1)
+    free, far = grid.free, distances(grid, surface=True)
+    assert far[free] == pytest.approx(distances(grid)[free])
+    deep = distances(Grid(np.where(mask, FREE, OCCUPIED).astype(np.int8), 0.1))     # from inside to what is not a wall
+    assert (far[~free] >= deep[~free] - 0.1 - 1e-9).all()
+
+
+def test_distances_grow_towards_the_inside_of_a_block_as_they_do_outside():
+    cells = np.full((15, 25), FREE, np.int8)
+    cells[5:10, 5:20] = OCCUPIED
+    far = distances(Grid(cells, 0.1), surface=True)
+    assert far[7, 5:13] == pytest.approx([0.0, 0.1, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2])
+    assert far[7, 5:2:-1] == pytest.approx([0.0, 0.1, 0.2]) and far[4, 4] == pytest.approx(0.1 * np.sqrt(2.0))
+    assert distances(Grid(cells, 0.1))[5:10, 5:20].max() == 0.0
+
+
+def test_what_is_beyond_a_grid_makes_no_surface():
+    """Walls at the border show their inner side alone; a map of nothing but walls shows none."""
+    cells = np.full((6, 8), FREE, np.int8)
+    cells[:3] = OCCUPIED
+    assert distances(Grid(cells, 0.5), surface=True)[:, 0].tolist() == [1.0, 0.5, 0.0, 0.5, 1.0, 1.5]
+    for full in (OCCUPIED, FREE):
+        assert np.isinf(distances(Grid(np.full((3, 4), full, np.int8), 0.1), surface=True)).all()
+    corner = np.full((3, 3), OCCUPIED, np.int8)
+    corner[2, 2] = FREE
+    assert distances(Grid(corner, 1.0), surface=True)[0, 0] == pytest.approx(np.sqrt(5.0))
+    assert np.isinf(distances(Grid(np.full((3, 4), UNKNOWN, np.int8), 0.1), unknown=True, surface=True)).all()
+
+
 def test_beams_over_a_grid_match_the_boxes_of_all_cells(rng):
     for _ in range(10):
         grid = random_grid(rng, share=0.06)

@@ -18,10 +18,15 @@ def cast(grid, pose, angles, reach):
     return np.where(out <= reach, out, np.inf)
 
 
-def distances(grid):
-    """From the middle of each cell to that of the nearest occupied one, by trying all."""
-    taken = np.argwhere(grid.occupied)
-    rows, columns = grid.shape
+def distances(grid, unknown=False, surface=False):
+    """From the middle of each cell to that of the nearest occupied one, by trying all; or to the nearest on a surface."""
+    walls, (rows, columns) = grid.occupied | (unknown & grid.unknown), grid.shape
+    taken = np.argwhere(walls)
+    if surface:
+        beside = [[(r + dr, c + dc) for dr, dc in ((-1, 0), (1, 0), (0, -1), (0, 1))] for r, c in taken]
+        taken = taken[[any(0 <= r < rows and 0 <= c < columns and not walls[r, c] for r, c in each) for each in beside]]
+    if not len(taken):
+        return np.full(grid.shape, np.inf)
     return np.array([[np.hypot(*(taken - (r, c)).T).min(initial=np.inf) * grid.resolution for c in range(columns)]
                      for r in range(rows)])
 

@@ -109,6 +109,17 @@ def kld_resample(particles, weights, start, bins, rule, least, most, share=0.0, 
     return np.array(out)
 
 
+def gather(particles, count, places, known, sigma, start):
+    """Each particle beyond the first ones around the next of the places that count, and its number."""
+    out, drawn = particles.copy(), np.full(len(particles), -1)
+    turn = [r for r in range(len(known)) if known[r]]
+    for p in range(count, len(particles) if turn else 0):
+        drawn[p] = turn[(p - count) % len(turn)]
+        east, north = normals(start, 3 * p)[0], normals(start, 3 * p + 1)[0]
+        out[p] = *(places[drawn[p]] + sigma * np.array([east, north])), math.pi * (2.0 * unit(start, 6 * p + 4) - 1.0)
+    return out, drawn
+
+
 def cell(pose, length, turns):
     heading = math.floor((wrap(pose[2]) + math.pi) * turns / (2.0 * math.pi))
     return math.floor(pose[0] / length), math.floor(pose[1] / length), min(turns - 1, max(0, heading))

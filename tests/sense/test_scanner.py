@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
+from formiga.noise import Noise
 from formiga.sense.scanner import Scanner
 from formiga.units import DEG
 from formiga.world.model import Arena, Cylinder, Wall
+from formiga.world.reader import read_text
 from formiga.world.robots import Disc
 from tests.reference.lab import bench
+from tests.runs import assert_same, both
 
 
 def scan(sensor, things=(), pose=(0.0, 0.0, 0.0), worlds=1):
@@ -57,3 +60,47 @@ def test_noise_is_gaussian_and_stays_between_zero_and_the_reach():
     assert np.abs(np.corrcoef(error[:-1], error[1:])[0, 1]) < 4.5 / np.sqrt(error.size)
     wild = scan(Scanner(20, noise=5.0, reach=3.0), [Wall((1.0, -9.0, 1.0, 9.0))], worlds=100)
     assert wild.min() == 0.0 and wild.max() == 3.0
+
+
+def test_uniform_noise_is_flat_between_its_ends_and_reaches_no_further():
+    """Half of its width is `noise` = a: bounded by a, with the variance a^2 / 3, as much in each tenth of it."""
+    a, sensor = 0.02, Scanner(20, 1 * DEG, noise=0.02, errors="uniform", reach=3.0)
+    reading = scan(sensor, [Wall((1.0, -1.0, 1.0, 1.0))], worlds=2000)[:, 0]
+    error = (reading - 1.0 / np.cos(np.array(sensor.angles))).ravel()
+    n = error.size
+    assert np.abs(error).max() <= a * (1.0 + 1e-9) and error.max() > 0.999 * a and error.min() < -0.999 * a
+    assert abs(error.mean()) < 4.5 * a / np.sqrt(3 * n)
+    assert abs((error**2).mean() - a**2 / 3) < 4.5 * a**2 * np.sqrt(4 / 45 / n)      # E e^4 - (E e^2)^2 = a^4 (1/5 - 1/9)
+    count, _ = np.histogram(error, 10, (-a, a))
+    assert np.abs(count - n / 10).max() < 4.5 * np.sqrt(n * 0.09)
+    assert np.abs(np.corrcoef(error[:-1], error[1:])[0, 1]) < 4.5 / np.sqrt(n)
+    wild = scan(Scanner(20, noise=5.0, errors="uniform", reach=3.0), [Wall((1.0, -9.0, 1.0, 9.0))], worlds=100)
+    assert wild.min() == 0.0 and wild.max() == 3.0
+
+
+@pytest.mark.parametrize("errors", ["normal", "uniform"])
+def test_errors_are_the_numbers_of_noise_bit_for_bit(errors):
+    """What `Noise` gives for the device, added to the exact distances: in every step, whichever loop ran."""
+    text = """<world dt="0.1"><arena width="3" depth="2"/>
+    <disc name="a" count="3" radius="8cm" wheel_base="14cm" top_speed="20cm/s"><scatter/>
+    <scanner beams="33" reach="9m" noise="3.7cm" errors="{}"/><scanner name="exact" beams="33" reach="9m"/><random_walk/>
+    </disc></world>"""
+    for lab in both(read_text(text.format(errors)), 9):
+        a, noise = lab.world.groups[0].sensors[0].noise, Noise(lab.state.key, lab.state.step, slice(0, 3), "a", "scanner")
+        error = noise.uniform(-a, a, 33) if errors == "uniform" else noise.normal(a, 33)
+        reading = lab.readings["a"]
+        assert np.array_equal(reading["scanner"], np.clip(reading["exact"] + error, 0.0, 9.0))
+
+
+@pytest.mark.parametrize("attributes", ["", 'noise="1cm"', 'noise="1cm" errors="uniform"', 'noise="3m" errors="uniform"',
+                                        'noise="0.1mm" errors="uniform" mount="8cm" field="360deg"'])
+def test_the_compiled_scan_has_the_same_bits(attributes):
+    """Those that the robots drive by, also after a reset of some worlds."""
+    world = read_text(f"""<world><arena width="2" depth="2"/><cylinder x="0.3" y="0.2" radius="10cm"/>
+    <disc name="a" count="4" radius="8cm" wheel_base="14cm" top_speed="20cm/s"><scatter/>
+    <scanner beams="24" reach="1.5m" {attributes}/><braitenberg sensor="scanner" full="20"/></disc></world>""")
+    compiled, readable = both(world, 40, again=[True, False, True])
+    assert_same(compiled, readable)
+    expected = readable.readings["a"]["scanner"]
+    assert compiled.advance(1) and not readable.advance(1)
+    assert np.array_equal(compiled._compiled._readings["a"]["scanner"], expected)
