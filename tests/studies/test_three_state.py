@@ -186,6 +186,7 @@ def test_a_look_does_not_change_what_a_filter_remembers():
 
 @pytest.mark.parametrize("changed, words", [
     ({"most": 500, "reported": 300}, "<three_state> reported: 300 of at most 500 particles leave fewer than `least`, 300"),
+    ({"tracking": 2000}, "<three_state> tracking: 2000 particles are more than `most`, 1500"),
     ({"radio": "laser"}, "no link 'laser'"),
     ({"scan": "teammates"}, "which gives no distances"),
     ({"odometry": "teammates"}, "which gives no poses"),

@@ -29,7 +29,7 @@ from formiga.world.elements import choice, duration, element, flag, integer, len
 
 STATE, RESIDUAL = COLUMNS, COLUMNS + 1       # further columns of a belief: the state, and how far the last reports were, m
 TO, X, Y = range(3)                          # columns of a report: number of the teammate in its group, and where it is
-NOBODY = -1.0
+NONE = -1.0                                  # in the place of TO, where there is no report
 ASIDE = 1.0                                  # m; a report further beside the free cells of the map is dropped
 COLOURS = {GLOBAL: "#d55e00", UNDECIDED: "#e69f00", TRACKING: "#009e73"}
 RING = 1.0                                   # m, radius
@@ -76,6 +76,8 @@ class ThreeState(MonteCarlo):
         if not self.least <= self.most - self.reported:
             raise WorldError(f"<three_state> reported: {self.reported} of at most {self.most} particles leave fewer than "
                              f"`least`, {self.least}.")
+        if self.tracking > self.most:
+            raise WorldError(f"<three_state> tracking: {self.tracking} particles are more than `most`, {self.most}.")
 
     def estimate(self, view: RobotView) -> Floats:
         """Beliefs (W, n, 9): those of <monte_carlo>, the state, and how far the last reports were."""
@@ -153,8 +155,7 @@ class ThreeState(MonteCarlo):
         weight = np.ones(known.shape)
         rows, columns = grid.shape
         nearest, far = _nearest_free(grid)
-        for at in np.argwhere(known):
-            f, r = at
+        for f, r in np.argwhere(known):
             cell = np.clip(grid.cell_of(places[f, r]), 0, (rows - 1, columns - 1))
             if grid.at(places[f, r]) == 0 or far[tuple(cell)] == 0.0:
                 continue
@@ -209,7 +210,7 @@ class Patrol(Wander):
         """Its messages have no kernel."""
 
     def decide(self, view: View) -> Orders:
-        """Wheel speeds, and reports; silence where there is nobody to be seen."""
+        """Wheel speeds, and reports; silence where no teammate is in sight."""
         wheels = view.run_stages(self, super().stages)
         return Orders(wheels, message={self.radio: self._message(view)})
 
@@ -222,7 +223,7 @@ class Patrol(Wander):
         tells = seen[..., SEEN] > 0.0
         if self.senders == "decided":
             tells &= own[..., None, STATE] != GLOBAL
-        message = np.full((*view.shape, numbers // 3, 3), NOBODY)
+        message = np.full((*view.shape, numbers // 3, 3), NONE)
         for w, i in np.argwhere(tells.any(axis=2)):
             mates = np.flatnonzero(tells[w, i])
             mates = mates[np.argsort(seen[w, i, mates, RANGE], kind="stable")][: numbers // 3]
