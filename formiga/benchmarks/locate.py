@@ -73,7 +73,7 @@ def weighting() -> dict[str, Any]:
     ends = field.end_points(far, angles, REACH)
     ends = ends[~np.isnan(ends[:, 0])]
     ours = field.log_weights(particles, ends, made)
-    theirs, out = None, np.empty(PARTICLES)
+    twin, out = None, np.empty(PARTICLES)
     if cpp.compiler():
         scaled = np.ascontiguousarray(ends / RESOLUTION)
         mixture = made.mixture
@@ -81,11 +81,11 @@ def weighting() -> dict[str, Any]:
         call, given = cpp.library(cpp.LOCATE).field_weigh, (
             particles.ctypes.data, PARTICLES, scaled.ctypes.data, floors.ctypes.data, len(ends), made.hit.ctypes.data,
             *grid.shape, grid.x, grid.y, RESOLUTION, out.ctypes.data)
-        theirs = lambda: call(*given)  # noqa: E731
-    best, of_cpp = alternating(lambda: field.log_weights(particles, ends, made), theirs)
+        twin = lambda: call(*given)  # noqa: E731
+    best, of_cpp = alternating(lambda: field.log_weights(particles, ends, made), twin)
     return {"what": "particle-beams, likelihood field", "per_s": PARTICLES * len(ends) / best, "seconds": best,
-            "cpp_ratio": of_cpp / best if theirs else None,
-            "agrees": bool(np.allclose(out, ours, atol=1e-9)) if theirs else None,
+            "cpp_ratio": of_cpp / best if twin else None,
+            "agrees": bool(np.allclose(out, ours, atol=1e-9)) if twin else None,
             "note": f"{PARTICLES:,} particles x {len(ends)} beams, 0.1 m"}
 
 
@@ -94,17 +94,17 @@ def casting() -> dict[str, Any]:
     grid = hall()
     poses, angles = somewhere(grid, 2000), np.linspace(-0.5 * FIELD_OF_VIEW, 0.5 * FIELD_OF_VIEW, 181)
     ours = cast(grid, poses, angles, 1000.0)
-    theirs, out = None, np.empty(ours.shape)
+    twin, out = None, np.empty(ours.shape)
     if cpp.compiler():
         clear, place, heading = clearance(grid), np.ascontiguousarray(grid.local_of(poses[:, :2])), poses[:, 2].copy()
         call, given = cpp.library(cpp.LOCATE).cast_rays, (
             clear.ctypes.data, *grid.shape, place.ctypes.data, heading.ctypes.data, len(poses), angles.ctypes.data, len(angles),
             1000.0 / RESOLUTION, out.ctypes.data)
-        theirs = lambda: call(*given)  # noqa: E731
-    best, of_cpp = alternating(lambda: cast(grid, poses, angles, 1000.0), theirs)
+        twin = lambda: call(*given)  # noqa: E731
+    best, of_cpp = alternating(lambda: cast(grid, poses, angles, 1000.0), twin)
     return {"what": "rays through a grid", "per_s": ours.size / best, "seconds": best,
-            "cpp_ratio": of_cpp / best if theirs else None,
-            "agrees": bool(np.allclose(out * RESOLUTION, ours, atol=1e-9)) if theirs else None,
+            "cpp_ratio": of_cpp / best if twin else None,
+            "agrees": bool(np.allclose(out * RESOLUTION, ours, atol=1e-9)) if twin else None,
             "note": f"0.1 m, {ours.mean():.1f} m long on average, among pillars"}
 
 
@@ -142,12 +142,12 @@ def fix() -> dict[str, Any]:
             "note": f"{READINGS} readings, {1e3 * best:.3f} ms each"}
 
 
-def alternating(ours: Any, theirs: Any) -> tuple[float, float]:
-    """Seconds of the best call of each; they take turns. theirs: None, if there is no twin."""
+def alternating(ours: Any, twin: Any) -> tuple[float, float]:
+    """Seconds of the best call of each; they take turns. twin: None, if there is no twin."""
     best = [inf, inf]
     ours()
     for _ in range(BLOCKS):
-        for k, call in enumerate((ours, theirs)):
+        for k, call in enumerate((ours, twin)):
             if call is not None:
                 best[k] = min(best[k], timed(call))
     return best[0], best[1]

@@ -108,26 +108,20 @@ def test_a_rover_that_sees_nobody_is_silent_and_nobody_hears_reports_for_others(
 
 
 def test_reports_draw_particles_around_them_unless_the_rover_is_tracking():
-    lab = Simulation(small(*FACING, most=1500, reported=300), seed=3)
+    lab = Simulation(small((2.5, 20.0, 0.0), (70.0, 2.5, 0.0)), seed=3)
     for _ in range(60):
         lab.step()
-    state, count = memory(lab, "belief")[..., STATE], memory(lab, "count")
-    state[0] = TRACKING, UNDECIDED
-    memory(lab, "instants")[...] = 0
-    memory(lab, "belief")[0, 0, :3] = 41.0, 2.5, 0.0
-    seen = set()
-    for _ in range(10):
-        before = memory(lab, "reported").any(axis=-1)[0].copy()
-        lab.step()
-        seen |= {tuple(before)}
-        if memory(lab, "instants")[0, 1] > 0:
-            break
-    assert count[0, 1] == 1500 and count[0, 0] <= 1500 and memory(lab, "instants")[0, 0] > 0
-    report = told(lab)[0, 0, [X, Y]]
-    around = np.hypot(*(memory(lab, "particles")[0, 1, :1500, :2] - report).T) < 2.5
-    assert around.sum() >= 300
-    turns = memory(lab, "particles")[0, 1, :1500, 2][around]
-    assert np.histogram(turns, bins=8, range=(-np.pi, np.pi))[0].min() > 0          # any heading
+    memory(lab, "belief")[0, :, STATE] = TRACKING, UNDECIDED
+    report = np.array([41.0, 2.5])
+    memory(lab, "reports")[0, :, 0], memory(lab, "reported")[0, :, 0] = report, True
+    lab.step()                                                                       # at step 60 they look at a scan
+    around = np.hypot(*np.moveaxis(memory(lab, "particles")[0, ..., :2] - report, -1, 0)) < 2.5
+    around &= np.arange(1500) < memory(lab, "count")[0, :, None]
+    assert memory(lab, "instants")[0].tolist() == [1, 1] and not memory(lab, "reported").any()
+    assert memory(lab, "count")[0, 1] == 1500 and around[1].sum() >= 300 and around[0].sum() < 50
+    turns = memory(lab, "particles")[0, 1, around[1], 2]
+    assert np.histogram(turns, bins=8, range=(-np.pi, np.pi))[0].min() > 0.5 * around[1].sum() / 8    # any heading
+    np.testing.assert_allclose(memory(lab, "particles")[0, 1, around[1], :2].std(axis=0), 0.5, rtol=0.25)
 
 
 def test_a_report_beside_the_free_cells_is_brought_back_and_one_far_away_is_dropped():

@@ -24,6 +24,12 @@ def switches(course: Course) -> tuple[Floats, Floats]:
     return np.where(ever, first, np.nan), np.where(ever, last, np.nan)
 
 
+def last_of_all(course: Course) -> float:
+    """When the last rover of a team began to track for the last time, s; mean over the runs in which one ever did."""
+    last = switches(course)[1]
+    return float(np.nanmax(last[np.isfinite(last).any(axis=1)], axis=1).mean())
+
+
 def right(course: Course) -> float:
     """The share of runs at whose end all rovers are right."""
     return float((course.error[:, -1] < RIGHT).all(axis=1).mean())
@@ -46,4 +52,4 @@ def settled(each: Changed) -> Floats:
     return np.where((each.before < RIGHT) & (each.state == TRACKING), each.error, np.nan)
 
 
-__all__ = ["CONVERGED", "converged", "false_certainty", "right", "settled", "switches"]
+__all__ = ["CONVERGED", "converged", "false_certainty", "last_of_all", "right", "settled", "switches"]
