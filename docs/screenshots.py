@@ -52,13 +52,14 @@ SHOTS: dict[str, tuple[str, list[str], list[str]]] = {  # name -> world, console
     "office": ("office", ["overlay trails on", "step 300", "select 1", "overlay beams on", "camera top"], []),
     "filter": ("tutorials/filter.md:lost.xml", ["step 20", "select robot.0", "step 10", "camera top"], []),
     "localization": ("localization", ["step 45", "select 0", "step 90", "camera top"], []),
+    "three_state": ("three_state", ["step 1200", "select 0", "step 60", "camera top"], []),
     "drawing": ("guides/drawing.md:cloud.xml", ["step 150", "select none", "camera top"], ["tab:Look"]),
     "gallery": ("corral", [], ["click:#worlds"]),
     "papers": ("corral", [], ["click:#worlds", "click:#tab-papers", "click:[data-paper=swarmod]"]),
 }
 BEFORE = {"packed": 0, "line": 150, "aggregate": 500, "phototaxis": 500, "lamps": 900, "disperse": 300, "phototaxis3d": 600,
           "assembly": 900, "rough": 150, "pulling": 120, "trough": 60, "quadruped": 420, "hexapod": 130,
-          "spread": 200, "office": 300, "signals": 300, "bootstrap": 50}  # steps; else 100
+          "spread": 200, "office": 300, "three_state": 1200, "signals": 300, "bootstrap": 50}  # steps; else 100
 
 
 class Laboratory:

@@ -18,7 +18,6 @@ import socket
 import sys
 import tempfile
 import time
-import tty
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -205,6 +204,8 @@ class Serial:
     """The robot's end of the serial line. It goes wrong by the seed of the trial and the number of the turn."""
 
     def __init__(self, trial: Trial) -> None:
+        import tty  # of POSIX alone
+
         self.end, self._other = os.openpty()
         tty.setraw(self._other)
         self.name, self.trial, self.line = os.ttyname(self._other), trial, gate.Line()

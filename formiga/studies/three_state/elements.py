@@ -14,7 +14,7 @@ from formiga.control.view import View
 from formiga.control.wander import Wander
 from formiga.drawing import Pen
 from formiga.errors import WorldError
-from formiga.estimate.belief import COLUMNS, POSE
+from formiga.estimate.belief import COLUMNS
 from formiga.estimate.monte_carlo import Filters, MonteCarlo
 from formiga.estimate.view import RobotView
 from formiga.locate import recovery
@@ -23,37 +23,49 @@ from formiga.locate.resampling import KLD
 from formiga.map.grid import Grid
 from formiga.sense.teammates import BEARING, RANGE, SEEN, Teammates
 from formiga.state import Floats
-from formiga.studies.three_state.machine import GLOBAL, NAMES, RULES, TRACKING, Machine
+from formiga.studies.three_state.machine import GLOBAL, NAMES, RULES, TRACKING, UNDECIDED, Machine, Thresholds, Windows
 from formiga.units import CM
-from formiga.world.elements import choice, duration, element, flag, integer, length, name, of, where
+from formiga.world.elements import choice, duration, element, flag, integer, length, name, number, of, where
 
 STATE, RESIDUAL = COLUMNS, COLUMNS + 1       # further columns of a belief: the state, and how far the last reports were, m
 TO, X, Y = range(3)                          # columns of a report: number of the teammate in its group, and where it is
 NOBODY = -1.0
 ASIDE = 1.0                                  # m; a report further beside the free cells of the map is dropped
-COLOURS = {GLOBAL: "#d55e00", TRACKING: "#009e73"}
-BETWEEN = "#e69f00"
+COLOURS = {GLOBAL: "#d55e00", UNDECIDED: "#e69f00", TRACKING: "#009e73"}
+RING = 1.0                                   # m, radius
 
 
 @element("three_state", role="estimator")
 @dataclass(frozen=True)
 class ThreeState(MonteCarlo):
-    """Three-state collaborative Monte Carlo localization: a particle filter that also hears where teammates see the robot.
+    """Three-state collaborative Monte Carlo localization: a particle filter that hears where teammates see the robot.
 
-    Each scan moves, weighs and resamples the particles as <monte_carlo> does, and then, unless the robot is tracking, those that
-    KLD resampling leaves unused, `reported` or more, are drawn around the reports that came since the last scan, with any
-    heading. How many hypotheses are left, and how far reports are from the belief, moves a machine of three states, see
-    `machine.py`. The belief is that of the weighed particles, before new ones are drawn: a report cannot confirm itself.
+    Each scan moves, weighs and resamples the particles as <monte_carlo> does. Then, unless the robot is tracking, those that
+    KLD resampling leaves unused, `reported` or more, are drawn around the reports since the last scan, with any heading.
+    How far hypotheses are apart, and how far reports are from the belief, moves a machine of three states, see `machine.py`.
+    The belief is that of the weighed particles, before new ones are drawn: a report cannot confirm itself.
     """
 
     radio: str = name("radio", doc="the link over which reports come")
-    machine: str = choice("three", options=tuple(RULES), doc="the machine of the paper, corrected; as it is printed; or without the "
+    machine: str = choice("three", options=tuple(RULES), doc="that of the paper, corrected; as it is printed; or without the "
                                                             "state in between (SMCL)")
+    g2u: float = length(5.0, above=0.0, doc="mean distance of hypotheses below which a global robot becomes undecided")
+    u2p: float = length(1.5, above=0.0, doc="accordance at which an undecided robot becomes tracking")
+    u2g: float = length(8.0, above=0.0, doc="accordance from which on it becomes global again")
+    p2u: float = length(5.0, above=0.0, doc="accordance from which on a tracking robot becomes undecided again")
+    n_u2p: int = integer(10, least=1, most=10_000, doc="instants of reports over which the accordance of u2p is averaged")
+    n_u2g: int = integer(20, least=1, most=10_000, doc="the same of u2g")
+    n_p2u: int = integer(10, least=1, most=10_000, doc="the same of p2u")
     most: int = integer(8000, least=1, most=100_000, doc="particles, unless it is tracking")
-    first: int = integer(50_000, least=0, most=1_000_000, doc="particles of the first draw, of which the first scan chooses `most`")
+    first: int = integer(1_000_000, least=0, most=1_000_000, doc="particles of the first draw, of which the first scan chooses "
+                                                                "`most`: with fewer, chance decides which of the places that "
+                                                                "look the same has particles at all")
     tracking: int = integer(500, least=1, most=100_000, doc="particles while it is tracking")
     reported: int = integer(500, least=1, most=100_000, doc="particles that are drawn around reports, at least")
     away: float = length(50.0 * CM, least=0.0, doc="standard deviation of those from the report, along each axis")
+    beams: int = integer(31, least=1, most=4096, doc="of a scan that count, evenly spaced; at most all")
+    sigma: float = length(1.0, above=0.0, doc="standard deviation of a beam that hits a wall")
+    trust: float = number(0.1, above=0.0, most=1.0, doc="exponent of a scan's probability: below 1 if its beams err together")
     period: float = duration(0.5, least=0.0, doc="from one scan to the next")
     recover: bool = flag(False, doc="whether random particles are added as scans become improbable; the paper has none")
 
@@ -62,8 +74,8 @@ class ThreeState(MonteCarlo):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.least <= self.most - self.reported:
-            raise WorldError(f"<three_state> reported: {self.reported} of at most {self.most} particles leave fewer than `least`, "
-                             f"{self.least}.")
+            raise WorldError(f"<three_state> reported: {self.reported} of at most {self.most} particles leave fewer than "
+                             f"`least`, {self.least}.")
 
     def estimate(self, view: RobotView) -> Floats:
         """Beliefs (W, n, 9): those of <monte_carlo>, the state, and how far the last reports were."""
@@ -119,7 +131,8 @@ class ThreeState(MonteCarlo):
     def _judge(self, view: RobotView, filters: Filters, found: Hypotheses, told: Any, places: Floats, known: Any,
                belief: Floats) -> None:
         """Compare the reports with the belief, and let the machine move where there were any."""
-        due, machine = filters.due, Machine(RULES[self.machine])
+        due, machine = filters.due, Machine(RULES[self.machine], Thresholds(self.g2u, self.u2p, self.u2g, self.p2u),
+                                            Windows(self.n_u2p, self.n_u2g, self.n_p2u))
         residuals = view.memory("residuals", np.broadcast_to(0.0, (*view.shape, machine.longest)))
         instants = view.memory("instants", np.broadcast_to(0, view.shape))
         off = np.hypot(*np.moveaxis(places - found.pose[:, :1, :2], -1, 0))
@@ -155,19 +168,19 @@ class ThreeState(MonteCarlo):
         return weight
 
     def draw(self, view: RobotView, pen: Pen) -> None:
-        """As <monte_carlo>, and the state in words."""
+        """As <monte_carlo>, and a ring and a word for the state: large, since buildings are."""
         super().draw(view, pen)
-        belief = view.reading(self.name)[0]
-        for i, row in enumerate(belief):
-            state = int(row[STATE])
-            pen.layer("states").text(row[:2], NAMES[state], colour=COLOURS.get(state, BETWEEN))
+        pen = pen.layer("states")
+        for row in view.reading(self.name)[0]:
+            pen.pose(row[:3], colour=COLOURS[int(row[STATE])], size=RING)
+            pen.text(row[:2], NAMES[int(row[STATE])])
 
 
 def reporting(element: Any, link: Any) -> Any:
     """A link whose messages hold reports; WorldError if they do not."""
     if link.numbers % 3:
-        raise WorldError(f"{where(element)}<{of(element).tag}> radio: a report has 3 numbers, and messages over '{link.name}' have "
-                         f"{link.numbers}; give <{of(link).tag}> a multiple of 3.")
+        raise WorldError(f"{where(element)}<{of(element).tag}> radio: a report has 3 numbers, and messages over '{link.name}' "
+                         f"have {link.numbers}; give <{of(link).tag}> a multiple of 3.")
     return link
 
 
@@ -190,10 +203,10 @@ class Patrol(Wander):
     teammates: str = name("teammates", doc="the <teammates> that it reads")
     belief: str = name("belief", doc="the <three_state> that it reads")
     radio: str = name("radio", doc="the link over which it reports")
-    senders: str = choice("all", options=("all", "decided"), doc="which robots report: all, or those that are not in the global state")
+    senders: str = choice("all", options=("all", "decided"), doc="robots that report: all, or those not in the global state")
 
-    def stages(self, view: View, wheels: Floats) -> None:
-        """It has no kernel for its messages."""
+    def stages(self, view: View, wheels: Floats) -> None:  # type: ignore[override]
+        """Its messages have no kernel."""
 
     def decide(self, view: View) -> Orders:
         """Wheel speeds, and reports; silence where there is nobody to be seen."""

@@ -22,9 +22,7 @@ import selectors
 import socket
 import struct
 import sys
-import termios
 import time
-import tty
 from math import inf, isfinite, nan, pi
 
 DELIMITER, ESCAPE, FLIP = 0x7E, 0x7D, 0x20       # as HDLC has them
@@ -281,6 +279,9 @@ def number(name, default, kind=int, most=inf):
 
 def opened(path):
     """A serial device, without any translation of its bytes."""
+    import termios  # of POSIX alone
+    import tty
+
     try:
         serial = os.open(path, os.O_RDWR | os.O_NOCTTY)
         tty.setraw(serial)
