@@ -37,8 +37,9 @@ PYTHON: Sections = {
     "            ": ("formiga.locate.field", {"Mixture": (), "likelihood_field": (), "log_weights": (), "end_points": ()}),
     "             ": ("formiga.locate.beams", {"log_weights": (), "probability": ()}),
     "              ": ("formiga.locate.resampling", {
-        name: () for name in ("normalized", "effective", "low_variance", "kld_bound", "kld_resample", "Bins", "KLD")}),
-    "               ": ("formiga.locate.recovery", {"likeness": (), "watch": (), "scatter": ()}),
+        name: () for name in ("normalized", "reweigh", "effective", "low_variance", "kld_bound", "kld_resample", "Bins",
+                           "KLD")}),
+    "               ": ("formiga.locate.recovery", {"likeness": (), "watch": (), "scatter": (), "gather": ()}),
     "                ": ("formiga.locate.clusters", {"hypotheses": (), "spread": (), "Hypotheses": ()}),
     "                 ": ("formiga.locate.kalman", {
         name: () for name in ("predict", "correct", "gain_of", "distance", "nees", "fuse", "covariance_of", "ellipse")}),

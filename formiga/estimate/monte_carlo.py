@@ -28,6 +28,7 @@ from formiga.world.mount import CHASSIS
 SHOWN = 1000        # particles of a robot that are drawn
 PATIENCE = 1.3      # times that scans must be less probable than usual before random particles are drawn
 CELLS = Bins(0.5, 10.0 * DEG)     # in which particles are counted
+WHOLE = 1e-6        # of a control period, by which a time may miss a whole number of them
 TELLING = 0.5       # share of a scan's beams that have to meet something before it can say that the filter is lost
 
 
@@ -53,11 +54,12 @@ class MonteCarlo:
     beams: int = integer(30, least=1, most=4096, doc="of a scan that count, evenly spaced; at most all")
     least: int = integer(300, least=1, doc="particles")
     most: int = integer(20_000, least=1, most=100_000, doc="particles, as at the start")
-    first: int = integer(0, least=0, most=1_000_000, doc="particles of the first draw, of which the first scan chooses `most`; 0: no "
-                                                         "more than `most`")
+    first: int = integer(0, least=0, most=1_000_000, doc="particles of a first draw anywhere, of which the first scan "
+                                                         "chooses `most`; 0: no more than `most`")
     way: float = length(20.0 * CM, least=0.0, doc="after which it looks at the next scan")
     turn: float = angle(10.0 * DEG, least=0.0, doc="the same")
-    period: float = duration(0.0, least=0.0, doc="after which it looks at the next scan instead, wherever it is; 0: by way and turn")
+    period: float = duration(0.0, least=0.0, doc="after which it looks at the next scan instead, a whole number of control "
+                                                 "periods; 0: by `way` and `turn`")
     sigma: float = length(30.0 * CM, above=0.0, doc="standard deviation of a beam that hits a wall; beams are not as "
                                                    "independent as the model has them, so it is larger than the scanner's")
     hit: float = number(0.6, least=0.0, doc="share of beams that hit a wall of the map")
@@ -66,8 +68,8 @@ class MonteCarlo:
     trust: float = number(1.0, above=0.0, most=1.0, doc="exponent of a scan's probability: below 1 if its beams err together "
                                                        "[Thrun, Burgard & Fox 2005, section 6.3.4]")
     epsilon: float = number(0.05, above=0.0, most=1.0, doc="of KLD resampling: how well particles stand for the belief")
-    motion: float = number(1.0, above=0.0, doc="errors of the motion model, as a multiple of its usual ones, which are those of a "
-                                               "robot that slips a little")
+    motion: float = number(1.0, above=0.0, doc="errors of the motion model, as a multiple of its usual ones, which are those "
+                                               "of a robot that slips a little")
     recover: bool = flag(True, doc="whether random particles are added as scans become improbable")
     name: str = name("belief")
 
@@ -77,6 +79,19 @@ class MonteCarlo:
     def __post_init__(self) -> None:
         if self.least > self.most:
             raise WorldError(f"<{of(self).tag}> least: {self.least} particles are more than `most`, {self.most}.")
+        if 0 < self.first < self.most:
+            raise WorldError(f"<{of(self).tag}> first: {self.first} particles are fewer than `most`, {self.most}, which are "
+                             "chosen of them; 0 draws no more than `most`.")
+
+    @property
+    def _tag(self) -> str:
+        """How its messages begin."""
+        return f"{where(self)}<{of(self).tag}>"
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether the first scan chooses the particles."""
+        return self.start == "anywhere" and self.first > self.most
 
     def estimate(self, view: RobotView) -> Floats:
         """Beliefs (W, n, 7)."""
@@ -95,7 +110,10 @@ class MonteCarlo:
     def _due(self, view: RobotView, last: Floats, now: Floats) -> Any:
         """Which filters (W, n) look at this scan."""
         if self.period > 0.0:
-            every = max(1, round(self.period / view.dt))
+            every = round(self.period / view.dt)
+            if abs(self.period / view.dt - every) > WHOLE or every < 1:
+                raise WorldError(f"{self._tag} period: {self.period:g} s is no whole number of control periods of "
+                                 f"{view.dt:g} s.")
             return np.broadcast_to(np.round(view.time / view.dt).astype(np.int64) % every == 0, view.shape)
         moved = motion.relative(last, now)
         return (np.hypot(moved[..., 0], moved[..., 1]) >= self.way) | (np.abs(moved[..., 2]) >= self.turn)
@@ -106,10 +124,10 @@ class MonteCarlo:
         distances = [each for each in view.group.sensors if isinstance(each, Scanner)]
         for given, fits, kind in (("odometry", poses, "poses"), ("scan", distances, "distances")):
             if (source := view.sensor(getattr(self, given))) not in fits:
-                raise WorldError(f"{where(self)}<{of(self).tag}> {given}: '{source.name}' is <{of(source).tag}>, which gives no "
-                                 f"{kind}. There are: {', '.join(each.name for each in fits) or 'none'}.")
+                raise WorldError(f"{self._tag} {given}: '{source.name}' is <{of(source).tag}>, which gives no {kind}. "
+                                 f"There are: {', '.join(each.name for each in fits) or 'none'}.")
         if source.on != CHASSIS or source.roll or source.pitch:
-            raise WorldError(f"{where(self)}<{of(self).tag}> scan: '{source.name}' sits on another part than {CHASSIS}, or has "
+            raise WorldError(f"{self._tag} scan: '{source.name}' sits on another part than {CHASSIS}, or has "
                              "roll or pitch; the map is flat, and of its seat only x, y, z and yaw may be given.")
 
     def draw(self, view: RobotView, pen: Pen) -> None:
@@ -138,7 +156,8 @@ class MonteCarlo:
         self._predict(view, filters, last[due], now[due])
         log, met, told = self._weigh(view, due, filters.particles, filters.count)
         share = self._watch(view, filters, log, met, told)
-        filters.enough = reweigh(filters.weights, self.trust * log, filters.count)
+        counted = fresh[due] & self._chooses                           # a scan that chose the particles
+        filters.enough = reweigh(filters.weights, np.where(counted[:, None], 0.0, self.trust * log), filters.count)
         found = hypotheses(filters.particles, filters.weights, filters.count)
         belief[due, :COLUMNS] = belief_of(found.pose[:, 0], found.covariance[:, 0])
         self._resample(view, filters, found, share, belief)
@@ -184,11 +203,11 @@ class MonteCarlo:
         """Draw the first particles: anywhere on the free cells of the map, or around the robot, as the odometry begins."""
         grid, start = view.map(self.map), view._here
         if not len(_free(grid)):
-            raise WorldError(f"{where(self)}<{of(self).tag}>: the map '{self.map}' has no free cell, so there is no place to be.")
+            raise WorldError(f"{self._tag}: the map '{self.map}' has no free cell, so there is no place to be.")
         if (out := fresh & (grid.at(start[..., :2]) == UNKNOWN)).any():
             world, robot = np.argwhere(out)[0]
             (x, y), (low, high) = start[world, robot, :2], (grid.corners.min(axis=0), grid.corners.max(axis=0))
-            raise WorldError(f"{where(self)}<{of(self).tag}>: robot {robot} of '{view.group.name}' starts at ({x:.2f}, {y:.2f}), "
+            raise WorldError(f"{self._tag}: robot {robot} of '{view.group.name}' starts at ({x:.2f}, {y:.2f}), "
                              f"of which the map '{self.map}' knows nothing; it goes from ({low[0]:.2f}, {low[1]:.2f}) to "
                              f"({high[0]:.2f}, {high[1]:.2f}).")
         count[fresh], weights[fresh] = self.most, 1.0 / self.most
@@ -203,7 +222,7 @@ class MonteCarlo:
                 drawn = np.zeros((1, max(self.first, self.most), 3))
                 recovery.scatter(drawn, 1.0, starts[w, i:i + 1], grid, None, _free(grid))
                 chosen: Any = slice(None)
-                if self.first > self.most:
+                if self._chooses:
                     only = np.zeros_like(fresh)
                     only[w, i] = True
                     log, _, _ = self._weigh(view, only, drawn, np.array([drawn.shape[1]]))

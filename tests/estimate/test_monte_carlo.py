@@ -5,8 +5,10 @@ import pytest
 
 from formiga.errors import WorldError
 from formiga.estimate import belief
+from formiga.locate import field, motion, recovery, resampling
 from formiga.loop import Simulation
 from formiga.map.grid import FREE, OCCUPIED
+from formiga.noise import Noise
 from formiga.world.reader import read
 
 WORLD = """<world name="rooms" dt="0.1" seconds="60" engine="planar">
@@ -112,6 +114,10 @@ def test_a_look_counts_once(rooms):
     ('scan="proximity"', None, "rooms.xml:7: <monte_carlo> scan: 'proximity' is <proximity>, which gives no distances"),
     ('odometry="scanner"', None, "<monte_carlo> odometry: 'scanner' is <scanner>, which gives no poses. There are: odometry"),
     ('least="6000"', None, "rooms.xml:7: <monte_carlo> least: 6000 particles are more than `most`, 4000"),
+    ('first="3999"', None, "rooms.xml:7: <monte_carlo> first: 3999 particles are fewer than `most`, 4000, which are chosen"),
+    ('period="0.25s"', None, "rooms.xml:7: <monte_carlo> period: 0.25 s is no whole number of control periods of 0.1 s"),
+    ('period="0.01s"', None, "rooms.xml:7: <monte_carlo> period: 0.01 s is no whole number of control periods of 0.1 s"),
+    ('trust="1.5"', None, "rooms.xml:7: <monte_carlo> trust"), ('trust="0"', None, "rooms.xml:7: <monte_carlo> trust"),
     ("", lambda text: text.replace('<scatter gap="20cm"/>', '<at x="1.2" y="0"/><at x="30" y="0"/>'),
      r"rooms.xml:7: <monte_carlo>: robot 1 of 'carts' starts at \(30.00, 0.00\), of which the map 'map' knows nothing"),
     ("", lambda text: text.replace('<monte_carlo most="4000" />', "").replace("<odometry", '<monte_carlo/><odometry'),
@@ -222,3 +228,134 @@ def test_a_scanner_that_sits_beside_the_middle_is_weighed_from_where_it_sits(roo
         for _ in range(150):
             lab.step()
         assert np.median(errors(lab)) < 0.06
+
+
+# -- how much a scan says, and when it is asked ---------------------------------------------------------------------------
+def memory(lab, name):
+    return lab.state.memory["carts/belief", name]
+
+
+STILL = lambda text: text.replace("<turn_away/>", "").replace('heading_noise="0.05"', "")  # noqa: E731
+FEW = 'recover="false" beams="3" sigma="2m" most="500"'            # weights stay so even that nothing is resampled
+
+
+def test_the_first_scan_chooses_from_as_many_particles_as_are_asked_for_and_counts_once(rooms):
+    """The plain way: scatter 30,000, weigh them, and take 400 of them by their weights, which are even afterwards."""
+    lab = Simulation(rooms('first="30000" most="400" trust="0.4" beams="11" sigma="25cm"'), seed=3, worlds=2)
+    scans = lab.readings["carts"]["scanner"]
+    noise, grid = Noise(lab.state.key, lab.state.step, slice(0, 2), "carts", "belief"), lab.world.map("map")
+    scanner, starts = lab.world.groups[0].sensors[0], noise.starts("start")
+    beams = np.linspace(0, 30, 11).round().astype(int)
+    model = field.likelihood_field(grid, field.Mixture(0.6, 0.1, 0.3, sigma=0.25, reach=6.0))
+    for w, i in np.ndindex(2, 2):
+        drawn = np.zeros((30_000, 3))
+        recovery.scatter(drawn, 1.0, starts[w, i], grid)
+        ends = field.end_points(scans[w, i, beams], np.array(scanner.angles)[beams], 6.0)
+        weights = resampling.normalized(0.4 * field.log_weights(drawn, ends, model))
+        chosen = resampling.low_variance(weights, noise.uniform(0.0, 1.0, 1, "choose")[w, i, 0], 400)
+        assert np.array_equal(memory(lab, "particles")[w, i], drawn[chosen])
+    np.testing.assert_allclose(memory(lab, "weights"), 1.0 / 400, rtol=1e-12)
+    assert (memory(lab, "count") == 400).all()
+
+
+def test_more_robots_find_themselves_with_few_particles_if_the_first_scan_chooses_them_from_many(rooms):
+    """Of 60 carts after 10 s; 300 particles are too few for 48 square metres and all headings."""
+    found = {}
+    for first in ("", 'first="30000"'):
+        lab = Simulation(rooms(f'{first} most="300" trust="0.5" recover="false"'), seed=5, worlds=30)
+        for _ in range(100):
+            lab.step()
+        found[first] = (errors(lab) < 0.5).sum()
+    assert found[""] < 30 and found['first="30000"'] > 45
+
+
+def test_a_first_draw_has_the_bits_alone_that_it_has_in_a_batch_and_is_none_where_the_start_is_known(rooms):
+    world = rooms('first="3000" most="300"')
+    together, alone = Simulation(world, seed=3, worlds=3), Simulation(world, seed=3, worlds=1, first_world=2)
+    for _ in range(20):
+        together.step()
+        alone.step()
+    assert np.array_equal(together.readings["carts"]["belief"][2:], alone.readings["carts"]["belief"])
+    here = [Simulation(rooms(f'start="here" most="300" {more}'), seed=3).readings["carts"]["belief"]
+            for more in ("", 'first="3000"')]
+    assert np.array_equal(*here)
+
+
+@pytest.mark.parametrize("change", [STILL, lambda text: text])
+def test_with_a_period_each_scan_counts_that_it_is_time_for_and_no_other(rooms, change):
+    """Whether the robot moves or not; every world by its own clock, so also after one of them has started again."""
+    lab = Simulation(rooms(f'period="0.3s" {FEW}', change=change), seed=2, worlds=2)
+    before = None
+    for step in range(20):
+        if step == 11:
+            lab.reset([True, False])
+        lab.readings  # noqa: B018
+        weights = memory(lab, "weights").copy()
+        if before is not None:
+            changed = (weights != before).any(axis=(1, 2))
+            clocks = lab.state.step
+            assert changed.tolist() == (clocks % 3 == 0).tolist(), step
+        before = weights
+        lab.step()
+    assert lab.state.step.tolist() == [9, 20] and (memory(lab, "count") == 500).all()
+
+
+def test_without_a_period_a_robot_that_stands_still_looks_once(rooms):
+    lab = Simulation(rooms(FEW, change=STILL), seed=2)
+    lab.readings  # noqa: B018
+    first = memory(lab, "weights").copy()
+    for _ in range(10):
+        lab.step()
+        lab.readings  # noqa: B018
+    assert np.array_equal(memory(lab, "weights"), first) and len(np.unique(first)) > 100
+
+
+@pytest.mark.parametrize("model", ["field", "beam"])
+def test_a_scan_that_counts_by_half_weighs_twice_what_it_weighs_once_in_full(rooms, model):
+    """The same scan each time, of a robot that stands still: p^0.5 p^0.5 = p, and so with four quarters."""
+    exact, found = SCANNER.replace('noise="1cm"', ""), {}
+    for trust, looks in ((1.0, 1), (0.5, 2), (0.25, 4), (0.5, 1)):
+        lab = Simulation(rooms(f'period="0.1s" trust="{trust}" model="{model}" {FEW}', exact, STILL), seed=2, worlds=2)
+        for look in range(looks):
+            if look:
+                lab.step()
+            lab.readings  # noqa: B018
+        assert (memory(lab, "count") == 500).all()                  # nothing was resampled
+        found[trust, looks] = memory(lab, "weights").copy()
+    for looks in (2, 4):
+        np.testing.assert_allclose(found[1.0 / looks, looks], found[1.0, 1], rtol=1e-9)
+    power = found[1.0, 1] ** 0.5
+    np.testing.assert_allclose(found[0.5, 1], power / power.sum(axis=-1, keepdims=True), rtol=1e-9)
+    assert np.ptp(found[1.0, 1], axis=-1).min() > 1e-3
+
+
+OMNI = '<omni name="carts" count="2" top_speed="1m/s"'
+GLIDES = lambda text: (text.replace(text[text.index("<disc"):text.index(">", text.index("<disc"))], OMNI)  # noqa: E731
+                       .replace("</disc>", "</omni>").replace("<turn_away/>", '<course moves="1 0.3 0.2 0.5"/>'))
+
+
+@pytest.mark.parametrize("change, model, usual", [(str, motion.differential, motion.TurnErrors()),
+                                                  (GLIDES, motion.omni, motion.GlideErrors())], ids=["disc", "omni"])
+def test_the_errors_of_the_motion_model_are_multiples_of_its_usual_ones(rooms, change, model, usual):
+    """The particles after a step are those of the library with its errors multiplied."""
+    for by in (1.0, 0.3, 4.0):
+        lab = Simulation(rooms(f'motion="{by}" period="0.1s" trust="0.01" {FEW}', change=change), seed=2, worlds=2)
+        lab.readings  # noqa: B018
+        for _ in range(3):
+            particles, last = memory(lab, "particles").copy(), lab.readings["carts"]["odometry"].copy()
+            lab.step()
+            now, noise = lab.readings["carts"]["odometry"], Noise(lab.state.key, lab.state.step, slice(0, 2), "carts", "belief")
+            model(particles, last, now, type(usual)(*(by * each for each in usual)), noise.starts("motion"))
+            assert np.array_equal(memory(lab, "particles"), particles)
+
+
+def test_particles_spread_by_as_much_as_the_errors_are_multiplied(rooms):
+    """Of a way straight on that all have gone: its length differs from particle to particle by `motion` x 5 %."""
+    for by in (0.5, 1.0, 2.0):
+        lab = Simulation(rooms(f'motion="{by}" period="0.1s" trust="0.01" {FEW}', change=STILL), seed=2, worlds=20)
+        lab.readings  # noqa: B018
+        before, last = memory(lab, "particles").copy(), lab.readings["carts"]["odometry"].copy()
+        lab.step({"carts": np.full((20, 2, 2), 0.4)})
+        way = np.linalg.norm((lab.readings["carts"]["odometry"] - last)[..., :2], axis=-1)[..., None]
+        far = np.linalg.norm((memory(lab, "particles") - before)[..., :2], axis=-1) / way
+        assert far.std() == pytest.approx(0.05 * by, rel=0.02) and far.mean() == pytest.approx(1.0, abs=0.003)
