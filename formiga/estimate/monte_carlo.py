@@ -156,8 +156,10 @@ class MonteCarlo:
         self._predict(view, filters, last[due], now[due])
         log, met, told = self._weigh(view, due, filters.particles, filters.count)
         share = self._watch(view, filters, log, met, told)
-        counted = fresh[due] & self._chooses                           # a scan that chose the particles
-        filters.enough = reweigh(filters.weights, np.where(counted[:, None], 0.0, self.trust * log), filters.count)
+        log *= self.trust
+        if self._chooses:
+            log[fresh[due]] = 0.0                                      # a scan that chose the particles has been counted
+        filters.enough = reweigh(filters.weights, log, filters.count)
         found = hypotheses(filters.particles, filters.weights, filters.count)
         belief[due, :COLUMNS] = belief_of(found.pose[:, 0], found.covariance[:, 0])
         self._resample(view, filters, found, share, belief)
