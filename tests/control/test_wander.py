@@ -68,7 +68,7 @@ def test_openings_are_those_of_asking_each_beam_and_its_neighbours(long, first, 
     found, expected = ends(np.where(long, 2.0, 0.5), angles), plain.bearings(np.where(long, 2.0, 0.5), angles, 1.0)
     assert len(found) == len(expected)
     for low, high in found:
-        assert -np.pi <= low <= np.pi and low < high <= low + 2.0 * np.pi + 1e-9
+        assert abs(low) <= np.pi + 1e-12 and low < high <= low + 2.0 * np.pi + 1e-9
         assert any(abs(np.sin(0.5 * (low - one))) < 1e-9 and high - low == pytest.approx(other - one)
                    for one, other in expected)
     inside = [any(within(angle, low, high) for low, high in found) for angle in angles]
