@@ -99,7 +99,7 @@ def test_what_a_rover_says_does_not_depend_on_where_it_truly_is(rng):
     assert (orders[0].message["radio"][0, :, TO] >= 0.0).all()          # they see each other
 
 
-def test_a_rover_that_sees_nobody_is_silent_and_nobody_hears_reports_for_others():
+def test_a_rover_without_teammates_in_sight_is_silent_and_reports_reach_only_the_rover_that_they_name():
     lab = Simulation(small((2.5, 20.0, 0.0), (70.0, 2.5, 0.0), (2.5, 24.0, 0.0)), seed=3)
     for _ in range(30):
         lab.step()
@@ -190,15 +190,39 @@ def test_a_filter_that_cannot_work_says_so(changed, words):
         Simulation(small(**changed), 1).step()
 
 
-def test_messages_that_hold_no_reports_and_sensors_that_see_nobody_are_refused():
+def test_messages_that_hold_no_reports_are_refused():
     world = small()
     group = world.groups[0]
     odd = replace(world, groups=(replace(group, links=(replace(group.links[0], numbers=8),)),))
     with pytest.raises(WorldError, match="a report has 3 numbers, and messages over 'radio' have 8"):
         Simulation(odd, 1).step()
-    blind = replace(world, groups=(replace(group, controller=replace(group.controller, teammates="laser")),))
-    with pytest.raises(WorldError, match="'laser' is <scanner>; it takes <teammates>"):
-        Simulation(blind, 1).step()
+
+
+@pytest.mark.parametrize("changed, words", [
+    ({"teammates": "laser"}, "<patrol> teammates: 'laser' is <scanner>; it takes <teammates>."),
+    ({"belief": "odometry"}, "<patrol> belief: 'odometry' is <odometry>; it takes <three_state>."),
+    ({"belief": "teammates"}, "<patrol> belief: 'teammates' is <teammates>; it takes <three_state>."),
+    ({"radio": "sonar"}, "'rovers' has no link 'sonar'. It has: radio."),
+])
+def test_a_controller_that_cannot_report_says_so(changed, words):
+    world = small()
+    group = world.groups[0]
+    other = replace(world, groups=(replace(group, controller=replace(group.controller, **changed)),))
+    with pytest.raises(WorldError, match=words):
+        Simulation(other, 1).step()
+
+
+def test_reports_of_another_group_over_the_same_radio_are_of_other_rovers():
+    world = small((2.5, 20.0, 0.0), (70.0, 2.5, 0.0))
+    group = world.groups[0]
+    strangers = replace(group, name="strangers", place=tuple(At(2.5, y, 0.0) for y in (23.0, 26.0)))
+    lab = Simulation(replace(world, groups=(group, strangers)), 3)
+    heard = 0
+    for _ in range(30):
+        lab.step()
+        heard += lab.readings["rovers"]["radio"][0, 0, :, 0].sum()
+    assert heard > 0 and memory(lab, "instants").tolist() == [[0, 0]]
+    assert (lab.state.memory["strangers/belief", "instants"] > 0).all()
 
 
 def test_the_page_sees_particles_teammates_and_states():

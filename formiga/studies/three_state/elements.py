@@ -86,15 +86,17 @@ class ThreeState(MonteCarlo):
 
     # -- reports ----------------------------------------------------------------------------------------------------------
     def _hear(self, view: RobotView) -> None:
-        """Remember the reports that have come until the next scan."""
-        inbox, (W, n), (places, known) = view.inbox(self.radio), view.shape, self._reports(view)
-        rows = inbox.message.reshape(W, n, -1, 3)
-        heard = np.repeat(inbox.heard, rows.shape[2] // inbox.heard.shape[2], axis=2) & (rows[..., TO] == np.arange(n)[:, None])
+        """Remember the reports that have come until the next scan; another group counts its teammates by numbers of its own."""
+        (W, n), (places, known) = view.shape, self._reports(view)
+        inbox, robots = view.inbox(self.radio), view._robots
+        rows, sender = inbox.message.reshape(W, n, -1, 3), inbox.sender
+        ours = inbox.heard & ((sender < 0) | ((sender >= robots.start) & (sender < robots.stop)))     # -1: it is not known
+        heard = np.repeat(ours, rows.shape[2] // ours.shape[2], axis=2) & (rows[..., TO] == np.arange(n)[:, None])
         places[heard], known[heard] = rows[heard][:, [X, Y]], True
 
     def _reports(self, view: RobotView) -> tuple[Floats, Any]:
         """Memory of the places (W, n, R, 2) at which teammates have reported each robot, and of which are known."""
-        link = reporting(self, view.sensor(self.radio))
+        link = reporting(self, view)
         shape = *view.shape, link.most * (link.numbers // 3)
         return (view.memory("reports", np.broadcast_to(0.0, (*shape, 2))),
                 view.memory("reported", np.broadcast_to(False, shape)))
@@ -177,8 +179,9 @@ class ThreeState(MonteCarlo):
             pen.text(row[:2], NAMES[int(row[STATE])])
 
 
-def reporting(element: Any, link: Any) -> Any:
-    """A link whose messages hold reports; WorldError if they do not."""
+def reporting(element: Any, view: RobotView) -> Any:
+    """The link over which an element hears or sends reports; WorldError if there is none, or if its messages hold none."""
+    link = view._link(element.radio)
     if link.numbers % 3:
         raise WorldError(f"{where(element)}<{of(element).tag}> radio: a report has 3 numbers, and messages over '{link.name}' "
                          f"have {link.numbers}; give <{of(link).tag}> a multiple of 3.")
@@ -216,10 +219,10 @@ class Patrol(Wander):
 
     def _message(self, view: View) -> Floats:
         seen, own = view.reading(self.teammates), view.reading(self.belief)
-        if not isinstance(view.sensor(self.teammates), Teammates):
-            raise WorldError(f"{where(self)}<patrol> teammates: '{self.teammates}' is "
-                             f"<{of(view.sensor(self.teammates)).tag}>; it takes <teammates>.")
-        numbers = reporting(self, view.sensor(self.radio)).numbers
+        for attribute, kind, tag in (("teammates", Teammates, "teammates"), ("belief", ThreeState, "three_state")):
+            if not isinstance(source := view.sensor(getattr(self, attribute)), kind):
+                raise WorldError(f"{where(self)}<patrol> {attribute}: '{source.name}' is <{of(source).tag}>; it takes <{tag}>.")
+        numbers = reporting(self, view).numbers
         tells = seen[..., SEEN] > 0.0
         if self.senders == "decided":
             tells &= own[..., None, STATE] != GLOBAL
