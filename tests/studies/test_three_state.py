@@ -343,6 +343,8 @@ def test_a_team_that_is_wrong_misses_its_rows():
     missed = [row.claim for row in study.team_sizes(bad) if row.verdict == "missed"]
     assert len(missed) == 4 and [claim[:8] for claim in missed[:2]] == ["3 rovers", "4 rovers"]
     assert "1 < 3" in missed[2] and "after 1000 s" in missed[3]
+    lost = [row.claim[:8] for row in study.team_sizes({number: table(0.0) for number in good}) if row.verdict == "met"]
+    assert lost == []                                     # 7 rovers are as slow as 4 if neither ever know where they are
 
 
 def test_kidnappings_that_are_not_noticed_are_missed_rows():
