@@ -7,6 +7,7 @@ import pytest
 
 from formiga.errors import WorldError
 from formiga.loop import Simulation
+from formiga.map.grid import FREE, Grid
 from formiga.sense.teammates import BEARING, RANGE, SEEN
 from formiga.studies.three_state import runs, study, tracks
 from formiga.studies.three_state.elements import RESIDUAL, STATE, TO, X, Y
@@ -133,6 +134,13 @@ def test_a_report_beside_the_free_cells_is_brought_back_and_one_far_away_is_drop
     assert known.tolist() == [[True, True, False, False]] and weight[0, 0] == 1.0
     np.testing.assert_allclose(places[0, 1], (4.95, 22.55), atol=0.06)
     assert weight[0, 1] == pytest.approx(np.exp(-0.5 * (0.45 / 0.5) ** 2), abs=0.12)
+
+
+def test_a_wild_report_is_dropped_also_where_the_edge_of_the_map_is_free():
+    grid = Grid(np.full((30, 40), FREE, np.int8), 0.1)
+    places, known = np.array([[[2.0, 1.0], [-0.5, 1.0], [-1.5, 1.0], [1e300, -1e300]]]), np.full((1, 4), True)
+    small().groups[0].estimators[1]._snap(grid, places, known)
+    assert known.tolist() == [[True, True, False, False]] and places[0, :2].tolist() == [[2.0, 1.0], [0.05, 1.05]]
 
 
 def test_rovers_that_agree_begin_to_track_and_one_that_disagrees_goes_back():

@@ -20,7 +20,7 @@ from formiga.estimate.view import RobotView
 from formiga.locate import recovery
 from formiga.locate.clusters import Hypotheses, spread
 from formiga.locate.resampling import KLD
-from formiga.map.grid import Grid
+from formiga.map.grid import FREE, Grid
 from formiga.sense.teammates import BEARING, RANGE, SEEN, Teammates
 from formiga.state import Floats
 from formiga.studies.three_state.machine import GLOBAL, NAMES, RULES, TRACKING, UNDECIDED, Machine, Thresholds, Windows
@@ -156,18 +156,19 @@ class ThreeState(MonteCarlo):
         """
         weight = np.ones(known.shape)
         rows, columns = grid.shape
-        nearest, far = _nearest_free(grid)
-        for f, r in np.argwhere(known):
-            cell = np.clip(grid.cell_of(places[f, r]), 0, (rows - 1, columns - 1))
-            if grid.at(places[f, r]) == 0 or far[tuple(cell)] == 0.0:
-                continue
-            centre = grid.centre_of(nearest[:, cell[0], cell[1]])
-            d = float(np.hypot(*(centre - places[f, r])))
-            if d > ASIDE:
-                known[f, r] = False
-            else:
-                weight[f, r] = np.exp(-0.5 * (d / max(self.away, 1e-9)) ** 2)
-                places[f, r] = centre
+        nearest = _nearest_free(grid)
+        with np.errstate(invalid="ignore", over="ignore"):         # no number of a cell is as large as a wild place
+            for f, r in np.argwhere(known):
+                if grid.at(places[f, r]) == FREE:
+                    continue
+                cell = np.clip(grid.cell_of(places[f, r]), 0, (rows - 1, columns - 1))
+                centre = grid.centre_of(nearest[:, cell[0], cell[1]])
+                d = float(np.hypot(*(centre - places[f, r])))
+                if d > ASIDE:
+                    known[f, r] = False
+                else:
+                    weight[f, r] = np.exp(-0.5 * (d / max(self.away, 1e-9)) ** 2)
+                    places[f, r] = centre
         return weight
 
     def draw(self, view: RobotView, pen: Pen) -> None:
@@ -189,10 +190,9 @@ def reporting(element: Any, view: RobotView) -> Any:
 
 
 @lru_cache(maxsize=8)
-def _nearest_free(grid: Grid) -> tuple[Any, Any]:
-    """Row and column (2, rows, columns) of the nearest free cell of each, and how far it is, in cells."""
-    far, nearest = distance_transform_edt(~grid.free, return_indices=True)
-    return nearest, far
+def _nearest_free(grid: Grid) -> Any:
+    """Row and column (2, rows, columns) of the nearest free cell of each."""
+    return distance_transform_edt(~grid.free, return_distances=False, return_indices=True)
 
 
 @element("patrol", role="controller")
