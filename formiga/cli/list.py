@@ -56,11 +56,14 @@ def command(section: str | None, name: str | None, own: tuple[str, ...]) -> int:
 
 def entries(section: str, hear: Hear | None = None) -> dict[str, str]:
     """Name -> one line, of everything in a section. With `hear` what cannot be read is left out, and told."""
+    from formiga.world.brought import bring_all
     from formiga.world.elements import registered
 
     if section == "worlds":
         return _worlds(hear)
     if section in ROLES:
+        with left_out(hear):
+            bring_all()
         return {tag: known.doc for tag, known in registered(ROLES[section]).items()}
     if section == "studies":
         return dict(import_module("formiga.studies").known(hear))
@@ -136,9 +139,9 @@ def _short(text: str) -> str:
 
 
 def _number(word: str) -> str:
-    """0.057999999999999996 -> 0.058, as it is shown."""
+    """0.057999999999999996 -> 0.058, as it is shown; a whole number stays as it is."""
     try:
-        return f"{float(word):.6g}"
+        return word if word.isdigit() else f"{float(word):.6g}"
     except ValueError:
         return word
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, cos, pi, sin
+from typing import Any
 
 import numpy as np
 
 from formiga.control.view import View
+from formiga.errors import WorldError
 from formiga.geometry import wrapped
 from formiga.kernels import kernel
 from formiga.kernels.program import Stage
 from formiga.noise import stream, unit
+from formiga.sense.scanner import Scanner
 from formiga.state import Floats
 from formiga.units import DEG
-from formiga.world.elements import element, length, name, number, speed
+from formiga.world.elements import element, length, name, number, of, speed, where
 
 BEHIND = 135.0 * DEG       # a way further round is where the robot comes from
 ABEAM = 115.0 * DEG        # an opening that reaches as far round is an arm in whose mouth the robot is
@@ -24,13 +27,14 @@ TWO = 105.0 * DEG          # one that is still wider is two arms that are seen a
 QUARTER = 90.0 * DEG       # ... and for each quarter more of a circle another one
 LOST = 30.0 * DEG          # a way further from the course is another one
 FORGETS = 2.0 * pi         # what is no bearing
+FULL = 360.0 * DEG * (1.0 - 1e-9)    # a field that is as wide sees all around
 LOW, HIGH = 0, 1           # columns of an opening: bearings of its two ends, counter-clockwise
 
 
 @element("wander", role="controller")
 @dataclass(frozen=True)
 class Wander:
-    """Drives along corridors and chooses at random where they part, by a ring of ranges such as a <scanner> all around.
+    """Drives along corridors and chooses at random where they part, by a <scanner> all around.
 
     Neighbouring beams longer than `open` are one opening. It has one way, its middle; a wide one is several arms of a crossing
     that are seen as one, and has as many. The robot keeps to its way, straight on through a wide opening. In the mouth of an
@@ -40,7 +44,7 @@ class Wander:
     and slows down as it turns.
     """
 
-    sensor: str = name("sonar", doc="a ring of ranges with `angles`, such as a <scanner> of 360 degrees")
+    sensor: str = name("sonar", doc="a <scanner> of 360 degrees that reaches as far as `open`")
     speed: float = speed(0.3, above=0.0, doc="straight on; at most the robot's own")
     turn: float = number(1.0, unit="rad/s", above=0.0, doc="the fastest turn")
     open: float = length(4.5, above=0.0, doc="a longer beam is part of an opening; 0.9 to 1.2 times the width of corridors")
@@ -50,6 +54,7 @@ class Wander:
     def stages(self, view: View, wheels: Floats) -> list[Stage]:
         """The kernel that fills wheels (W, n, 2)."""
         drive = view.two_wheels()
+        self._refuse_others(view.sensor(self.sensor))
         scan = view.reading(self.sensor)
         memories = [view.memory(each, np.broadcast_to(begins, view.shape))
                     for each, begins in (("course", FORGETS), ("travel", 0.0), ("gone", 0.0))]
@@ -57,6 +62,19 @@ class Wander:
                                      self.near, self.pause, min(self.speed, drive.top_speed), self.turn, drive.wheel_base,
                                      drive.top_speed, view.dt, *view.noise.source(), *memories,
                                      np.empty((*view.shape, scan.shape[2], 2)), wheels))]
+
+    def _refuse_others(self, source: Any) -> None:
+        """Other numbers would be taken for distances, and a fan leaves out where the robot comes from."""
+        if not isinstance(source, Scanner):
+            has = f"is <{of(source).tag}>"
+        elif source.field < FULL:
+            has = f"sees {source.field / DEG:g} degrees"
+        elif source.reach < self.open:
+            has = f"reaches {source.reach:g} m, so it could see nothing that is `open`"
+        else:
+            return
+        raise WorldError(f"{where(self)}<{of(self).tag}> sensor: '{source.name}' {has}; it takes a <scanner> of 360 degrees "
+                         f"that reaches {self.open:g} m or more.")
 
 
 @kernel()

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from formiga import lab  # noqa: F401  what it registers is everybody's, whichever test comes first
+from formiga import lab  # noqa: F401  what it registers is for all tests, whichever comes first
 from formiga.cli import FAULT, cli
+from formiga.world.brought import bring_all
 from tests.cli.warm import Warm
 
+bring_all()      # the same: a module that is imported in one test alone would be forgotten after it
 ROOT = Path(__file__).parents[2]
 
 

@@ -1,6 +1,7 @@
 """formiga check, list, schema, bench and study."""
 
 import signal
+import subprocess
 import sys
 import time
 from types import SimpleNamespace
@@ -126,6 +127,14 @@ def test_list_of_one_element_tells_how_python_imports_it(call):
             exec(line.removeprefix("in Python: "), space)
             assert space[known.cls.__name__] is known.cls
     assert call("list", "estimators", "odometry").stdout.endswith("in Python: from formiga.estimate.odometry import Odometry\n")
+
+
+def test_list_shows_elements_of_studies_before_a_world_has_named_one():
+    command = [sys.executable, "-m", "formiga", "list", "estimators", "three_state"]      # in a process that has read no world
+    found = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert found.returncode == 0 and found.stdout.startswith("Three-state collaborative Monte Carlo localization")
+    assert "in Python: from formiga.studies.three_state.elements import ThreeState\n" in found.stdout
+    assert "default 1000000;" in found.stdout
 
 
 def test_list_of_one_world_shows_its_params(call):

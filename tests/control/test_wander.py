@@ -334,8 +334,16 @@ def test_what_it_cannot_use_is_refused_with_a_message(robot, sensor, message):
         Simulation(World(groups=(group,), contact=Contact("none"))).step()
 
 
-def test_a_sensor_without_a_ring_is_refused():
-    text = '''<world><arena width="3" depth="3"/><sbot name="a"><at x="0" y="0"/><encoders name="sonar"/>
+@pytest.mark.parametrize("sensor, words", [
+    ('<encoders name="sonar"/>', "is <encoders>"),
+    ('<light name="sonar"/>', "is <light>"),                                         # a ring, but of no distances
+    ('<proximity name="sonar" angles="0 90deg 180deg 270deg" reach="5m"/>', "is <proximity>"),
+    ('<scanner name="sonar" field="180deg" reach="5m"/>', "sees 180 degrees"),
+    ('<scanner name="sonar" field="360deg" reach="4m"/>', "reaches 4 m, so it could see nothing that is `open`")])
+def test_a_sensor_without_distances_all_around_is_refused(sensor, words):
+    text = f'''<world><arena width="3" depth="3"/><sbot name="a"><at x="0" y="0"/>{sensor}
 <wander/></sbot></world>'''
-    with pytest.raises(WorldError, match=r"w.xml:2: .* needs a ring of beams, such as <proximity>; 'sonar' is <encoders>"):
+    with pytest.raises(WorldError) as refused:
         Simulation(read_text(text, "w.xml")).step()
+    assert str(refused.value) == (f"w.xml:2: <wander> sensor: 'sonar' {words}; it takes a <scanner> of 360 degrees that "
+                                  "reaches 4.5 m or more.")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import formiga
+from formiga.lab import known_worlds
 from formiga.loop import Simulation
 from formiga.session.pace import IDLE, Pace
 from tests.reference.lab import same_state
@@ -275,3 +276,11 @@ def test_keys_drive_a_robot(workspace):
     console.release("w")
     workspace.steps(5)
     assert workspace.session.manual.drives == {6: (0.0, 0.0)} and np.array_equal(workspace.session.poses()[0][6], gone)
+
+
+@pytest.mark.parametrize("name", [name for name, file in known_worlds().items() if "<script run=" in file.read_text("utf-8")])
+def test_the_script_of_a_named_world_begins_without_an_error(name):
+    """In `echo a; b` b is another command, and none. Worlds of studies have no test in a browser."""
+    lab = Workspace(name)
+    lab.steps(2)
+    assert not [words for kind, words in lab.said if kind == "error"]

@@ -7,6 +7,7 @@ import pytest
 
 from formiga.errors import WorldError
 from formiga.loop import Simulation
+from formiga.map.grid import FREE, Grid
 from formiga.sense.teammates import BEARING, RANGE, SEEN
 from formiga.studies.three_state import runs, study, tracks
 from formiga.studies.three_state.elements import RESIDUAL, STATE, TO, X, Y
@@ -99,7 +100,7 @@ def test_what_a_rover_says_does_not_depend_on_where_it_truly_is(rng):
     assert (orders[0].message["radio"][0, :, TO] >= 0.0).all()          # they see each other
 
 
-def test_a_rover_that_sees_nobody_is_silent_and_nobody_hears_reports_for_others():
+def test_a_rover_without_teammates_in_sight_is_silent_and_reports_reach_only_the_rover_that_they_name():
     lab = Simulation(small((2.5, 20.0, 0.0), (70.0, 2.5, 0.0), (2.5, 24.0, 0.0)), seed=3)
     for _ in range(30):
         lab.step()
@@ -133,6 +134,13 @@ def test_a_report_beside_the_free_cells_is_brought_back_and_one_far_away_is_drop
     assert known.tolist() == [[True, True, False, False]] and weight[0, 0] == 1.0
     np.testing.assert_allclose(places[0, 1], (4.95, 22.55), atol=0.06)
     assert weight[0, 1] == pytest.approx(np.exp(-0.5 * (0.45 / 0.5) ** 2), abs=0.12)
+
+
+def test_a_wild_report_is_dropped_also_where_the_edge_of_the_map_is_free():
+    grid = Grid(np.full((30, 40), FREE, np.int8), 0.1)
+    places, known = np.array([[[2.0, 1.0], [-0.5, 1.0], [-1.5, 1.0], [1e300, -1e300]]]), np.full((1, 4), True)
+    small().groups[0].estimators[1]._snap(grid, places, known)
+    assert known.tolist() == [[True, True, False, False]] and places[0, :2].tolist() == [[2.0, 1.0], [0.05, 1.05]]
 
 
 def test_rovers_that_agree_begin_to_track_and_one_that_disagrees_goes_back():
@@ -190,15 +198,39 @@ def test_a_filter_that_cannot_work_says_so(changed, words):
         Simulation(small(**changed), 1).step()
 
 
-def test_messages_that_hold_no_reports_and_sensors_that_see_nobody_are_refused():
+def test_messages_that_hold_no_reports_are_refused():
     world = small()
     group = world.groups[0]
     odd = replace(world, groups=(replace(group, links=(replace(group.links[0], numbers=8),)),))
     with pytest.raises(WorldError, match="a report has 3 numbers, and messages over 'radio' have 8"):
         Simulation(odd, 1).step()
-    blind = replace(world, groups=(replace(group, controller=replace(group.controller, teammates="laser")),))
-    with pytest.raises(WorldError, match="'laser' is <scanner>; it takes <teammates>"):
-        Simulation(blind, 1).step()
+
+
+@pytest.mark.parametrize("changed, words", [
+    ({"teammates": "laser"}, "<patrol> teammates: 'laser' is <scanner>; it takes <teammates>."),
+    ({"belief": "odometry"}, "<patrol> belief: 'odometry' is <odometry>; it takes <three_state>."),
+    ({"belief": "teammates"}, "<patrol> belief: 'teammates' is <teammates>; it takes <three_state>."),
+    ({"radio": "sonar"}, "'rovers' has no link 'sonar'. It has: radio."),
+])
+def test_a_controller_that_cannot_report_says_so(changed, words):
+    world = small()
+    group = world.groups[0]
+    other = replace(world, groups=(replace(group, controller=replace(group.controller, **changed)),))
+    with pytest.raises(WorldError, match=words):
+        Simulation(other, 1).step()
+
+
+def test_reports_of_another_group_over_the_same_radio_are_of_other_rovers():
+    world = small((2.5, 20.0, 0.0), (70.0, 2.5, 0.0))
+    group = world.groups[0]
+    strangers = replace(group, name="strangers", place=tuple(At(2.5, y, 0.0) for y in (23.0, 26.0)))
+    lab = Simulation(replace(world, groups=(group, strangers)), 3)
+    heard = 0
+    for _ in range(30):
+        lab.step()
+        heard += lab.readings["rovers"]["radio"][0, 0, :, 0].sum()
+    assert heard > 0 and memory(lab, "instants").tolist() == [[0, 0]]
+    assert (lab.state.memory["strangers/belief", "instants"] > 0).all()
 
 
 def test_the_page_sees_particles_teammates_and_states():
@@ -319,6 +351,8 @@ def test_a_team_that_is_wrong_misses_its_rows():
     missed = [row.claim for row in study.team_sizes(bad) if row.verdict == "missed"]
     assert len(missed) == 4 and [claim[:8] for claim in missed[:2]] == ["3 rovers", "4 rovers"]
     assert "1 < 3" in missed[2] and "after 1000 s" in missed[3]
+    lost = [row.claim[:8] for row in study.team_sizes({number: table(0.0) for number in good}) if row.verdict == "met"]
+    assert lost == []                                     # 7 rovers are as slow as 4 if neither ever know where they are
 
 
 def test_kidnappings_that_are_not_noticed_are_missed_rows():

@@ -20,7 +20,7 @@ from formiga.estimate.view import RobotView
 from formiga.locate import recovery
 from formiga.locate.clusters import Hypotheses, spread
 from formiga.locate.resampling import KLD
-from formiga.map.grid import Grid
+from formiga.map.grid import FREE, Grid
 from formiga.sense.teammates import BEARING, RANGE, SEEN, Teammates
 from formiga.state import Floats
 from formiga.studies.three_state.machine import GLOBAL, NAMES, RULES, TRACKING, UNDECIDED, Machine, Thresholds, Windows
@@ -86,15 +86,17 @@ class ThreeState(MonteCarlo):
 
     # -- reports ----------------------------------------------------------------------------------------------------------
     def _hear(self, view: RobotView) -> None:
-        """Remember the reports that have come until the next scan."""
-        inbox, (W, n), (places, known) = view.inbox(self.radio), view.shape, self._reports(view)
-        rows = inbox.message.reshape(W, n, -1, 3)
-        heard = np.repeat(inbox.heard, rows.shape[2] // inbox.heard.shape[2], axis=2) & (rows[..., TO] == np.arange(n)[:, None])
+        """Remember the reports that have come until the next scan; another group counts its teammates by numbers of its own."""
+        (W, n), (places, known) = view.shape, self._reports(view)
+        inbox, robots = view.inbox(self.radio), view._robots
+        rows, sender = inbox.message.reshape(W, n, -1, 3), inbox.sender
+        ours = inbox.heard & ((sender < 0) | ((sender >= robots.start) & (sender < robots.stop)))     # -1: it is not known
+        heard = np.repeat(ours, rows.shape[2] // ours.shape[2], axis=2) & (rows[..., TO] == np.arange(n)[:, None])
         places[heard], known[heard] = rows[heard][:, [X, Y]], True
 
     def _reports(self, view: RobotView) -> tuple[Floats, Any]:
         """Memory of the places (W, n, R, 2) at which teammates have reported each robot, and of which are known."""
-        link = reporting(self, view.sensor(self.radio))
+        link = reporting(self, view)
         shape = *view.shape, link.most * (link.numbers // 3)
         return (view.memory("reports", np.broadcast_to(0.0, (*shape, 2))),
                 view.memory("reported", np.broadcast_to(False, shape)))
@@ -154,18 +156,19 @@ class ThreeState(MonteCarlo):
         """
         weight = np.ones(known.shape)
         rows, columns = grid.shape
-        nearest, far = _nearest_free(grid)
-        for f, r in np.argwhere(known):
-            cell = np.clip(grid.cell_of(places[f, r]), 0, (rows - 1, columns - 1))
-            if grid.at(places[f, r]) == 0 or far[tuple(cell)] == 0.0:
-                continue
-            centre = grid.centre_of(nearest[:, cell[0], cell[1]])
-            d = float(np.hypot(*(centre - places[f, r])))
-            if d > ASIDE:
-                known[f, r] = False
-            else:
-                weight[f, r] = np.exp(-0.5 * (d / max(self.away, 1e-9)) ** 2)
-                places[f, r] = centre
+        nearest = _nearest_free(grid)
+        with np.errstate(invalid="ignore", over="ignore"):         # no number of a cell is as large as a wild place
+            for f, r in np.argwhere(known):
+                if grid.at(places[f, r]) == FREE:
+                    continue
+                cell = np.clip(grid.cell_of(places[f, r]), 0, (rows - 1, columns - 1))
+                centre = grid.centre_of(nearest[:, cell[0], cell[1]])
+                d = float(np.hypot(*(centre - places[f, r])))
+                if d > ASIDE:
+                    known[f, r] = False
+                else:
+                    weight[f, r] = np.exp(-0.5 * (d / max(self.away, 1e-9)) ** 2)
+                    places[f, r] = centre
         return weight
 
     def draw(self, view: RobotView, pen: Pen) -> None:
@@ -177,8 +180,9 @@ class ThreeState(MonteCarlo):
             pen.text(row[:2], NAMES[int(row[STATE])])
 
 
-def reporting(element: Any, link: Any) -> Any:
-    """A link whose messages hold reports; WorldError if they do not."""
+def reporting(element: Any, view: RobotView) -> Any:
+    """The link over which an element hears or sends reports; WorldError if there is none, or if its messages hold none."""
+    link = view._link(element.radio)
     if link.numbers % 3:
         raise WorldError(f"{where(element)}<{of(element).tag}> radio: a report has 3 numbers, and messages over '{link.name}' "
                          f"have {link.numbers}; give <{of(link).tag}> a multiple of 3.")
@@ -186,10 +190,9 @@ def reporting(element: Any, link: Any) -> Any:
 
 
 @lru_cache(maxsize=8)
-def _nearest_free(grid: Grid) -> tuple[Any, Any]:
-    """Row and column (2, rows, columns) of the nearest free cell of each, and how far it is, in cells."""
-    far, nearest = distance_transform_edt(~grid.free, return_indices=True)
-    return nearest, far
+def _nearest_free(grid: Grid) -> Any:
+    """Row and column (2, rows, columns) of the nearest free cell of each."""
+    return distance_transform_edt(~grid.free, return_distances=False, return_indices=True)
 
 
 @element("patrol", role="controller")
@@ -216,10 +219,10 @@ class Patrol(Wander):
 
     def _message(self, view: View) -> Floats:
         seen, own = view.reading(self.teammates), view.reading(self.belief)
-        if not isinstance(view.sensor(self.teammates), Teammates):
-            raise WorldError(f"{where(self)}<patrol> teammates: '{self.teammates}' is "
-                             f"<{of(view.sensor(self.teammates)).tag}>; it takes <teammates>.")
-        numbers = reporting(self, view.sensor(self.radio)).numbers
+        for attribute, kind, tag in (("teammates", Teammates, "teammates"), ("belief", ThreeState, "three_state")):
+            if not isinstance(source := view.sensor(getattr(self, attribute)), kind):
+                raise WorldError(f"{where(self)}<patrol> {attribute}: '{source.name}' is <{of(source).tag}>; it takes <{tag}>.")
+        numbers = reporting(self, view).numbers
         tells = seen[..., SEEN] > 0.0
         if self.senders == "decided":
             tells &= own[..., None, STATE] != GLOBAL
