@@ -38,7 +38,7 @@ class Size:
     seconds: float
 
 
-QUICK = Size(runs=2, others=0, lifts=0, kidnaps=0, seconds=300.0)
+QUICK = Size(runs=1, others=0, lifts=0, kidnaps=0, seconds=300.0)
 FULL = Size(runs=100, others=30, lifts=5, kidnaps=20, seconds=runs.SECONDS)
 
 
@@ -242,7 +242,8 @@ def team_sizes(courses: dict[int, Course]) -> Iterator[Row]:
     times = {number: converged(course) for number, course in courses.items()}
     yield Row(f"7 rovers are not slower than 4 to a mean error below {CONVERGED:g} m", True,
               times[7] <= times[4] and times[7] < courses[7].error.shape[1], origin="law", where="Section III.B",
-              note="means of 30 runs, each with a standard error of 70 s: beyond four rovers, more make no difference that we can see")
+              note="means of 30 runs, each with a standard error of 70 s: beyond four rovers, more make no visible "
+                   "difference")
     for number, time in times.items():
         yield reported(f"{counted(number, 'rover')}: mean time to a team's error below {CONVERGED:g} m, or the duration of "
                        "runs without it (s)", time)
@@ -258,8 +259,8 @@ def map_changes(changes: dict[float, list[Changed]]) -> Iterator[Row]:
     words = f"fork lift, {counted(len(every), 'run')}"
     inside = np.concatenate([settled(each)[np.isfinite(settled(each))] for each in every])
     yield at_most(f"{words}: mean error in tracking (m)", 0.8, float(inside.mean()), "published", where=published.CHANGES.where,
-                  note="paper: 0.5 m; of the rovers that were right when it began. Ten reports of a teammate that is wrong make a rover "
-                       "undecided, and some then follow it: tens of metres for minutes, 4 % of all samples")
+                  note="paper: 0.5 m; of the rovers that were right when it began. Reports of a teammate that is wrong make a "
+                       "rover undecided, and some then follow it: tens of metres for minutes, 4 % of all samples")
     yield at_most(f"{words}: 95 % of the errors in tracking are below (m)", 1.5, float(np.percentile(inside, 95.0)),
                   "published", where=published.CHANGES.where, note="paper: none above 1.2 m")
     yield reported(f"{words}: mean error of the same rovers when it began (m); paper 0.3",
