@@ -51,7 +51,7 @@ SHOTS: dict[str, tuple[str, list[str], list[str]]] = {  # name -> world, console
     "spread": ("spread", ["overlay links on", "overlay trails on", "step 120", "select 7", "step 30", "camera top"], []),
     "office": ("office", ["overlay trails on", "step 300", "select 1", "overlay beams on", "camera top"], []),
     "filter": ("tutorials/filter.md:lost.xml", ["step 20", "select robot.0", "step 10", "camera top"], []),
-    "localization": ("localization", ["step 45", "select 0", "step 90", "camera top"], []),
+    "localization": ("localization", ["step 135", "select 0", "move carts.0 4.2 -2.2 90deg", "step 31", "camera top"], []),
     "three_state": ("three_state", ["step 1200", "select 0", "step 60", "camera top"], []),
     "drawing": ("guides/drawing.md:cloud.xml", ["step 150", "select none", "camera top"], ["tab:Look"]),
     "gallery": ("corral", [], ["click:#worlds"]),

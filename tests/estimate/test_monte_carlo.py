@@ -359,3 +359,25 @@ def test_particles_spread_by_as_much_as_the_errors_are_multiplied(rooms):
         way = np.linalg.norm((lab.readings["carts"]["odometry"] - last)[..., :2], axis=-1)[..., None]
         far = np.linalg.norm((memory(lab, "particles") - before)[..., :2], axis=-1) / way
         assert far.std() == pytest.approx(0.05 * by, rel=0.02) and far.mean() == pytest.approx(1.0, abs=0.003)
+
+
+# -- the shipped world ------------------------------------------------------------------------------------------------------
+def test_carts_of_the_shipped_world_find_themselves_and_most_that_are_moved_find_themselves_again():
+    lab = Simulation("localization", seed=2, worlds=8)
+
+    def right():
+        place = lab.readings["carts"]["belief"][..., :2]
+        return np.hypot(*np.moveaxis(place - lab.state.position, -1, 0)) < 0.5
+
+    for _ in range(120):
+        lab.step()
+    assert right().mean() >= 0.9
+    lab.state.position[:, 0], lab.state.heading[:, 0] = ROOMS, np.linspace(-3.0, 3.0, 8)
+    lab.look_again()
+    assert not right()[:, 0].any()
+    for _ in range(250):
+        lab.step()
+    assert right()[:, 0].sum() >= 6 and right()[:, 1:].mean() >= 0.9
+
+
+ROOMS = [(-6.0, 3.0), (-2.0, 2.5), (1.5, 1.6), (5.6, 1.8), (-3.8, 0.0), (6.0, 0.4), (-6.0, -1.9), (3.6, -2.0)]     # one in each

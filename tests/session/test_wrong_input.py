@@ -197,7 +197,7 @@ WRONG = {  # a line, and what has to be in the answer
     "solver quick": "Allowed: auto, direct, iterative.",
     "events 0": "out of range",
     # -- controllers
-    "controller swarm warp": "there is no controller 'warp'. There are:",
+    "controller swarm warp": "there is no controller 'warp'. Did you mean 'wander'? There are:",
     "controller swarm braitenber": "Did you mean 'braitenberg'?",
     "controller car braitenberg sensor=sonar": "sonar",
     "controller swarm braitenberg gain": "is not NAME=VALUE",

@@ -24,7 +24,7 @@ def draw(path: Path, six: Course, sizes: dict[int, Course], two: Course | None, 
         team(panels[0], six)
         if sizes:
             by_size(panels[1], sizes)
-            by_machine(panels[2], {"3SMCL": six} | ({"SMCL": two} if two else {}))
+            by_machine(panels[2], {"3SMCL": sizes[6]} | ({"SMCL": two} if two else {}))
             while_it_works(panels[3], changes)
 
 
@@ -55,7 +55,7 @@ def by_machine(panel: Any, courses: dict[str, Course]) -> None:
     for words, colour in (("first switch of a rover", FIRST), ("last", LAST)):
         panel.plot([], [], color=colour, lw=2.0, label=words)
     panel.set_xticks(range(len(courses)), list(courses))
-    panel.set(title="Switches to tracking; strokes are means", ylabel="s", ylim=(0.0, None))
+    panel.set(title="Switches to tracking in the same 30 runs; strokes are means", ylabel="s", ylim=(0.0, None))
     panel.legend(frameon=False)
 
 
