@@ -186,6 +186,13 @@ def test_a_look_does_not_change_what_a_filter_remembers():
     assert_same(one, other)
 
 
+def test_rovers_believe_and_report_in_space_too():
+    lab = Simulation(small(*FACING), 4, engine="spatial")
+    for _ in range(25):
+        lab.step()
+    assert np.isfinite(lab.readings["rovers"]["belief"]).all() and (memory(lab, "instants") > 0).all()
+
+
 @pytest.mark.parametrize("changed, words", [
     ({"most": 500, "reported": 300}, "<three_state> reported: 300 of at most 500 particles leave fewer than `least`, 300"),
     ({"tracking": 2000}, "<three_state> tracking: 2000 particles are more than `most`, 1500"),
