@@ -20,7 +20,16 @@ from formiga.studies.harness import Pool, Row, at_least, at_most, counted, defin
 from formiga.studies.three_state import published, runs
 from formiga.studies.three_state.machine import TRACKING
 from formiga.studies.three_state.runs import RIGHT, Changed, Course, Lift, Team, joined, teams
-from formiga.studies.three_state.tracks import CONVERGED, converged, false_certainty, last_of_all, right, settled, switches
+from formiga.studies.three_state.tracks import (
+    CONVERGED,
+    WRONG,
+    converged,
+    false_certainty,
+    last_of_all,
+    right,
+    settled,
+    switches,
+)
 
 SIZES = (1, 3, 4, 5, 6, 7)         # rovers
 OCCUPANCIES = (0.9, 0.8, 0.7, 0.6, 0.5)
@@ -205,6 +214,9 @@ def machines(three: Course, two: Course) -> Iterator[Row]:
                                                      "state in between")
     yield reported(f"{words}: the same with three states (s)", with_three)
     yield reported(f"{words}: the same with two (s)", with_two)
+    for course, name in ((three, "three"), (two, "two")):
+        yield reported(f"{words}: first switch of a rover with {name} states, mean (s)",
+                       float(np.nanmean(switches(course)[0])))
     certain = [false_certainty(each) for each in (three, two)]
     yield Row(f"{words}: rovers are falsely certain less often with three states than with two", True, certain[0] < certain[1],
               origin="law")
@@ -263,6 +275,12 @@ def map_changes(changes: dict[float, list[Changed]]) -> Iterator[Row]:
                        "rover undecided, and some then follow it: tens of metres for minutes, 4 % of all samples")
     yield at_most(f"{words}: 95 % of the errors in tracking are below (m)", 1.5, float(np.percentile(inside, 95.0)),
                   "published", where=published.CHANGES.where, note="paper: none above 1.2 m")
+    largest = published.CHANGES.values["largest error (m)"]
+    yield reported(f"{words}: share of the errors in tracking up to {largest:g} m; paper: all",
+                   float((inside <= largest).mean()), origin="published")
+    yield reported(f"{words}: mean of these errors (m)", float(inside[inside <= largest].mean()))
+    lost = [bool((np.nan_to_num(settled(each)) > WRONG).any()) for each in every]
+    yield reported(f"{words}: runs in which a rover that was right is off by more than {WRONG:g} m in tracking", sum(lost))
     yield reported(f"{words}: mean error of the same rovers when it began (m); paper 0.3",
                    float(np.concatenate([each.before[each.before < RIGHT] for each in every]).mean()), origin="published")
     for occupancy, some in changes.items():

@@ -52,4 +52,4 @@ def settled(each: Changed) -> Floats:
     return np.where((each.before < RIGHT) & (each.state == TRACKING), each.error, np.nan)
 
 
-__all__ = ["CONVERGED", "converged", "false_certainty", "last_of_all", "right", "settled", "switches"]
+__all__ = ["CONVERGED", "WRONG", "converged", "false_certainty", "last_of_all", "right", "settled", "switches"]
